@@ -1,0 +1,184 @@
+/* The Linux calls that Swift's C library modules do not show. Nothing is compiled from here on other systems.
+ *
+ * _GNU_SOURCE stays undefined: with it, Dispatch's module and this one disagree about the C library's types.
+ * Therefore the declarations hidden behind it are repeated here. */
+#ifndef CMCPSYSTEM_H
+#define CMCPSYSTEM_H
+
+#if defined(__linux__)
+
+#include <errno.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
+extern int pipe2(int fds[2], int flags);
+
+/* Call numbers that are the same on every architecture; older kernel headers lack them. */
+enum {
+    MCP_SYS_PIDFD_SEND_SIGNAL = 424,
+    MCP_SYS_PIDFD_OPEN = 434,
+    MCP_SYS_CLOSE_RANGE = 436,
+    MCP_SYS_OPENAT2 = 437,
+    MCP_SYS_LANDLOCK_CREATE_RULESET = 444,
+    MCP_SYS_LANDLOCK_ADD_RULE = 445,
+    MCP_SYS_LANDLOCK_RESTRICT_SELF = 446,
+};
+
+enum {
+    MCP_O_PATH = 010000000,
+    MCP_RESOLVE_NO_XDEV = 0x01,
+    MCP_RESOLVE_NO_MAGICLINKS = 0x02,
+    MCP_RESOLVE_NO_SYMLINKS = 0x04,
+    MCP_RESOLVE_BENEATH = 0x08,
+    MCP_RESOLVE_IN_ROOT = 0x10,
+    MCP_POSIX_SPAWN_SETSID = 0x80,
+};
+
+/* struct open_how of linux/openat2.h */
+struct mcp_open_how {
+    uint64_t flags;
+    uint64_t mode;
+    uint64_t resolve;
+};
+
+/* struct ucred, which the C library hides */
+struct mcp_peer_credentials {
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+};
+
+static inline int mcp_accept4(int fd, int flags) { return accept4(fd, NULL, NULL, flags); }
+
+static inline int mcp_pipe2(int *fds, int flags) { return pipe2(fds, flags); }
+
+static inline int mcp_close_range(unsigned int first, unsigned int last, unsigned int flags) {
+    return (int)syscall(MCP_SYS_CLOSE_RANGE, first, last, flags);
+}
+
+static inline int mcp_pidfd_open(int pid) { return (int)syscall(MCP_SYS_PIDFD_OPEN, pid, 0); }
+
+static inline int mcp_pidfd_send_signal(int pidfd, int signal) {
+    return (int)syscall(MCP_SYS_PIDFD_SEND_SIGNAL, pidfd, signal, NULL, 0);
+}
+
+static inline int mcp_openat2(
+    int directory, const char *path, int flags, unsigned int mode, uint64_t resolve) {
+    struct mcp_open_how how = {(uint64_t)(unsigned int)flags, mode, resolve};
+    return (int)syscall(MCP_SYS_OPENAT2, directory, path, &how, sizeof how);
+}
+
+static inline int mcp_peer_credentials(int fd, struct mcp_peer_credentials *peer) {
+    socklen_t length = sizeof *peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
+}
+
+/* Epoll with the registration's number in the event's data. */
+static inline int mcp_epoll_ctl(int epoll, int operation, int fd, uint32_t events, uint64_t data) {
+    struct epoll_event event;
+    event.events = events;
+    event.data.u64 = data;
+    return epoll_ctl(epoll, operation, fd, &event);
+}
+
+static inline uint64_t mcp_epoll_data(const struct epoll_event *event) { return event->data.u64; }
+
+/* Landlock, from linux/landlock.h; rights that a kernel does not know must be masked out by its ABI version.
+ * */
+enum {
+    MCP_LANDLOCK_CREATE_RULESET_VERSION = 1 << 0,
+    MCP_LANDLOCK_RULE_PATH_BENEATH = 1,
+    MCP_LANDLOCK_RULE_NET_PORT = 2,
+    MCP_LANDLOCK_ACCESS_FS_EXECUTE = 1 << 0,
+    MCP_LANDLOCK_ACCESS_FS_WRITE_FILE = 1 << 1,
+    MCP_LANDLOCK_ACCESS_FS_READ_FILE = 1 << 2,
+    MCP_LANDLOCK_ACCESS_FS_READ_DIR = 1 << 3,
+    MCP_LANDLOCK_ACCESS_FS_REMOVE_DIR = 1 << 4,
+    MCP_LANDLOCK_ACCESS_FS_REMOVE_FILE = 1 << 5,
+    MCP_LANDLOCK_ACCESS_FS_MAKE_CHAR = 1 << 6,
+    MCP_LANDLOCK_ACCESS_FS_MAKE_DIR = 1 << 7,
+    MCP_LANDLOCK_ACCESS_FS_MAKE_REG = 1 << 8,
+    MCP_LANDLOCK_ACCESS_FS_MAKE_SOCK = 1 << 9,
+    MCP_LANDLOCK_ACCESS_FS_MAKE_FIFO = 1 << 10,
+    MCP_LANDLOCK_ACCESS_FS_MAKE_BLOCK = 1 << 11,
+    MCP_LANDLOCK_ACCESS_FS_MAKE_SYM = 1 << 12,
+    MCP_LANDLOCK_ACCESS_FS_REFER = 1 << 13,
+    MCP_LANDLOCK_ACCESS_FS_TRUNCATE = 1 << 14,
+    MCP_LANDLOCK_ACCESS_FS_IOCTL_DEV = 1 << 15,
+    MCP_LANDLOCK_ACCESS_NET_BIND_TCP = 1 << 0,
+    MCP_LANDLOCK_ACCESS_NET_CONNECT_TCP = 1 << 1,
+};
+
+/* The ABI version of the kernel's Landlock, or -1 with errno. */
+static inline int mcp_landlock_version(void) {
+    return (int)syscall(
+        MCP_SYS_LANDLOCK_CREATE_RULESET, NULL, (size_t)0, MCP_LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+/* A rule set that handles these rights; `net` counts from ABI 4 on and must be 0 before. */
+static inline int mcp_landlock_create(uint64_t fs, uint64_t net) {
+    struct {
+        uint64_t handled_access_fs;
+        uint64_t handled_access_net;
+    } attributes = {fs, net};
+    size_t size = net != 0 ? sizeof attributes : sizeof attributes.handled_access_fs;
+    return (int)syscall(MCP_SYS_LANDLOCK_CREATE_RULESET, &attributes, size, 0);
+}
+
+static inline int mcp_landlock_allow_path(int ruleset, int path, uint64_t access) {
+    struct {
+        uint64_t allowed_access;
+        int32_t parent_fd;
+    } __attribute__((packed)) rule = {access, path};
+    return (int)syscall(MCP_SYS_LANDLOCK_ADD_RULE, ruleset, MCP_LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+static inline int mcp_landlock_allow_port(int ruleset, uint64_t port, uint64_t access) {
+    struct {
+        uint64_t allowed_access;
+        uint64_t port;
+    } rule = {access, port};
+    return (int)syscall(MCP_SYS_LANDLOCK_ADD_RULE, ruleset, MCP_LANDLOCK_RULE_NET_PORT, &rule, 0);
+}
+
+/* Restricts the calling thread and what it executes; sets no_new_privs first, as the kernel demands. */
+static inline int mcp_landlock_restrict(int ruleset) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) { return -1; }
+    return (int)syscall(MCP_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0);
+}
+
+/* File actions that are not in POSIX 2017; both return an error number. */
+extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
+
+static inline int mcp_spawn_add_chdir(posix_spawn_file_actions_t *actions, const char *path) {
+    return posix_spawn_file_actions_addchdir_np(actions, path);
+}
+
+#if defined(__GLIBC__)
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
+#endif
+
+/* musl has no closefrom action: there the close-on-exec flag, which every descriptor of ours has, must do. */
+static inline int mcp_spawn_add_closefrom(posix_spawn_file_actions_t *actions, int first) {
+#if defined(__GLIBC__)
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+#else
+    (void)actions;
+    (void)first;
+    return 0;
+#endif
+}
+
+#endif
+#endif

@@ -1,0 +1,52 @@
+/// Classes of ASCII bytes and comparisons that ignore ASCII case.
+enum ASCII {
+    static let tab: UInt8 = 0x09
+    static let lf: UInt8 = 0x0A
+    static let cr: UInt8 = 0x0D
+    static let space: UInt8 = 0x20
+    static let colon: UInt8 = 0x3A
+
+    /// Whether `byte` may stand in a token (RFC 9110, section 5.6.2).
+    @inline(__always)
+    static func isToken(_ byte: UInt8) -> Bool {
+        isMember(byte, low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
+    }
+
+    /// Whether `byte` may stand unescaped in a registered host name (RFC 3986, section 3.2.2).
+    @inline(__always)
+    static func isRegisteredName(_ byte: UInt8) -> Bool {
+        isMember(byte, low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
+    }
+
+    /// Looks `byte` up in a set of the 128 ASCII codes given as two words.
+    @inline(__always)
+    private static func isMember(_ byte: UInt8, low: UInt64, high: UInt64) -> Bool {
+        let word = byte & 0x40 == 0 ? low : high
+        return byte < 0x80 && (word &>> UInt64(byte & 0x3F)) & 1 != 0
+    }
+
+    @inline(__always)
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+
+    /// Whether `byte` is optional whitespace in a field value: space or tab.
+    @inline(__always)
+    static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
+
+    /// `byte` with an upper-case letter made lower case.
+    @inline(__always)
+    static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+
+    /// The value of a hexadecimal digit in either case, or nil.
+    @inline(__always)
+    static func hexValue(_ byte: UInt8) -> UInt8? {
+        let digit = byte &- 0x30
+        if digit < 10 { return digit }
+        let letter = (byte | 0x20) &- 0x61
+        return letter < 6 ? letter + 10 : nil
+    }
+
+    /// Whether two runs of bytes are the same when the case of ASCII letters is ignored.
+    static func equalsIgnoringCase(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {
+        a.count == b.count && zip(a, b).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+}

@@ -1,0 +1,170 @@
+/// A growing run of bytes: written at its end, read and consumed at its start.
+///
+/// It has one owner. `slice(_:)` hands out parts without a copy; a part stays valid whatever the buffer does next,
+/// because a block that somebody else refers to is replaced, never overwritten.
+struct ByteBuffer: ~Copyable {
+    private var storage: ByteStorage
+    private var start = 0
+    private var end = 0
+
+    init() { storage = .empty }
+
+    init(capacity: Int) { storage = ByteStorage(capacity: capacity) }
+
+    /// Bytes written and not yet consumed.
+    var count: Int { @inline(__always) get { end - start } }
+
+    var isEmpty: Bool { @inline(__always) get { end == start } }
+
+    /// Bytes that can be written before the buffer has to grow.
+    var room: Int { @inline(__always) get { storage.capacity - end } }
+
+    var capacity: Int { storage.capacity }
+
+    // MARK: Reading
+
+    @inline(__always)
+    func withBytes<R, E: Error>(_ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R) throws(E) -> R {
+        unsafe try body(UnsafeBufferPointer(start: storage.base + start, count: end - start))
+    }
+
+    subscript(offset: Int) -> UInt8 {
+        @inline(__always) get {
+            precondition(offset >= 0 && offset < count, "index out of range")
+            return unsafe storage.base[start + offset]
+        }
+    }
+
+    /// The bytes at `range` (offsets from the first unconsumed byte), without a copy.
+    @inline(__always)
+    func slice(_ range: Range<Int>) -> ByteSlice {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "slice out of range")
+        return ByteSlice(storage: storage, start: start + range.lowerBound, count: range.count)
+    }
+
+    /// Drops `count` bytes at the start.
+    @inline(__always)
+    mutating func consume(_ count: Int) {
+        precondition(count >= 0 && count <= self.count, "consume out of range")
+        start += count
+    }
+
+    // MARK: Writing
+
+    /// Makes room for `count` more bytes at the end, moving or growing as needed.
+    @inline(__always)
+    mutating func reserve(_ count: Int) {
+        if room < count { makeRoom(count) }
+    }
+
+    private mutating func makeRoom(_ needed: Int) {
+        let unread = count
+        if start > 0, storage.capacity >= 2 * unread, storage.capacity - unread >= needed,
+            isKnownUniquelyReferenced(&storage)
+        {
+            unsafe storage.base.update(from: storage.base + start, count: unread)
+        } else {
+            let grown = ByteStorage(capacity: Swift.max(256, 2 * unread, unread + needed))
+            unsafe grown.base.update(from: storage.base + start, count: unread)
+            storage = grown
+        }
+        start = 0
+        end = unread
+    }
+
+    /// Lets `body` write into at most `room` bytes at the end; `body` returns how many it wrote.
+    @inline(__always)
+    mutating func fill<E: Error>(
+        _ body: (UnsafeMutableBufferPointer<UInt8>) throws(E) -> Int
+    ) throws(E) -> Int {
+        let written = unsafe try body(UnsafeMutableBufferPointer(start: storage.base + end, count: room))
+        precondition(written >= 0 && written <= room, "fill wrote out of range")
+        end += written
+        return written
+    }
+
+    @inline(__always)
+    mutating func append(_ byte: UInt8) {
+        reserve(1)
+        unsafe storage.base[end] = byte
+        end += 1
+    }
+
+    @inline(__always)
+    mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+        reserve(bytes.count)
+        unsafe (storage.base + end).update(from: source, count: bytes.count)
+        end += bytes.count
+    }
+
+    @inline(__always)
+    mutating func append(_ slice: ByteSlice) {
+        unsafe append(UnsafeBufferPointer(start: slice.base, count: slice.count))
+        withExtendedLifetime(slice.storage) {}
+    }
+
+    @inline(__always)
+    mutating func append(_ literal: StaticString) {
+        unsafe append(UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+
+    mutating func append(_ bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append($0) }
+    }
+
+    mutating func append(utf8 string: String) {
+        var string = string
+        string.withUTF8 { unsafe append($0) }
+    }
+
+    /// Appends a number in decimal digits.
+    mutating func append(decimal number: Int) {
+        if number < 0 { append(0x2D) }
+        var rest = number.magnitude
+        var digits = 1
+        var power: UInt = 10
+        while digits < 20, rest >= power {
+            digits += 1
+            let (next, overflow) = power.multipliedReportingOverflow(by: 10)
+            if overflow { break }
+            power = next
+        }
+        reserve(digits)
+        var place = end + digits
+        repeat {
+            place -= 1
+            unsafe storage.base[place] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while place > end
+        end += digits
+    }
+
+    /// Overwrites bytes that were already written, at `offset` from the first unconsumed byte.
+    ///
+    /// Only for a gap that was reserved and not yet handed out as a slice.
+    mutating func overwrite(at offset: Int, with bytes: UnsafeBufferPointer<UInt8>) {
+        precondition(offset >= 0 && offset + bytes.count <= count, "overwrite out of range")
+        guard let source = bytes.baseAddress else { return }
+        unsafe (storage.base + start + offset).update(from: source, count: bytes.count)
+    }
+
+    /// Drops what lies behind the first `count` bytes. Only for bytes not yet handed out as a slice.
+    mutating func truncate(to count: Int) {
+        precondition(count >= 0 && count <= self.count, "truncate out of range")
+        end = start + count
+    }
+
+    /// Forgets the content; keeps the block when nobody else refers to it and it is at most `keeping` bytes long.
+    @inline(__always)
+    mutating func removeAll(keeping limit: Int = .max) {
+        if storage.capacity > limit || !isKnownUniquelyReferenced(&storage) { storage = .empty }
+        start = 0
+        end = 0
+    }
+
+    /// The whole content as a slice; the buffer ends here.
+    consuming func freeze() -> ByteSlice {
+        ByteSlice(storage: storage, start: start, count: end - start)
+    }
+}

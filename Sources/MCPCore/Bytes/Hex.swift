@@ -1,0 +1,40 @@
+/// Hexadecimal text (RFC 4648, section 8), written in lower case and read in either.
+enum Hex {
+    /// The digit for the low four bits of `value`.
+    @inline(__always)
+    static func digit(_ value: UInt8) -> UInt8 {
+        let low = value & 0xF
+        return low < 10 ? 0x30 + low : 0x57 + low
+    }
+
+    /// Two digits for each byte.
+    static func encode(_ bytes: some Collection<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * bytes.count)
+        for byte in bytes {
+            text.append(digit(byte >> 4))
+            text.append(digit(byte))
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes of an even number of digits; nil for anything else.
+    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 2)
+        var high: UInt8?
+        for character in text {
+            guard let value = ASCII.hexValue(character) else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+
+    /// The bytes of an even number of digits; nil for anything else.
+    static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
+}

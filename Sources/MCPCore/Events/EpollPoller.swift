@@ -1,0 +1,106 @@
+#if os(Linux)
+import CMCPSystem
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Readiness by epoll, with an eventfd for wake-ups.
+@safe struct EpollPoller: ~Copyable, PollerProtocol {
+    private static let capacity = 256
+    private static let wakeToken = UInt64.max
+
+    private let epoll: FileDescriptor
+    private let wakeup: FileDescriptor
+    // SAFETY: allocated once, freed in deinit; only the thread that waits touches it.
+    private let events: UnsafeMutablePointer<epoll_event>
+
+    init() throws(IOError) {
+        let epoll = FileDescriptor(
+            owning: Int32(
+                truncatingIfNeeded: try Syscalls.require("epoll_create1") {
+                    Int(epoll_create1(Int32(EPOLL_CLOEXEC)))
+                }))
+        let wakeup = FileDescriptor(
+            owning: Int32(
+                truncatingIfNeeded: try Syscalls.require("eventfd") {
+                    Int(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
+                }))
+        _ = try Syscalls.require("epoll_ctl", on: wakeup.rawValue) {
+            Int(
+                mcp_epoll_ctl(
+                    epoll.rawValue, EPOLL_CTL_ADD, wakeup.rawValue, EPOLLIN.rawValue, Self.wakeToken))
+        }
+        self.epoll = epoll
+        self.wakeup = wakeup
+        unsafe events = .allocate(capacity: Self.capacity)
+    }
+
+    deinit { unsafe events.deallocate() }
+
+    func add(_ fd: Int32, _ interest: Readiness, token: UInt64) throws(IOError) -> Bool {
+        do {
+            try control(EPOLL_CTL_ADD, fd, interest, token)
+            return true
+        } catch {
+            if error.errno == EPERM { return false }
+            throw error
+        }
+    }
+
+    func modify(_ fd: Int32, from old: Readiness, to new: Readiness, token: UInt64) throws(IOError) {
+        try control(EPOLL_CTL_MOD, fd, new, token)
+    }
+
+    func remove(_ fd: Int32, _ interest: Readiness) {
+        _ = mcp_epoll_ctl(epoll.rawValue, EPOLL_CTL_DEL, fd, 0, 0)
+    }
+
+    private func control(_ operation: Int32, _ fd: Int32, _ interest: Readiness, _ token: UInt64)
+        throws(IOError)
+    {
+        var mask: UInt32 = 0
+        if interest.contains(.readable) { mask |= EPOLLIN.rawValue }
+        if interest.contains(.writable) { mask |= EPOLLOUT.rawValue }
+        if interest.contains(.readClosed) { mask |= EPOLLRDHUP.rawValue }
+        try Syscalls.require("epoll_ctl", on: fd) {
+            Int(mcp_epoll_ctl(epoll.rawValue, operation, fd, mask, token))
+        }
+    }
+
+    func wait(timeoutMilliseconds: Int32) -> Int {
+        let count = unsafe epoll_wait(epoll.rawValue, events, Int32(Self.capacity), timeoutMilliseconds)
+        // EINTR is the only failure a correct call has; the loop then looks at its clock and comes back.
+        return max(0, Int(count))
+    }
+
+    @inline(__always)
+    func event(_ index: Int) -> PollEvent? {
+        let token = unsafe mcp_epoll_data(events + index)
+        if token == Self.wakeToken {
+            drainWakeup()
+            return nil
+        }
+        let mask = unsafe events[index].events
+        var readiness: Readiness = []
+        if mask & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
+        if mask & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
+        if mask & EPOLLRDHUP.rawValue != 0 { readiness.insert(.readClosed) }
+        if mask & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { readiness.insert(.hangup) }
+        return PollEvent(token: token, readiness: readiness)
+    }
+
+    func wake() {
+        var one: UInt64 = 1
+        // A full counter (EAGAIN) wakes as well.
+        _ = unsafe write(wakeup.rawValue, &one, MemoryLayout<UInt64>.size)
+    }
+
+    private func drainWakeup() {
+        var count: UInt64 = 0
+        _ = unsafe read(wakeup.rawValue, &count, MemoryLayout<UInt64>.size)
+    }
+}
+#endif

@@ -1,0 +1,38 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Some event loops that start and stop together.
+final class EventLoopGroup: Sendable {
+    let loops: [EventLoop]
+    private let turn = Atomic<Int>(0)
+
+    /// Starts `count` loops; by default one for each core that this process may use.
+    init(count: Int = EventLoopGroup.availableCores, clock: any TimeSource = SystemClock()) throws(IOError) {
+        precondition(count > 0, "a group needs a loop")
+        var loops: [EventLoop] = []
+        for index in 0 ..< count { loops.append(try EventLoop(label: "mcp.loop.\(index)", clock: clock)) }
+        self.loops = loops
+        for loop in loops { loop.start() }
+    }
+
+    /// The loops one after the other: for connections that one listener hands out.
+    func next() -> EventLoop {
+        let ticket = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+        return loops[Int(UInt(bitPattern: ticket) % UInt(loops.count))]
+    }
+
+    /// Lets all loops end. From any thread.
+    func stop() { for loop in loops { loop.stop() } }
+
+    /// Waits for the end of all loops. Never on one of them.
+    func waitUntilStopped() { for loop in loops { loop.waitUntilStopped() } }
+
+    static var availableCores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+}

@@ -1,0 +1,45 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The environment of this process, read-only.
+package enum Environment {
+    /// The value of a variable, or nil when it is unset.
+    package static func value(_ name: String) -> String? {
+        guard let text = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: text)
+    }
+
+    /// All variables, in the `NAME=value` form that children receive.
+    package static var entries: [String] {
+        var entries: [String] = []
+        guard var place = unsafe environmentBlock() else { return [] }
+        while let entry = unsafe place.pointee {
+            entries.append(unsafe String(cString: entry))
+            unsafe place += 1
+        }
+        return entries
+    }
+
+    /// All variables by name.
+    package static var all: [String: String] {
+        var all: [String: String] = [:]
+        for entry in entries {
+            guard let equals = entry.utf8.dropFirst().firstIndex(of: 0x3D) else { continue }
+            all[String(entry[..<equals])] = String(entry[entry.utf8.index(after: equals)...])
+        }
+        return all
+    }
+
+    private static func environmentBlock() -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
+        #if canImport(Darwin)
+        unsafe _NSGetEnviron().pointee
+        #else
+        unsafe environ
+        #endif
+    }
+}

@@ -1,0 +1,155 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Whole files of the program itself: configuration, tokens, state. For paths that come from peers see
+/// `RootDirectory`.
+package enum Files {
+    /// Reads a regular file of at most `maxBytes`.
+    ///
+    /// - Throws: EISDIR or EINVAL when it is no regular file, EFBIG when it is longer.
+    package static func read(_ path: String, maxBytes: Int) throws(IOError) -> [UInt8] {
+        do {
+            let file = try Syscalls.open(path, O_RDONLY | O_NONBLOCK)
+            return try read(file, maxBytes: maxBytes).bytes
+        } catch { throw error.applied(to: path) }
+    }
+
+    /// Replaces a file as a whole: whoever reads it sees the old or the new content, also after a crash.
+    ///
+    /// - Parameter mode: the permissions of the new file.
+    package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(IOError) {
+        let suffix = SystemRandom().bytes(8).map { String($0, radix: 16) }.joined()
+        let temporary = "\(path).\(suffix).tmp"
+        do throws(IOError) {
+            let file = try Syscalls.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode_t(mode))
+            do throws(IOError) {
+                let fd = file.rawValue
+                try unsafe bytes.withUnsafeBufferPointer { bytes throws(IOError) in
+                    unsafe try Syscalls.writeAll(fd, UnsafeRawBufferPointer(bytes))
+                }
+                try Syscalls.require("fsync", on: file.rawValue) { Int(fsync(file.rawValue)) }
+                try Syscalls.require("rename") { Int(unsafe rename(temporary, path)) }
+            } catch {
+                unsafe unlink(temporary)
+                throw error
+            }
+            // The rename itself is durable once its directory is.
+            let slash = path.utf8.lastIndex(of: 0x2F)
+            let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+            let directory = try Syscalls.open(parent, O_RDONLY | O_DIRECTORY)
+            _ = fsync(directory.rawValue)
+        } catch { throw error.applied(to: path) }
+    }
+
+    /// The permission bits, owner and size of a file, without following a last symlink.
+    package static func info(_ path: String) throws(IOError) -> FileInfo {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { throw IOError("stat").applied(to: path) }
+        return FileInfo(status)
+    }
+
+    package static var currentDirectory: String? {
+        guard let text = unsafe getcwd(nil, 0) else { return nil }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
+    }
+
+    static func whyNotDirectory(_ path: String) -> IOError? {
+        var status = stat()
+        if unsafe stat(path, &status) != 0 { return IOError("stat") }
+        return status.st_mode & S_IFMT == S_IFDIR ? nil : IOError(errno: ENOTDIR, function: "chdir")
+    }
+
+    /// Reads an open regular file from its start, as it was at one moment if that can be had.
+    ///
+    /// Exactly the bytes up to the size that the file had at the beginning are read, so a file that grows
+    /// yields a prefix. A file that shrinks or is rewritten meanwhile is read again, three times at most.
+    static func read(
+        _ file: borrowing FileDescriptor, maxBytes: Int
+    ) throws(IOError) -> (bytes: [UInt8], info: FileInfo) {
+        for _ in 0 ..< 3 {
+            let before = FileInfo(try Syscalls.status(file.rawValue))
+            switch before.kind {
+            case .file: break
+            case .directory: throw IOError(errno: EISDIR, function: "read")
+            case .symlink, .other: throw IOError(errno: EINVAL, function: "read")
+            }
+            if before.size > maxBytes { throw IOError(errno: EFBIG, function: "read") }
+            // Files of /proc and /sys say 0 and have content all the same.
+            let wanted = before.size > 0 ? before.size : maxBytes
+            let bytes = try readPrefix(file, wanted, growing: before.size == 0)
+            let after = FileInfo(try Syscalls.status(file.rawValue))
+            if before.size == 0 {
+                if bytes.count > maxBytes { throw IOError(errno: EFBIG, function: "read") }
+                return (bytes, before)
+            }
+            let isAppendedOnly = after.size > before.size
+            if bytes.count == before.size, after.modified == before.modified || isAppendedOnly {
+                return (bytes, before)
+            }
+        }
+        throw IOError(errno: EBUSY, function: "read")
+    }
+
+    /// Up to `count` bytes; one more, as a sign that there are more, when `growing`.
+    private static func readPrefix(
+        _ file: borrowing FileDescriptor, _ count: Int, growing: Bool
+    ) throws(IOError) -> [UInt8] {
+        let step = 65_536
+        var bytes = [UInt8](repeating: 0, count: growing ? min(count + 1, step) : count)
+        var filled = 0
+        while filled < bytes.count {
+            let fd = file.rawValue
+            let got = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(IOError) -> Int in
+                let rest = unsafe UnsafeMutableRawBufferPointer(
+                    UnsafeMutableBufferPointer(rebasing: buffer[filled...]))
+                return unsafe try Syscalls.pread(fd, into: rest, at: filled)
+            }
+            if got == 0 { break }
+            filled += got
+            if growing, filled == bytes.count, filled <= count {
+                bytes += [UInt8](repeating: 0, count: min(step, count + 1 - filled))
+            }
+        }
+        bytes.removeLast(bytes.count - filled)
+        return bytes
+    }
+}
+
+/// What is known of a file without reading it.
+package struct FileInfo: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable { case file, directory, symlink, other }
+
+    package let kind: Kind
+    /// In bytes.
+    package let size: Int
+    /// The time of the last change of the content.
+    package let modified: WallTime
+    /// The permission bits, for example 0o644.
+    package let permissions: UInt32
+    /// The owner's user id.
+    package let owner: UInt32
+
+    init(_ status: stat) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: kind = .file
+        case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .symlink
+        default: kind = .other
+        }
+        size = Int(clamping: status.st_size)
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        modified = WallTime(secondsSinceEpoch: Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+        permissions = UInt32(status.st_mode) & 0o7777
+        owner = status.st_uid
+    }
+}

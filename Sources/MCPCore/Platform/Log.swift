@@ -1,0 +1,90 @@
+/// How much a log line matters; the numbers are those of syslog.
+package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
+    case error = 3
+    case warning = 4
+    case info = 6
+    case debug = 7
+
+    /// Ordered by detail: `error` is the least, `debug` the most.
+    package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
+
+    /// The level of a name from a configuration: `error`, `warning`, `info` or `debug`.
+    package init?(name: String) {
+        guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = level
+    }
+
+    package var name: String {
+        switch self {
+        case .error: "error"
+        case .warning: "warning"
+        case .info: "info"
+        case .debug: "debug"
+        }
+    }
+}
+
+/// A named event with values, written as one line to stderr or a file.
+///
+/// When a level is off, its arguments are not even computed. Writing never waits: a line that does not fit
+/// into a blocked pipe is dropped and counted.
+package struct Log: Sendable {
+    package typealias Fields = KeyValuePairs<String, any CustomStringConvertible>
+
+    /// The most detailed level that is written.
+    package let level: LogLevel
+    private let sink: LogSink?
+    private let context: [(name: String, value: String)]
+
+    package init(level: LogLevel = .info, sink: LogSink) {
+        self.init(level: level, sink: sink, context: [])
+    }
+
+    private init(level: LogLevel, sink: LogSink?, context: [(name: String, value: String)]) {
+        self.level = level
+        self.sink = sink
+        self.context = context
+    }
+
+    /// Writes nothing.
+    package static let disabled = Log(level: .error, sink: nil, context: [])
+
+    /// The same log, with these values in each line.
+    package func with(_ fields: Fields) -> Log {
+        if sink == nil { return self }
+        return Log(level: level, sink: sink, context: context + fields.map { ($0.key, $0.value.description) })
+    }
+
+    /// Whether lines of this level are written.
+    @inline(__always)
+    package func isEnabled(_ level: LogLevel) -> Bool { sink != nil && level <= self.level }
+
+    @inline(__always)
+    package func error(_ event: @autoclosure () -> String, _ fields: @autoclosure () -> Fields = [:]) {
+        if isEnabled(.error) { write(.error, event(), fields()) }
+    }
+
+    @inline(__always)
+    package func warning(_ event: @autoclosure () -> String, _ fields: @autoclosure () -> Fields = [:]) {
+        if isEnabled(.warning) { write(.warning, event(), fields()) }
+    }
+
+    @inline(__always)
+    package func info(_ event: @autoclosure () -> String, _ fields: @autoclosure () -> Fields = [:]) {
+        if isEnabled(.info) { write(.info, event(), fields()) }
+    }
+
+    @inline(__always)
+    package func debug(_ event: @autoclosure () -> String, _ fields: @autoclosure () -> Fields = [:]) {
+        if isEnabled(.debug) { write(.debug, event(), fields()) }
+    }
+
+    @inline(never)
+    private func write(_ level: LogLevel, _ event: String, _ fields: Fields) {
+        guard let sink else { return }
+        var line = LogLine(format: sink.format, level: level, event: event, time: sink.time())
+        for field in context { line.add(field.name, field.value) }
+        for field in fields { line.add(field.key, field.value) }
+        sink.write(line.finish())
+    }
+}

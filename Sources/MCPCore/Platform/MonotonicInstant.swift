@@ -1,0 +1,42 @@
+/// A point of the monotonic clock in nanoseconds; comparable within one boot only.
+struct MonotonicInstant: Sendable, Hashable, Comparable {
+    var nanoseconds: Int64
+
+    /// Later than every instant: no deadline.
+    static let never = MonotonicInstant(nanoseconds: .max)
+
+    @inline(__always)
+    static func < (a: MonotonicInstant, b: MonotonicInstant) -> Bool { a.nanoseconds < b.nanoseconds }
+
+    /// Saturates at `never` and at the earliest instant.
+    @inline(__always)
+    static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
+        instant.advanced(byNanoseconds: duration.wholeNanoseconds)
+    }
+
+    @inline(__always)
+    func advanced(byNanoseconds count: Int64) -> MonotonicInstant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
+        return MonotonicInstant(nanoseconds: overflow ? (count > 0 ? .max : .min) : sum)
+    }
+
+    /// The time from `earlier` to `self`.
+    static func - (instant: MonotonicInstant, earlier: MonotonicInstant) -> Duration {
+        let (difference, overflow) = instant.nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+        return .nanoseconds(overflow ? (instant > earlier ? .max : .min) : difference)
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, saturating at the bounds of Int64 (about 292 years).
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds > 0 ? .max : .min }
+        let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return carry ? (seconds > 0 ? .max : .min) : sum
+    }
+
+    /// The duration in milliseconds, as log lines and error texts show it.
+    package var milliseconds: Int64 { wholeNanoseconds / 1_000_000 }
+}

@@ -1,0 +1,28 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The number of descriptors that this process may have.
+enum OpenFileLimit {
+    /// Raises the soft limit to `wanted` where the hard limit allows it; returns the limit in force.
+    static func raise(to wanted: Int) -> Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(resource, &limit) == 0 else { return 1024 }
+        if limit.rlim_cur < rlim_t(wanted) {
+            var raised = limit
+            raised.rlim_cur = min(limit.rlim_max, rlim_t(wanted))
+            if unsafe setrlimit(resource, &raised) == 0 { limit = raised }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    #if canImport(Glibc)
+    private static var resource: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
+    #else
+    private static var resource: Int32 { RLIMIT_NOFILE }
+    #endif
+}

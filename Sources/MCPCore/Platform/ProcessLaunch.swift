@@ -1,0 +1,111 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// What to start, and how. A program and its arguments, never a command line: no shell is involved.
+package struct ProcessLaunch: Sendable {
+    /// What the child finds at one of its descriptors 0, 1 and 2.
+    package enum Stream: Sendable, Hashable {
+        /// A pipe to this process.
+        case pipe
+        /// /dev/null.
+        case null
+        /// What this process has at the same number.
+        case inherit
+        /// A duplicate of this open descriptor.
+        case descriptor(Int32)
+    }
+
+    /// Which signals reach the child.
+    package enum Group: Sendable, Hashable {
+        /// A process group of its own: Ctrl-C in the terminal reaches this process alone.
+        case own
+        /// A session of its own, without controlling terminal.
+        case session
+        /// The group of this process.
+        case parent
+    }
+
+    /// A path if it holds a slash (relative ones from this process's directory), otherwise looked up in PATH.
+    package var program: String
+    /// The arguments without the program's name.
+    package var arguments: [String]
+    /// The whole environment of the child; nil: the one of this process.
+    package var environment: [String: String]?
+    /// The directory in which the child starts; nil: the one of this process.
+    package var directory: String?
+    package var group = Group.own
+    package var input = Stream.pipe
+    package var output = Stream.pipe
+    package var errors = Stream.pipe
+
+    package init(
+        _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
+        directory: String? = nil
+    ) {
+        self.program = program
+        self.arguments = arguments
+        self.environment = environment
+        self.directory = directory
+    }
+
+    /// The file to execute.
+    ///
+    /// - Throws: `SpawnError` with the directories that were searched.
+    package func resolvedProgram() throws(SpawnError) -> String {
+        if program.isEmpty { throw .invalid("the program's name is empty") }
+        if program.utf8.contains(0x2F) {
+            if let reason = Self.whyNotExecutable(program) {
+                throw .notExecutable(path: program, reason: reason)
+            }
+            return absolute(program)
+        }
+        let path = environment.map { $0["PATH"] } ?? Environment.value("PATH")
+        let searched = path ?? "/usr/local/bin:/usr/bin:/bin"
+        var refused: (path: String, reason: IOError)?
+        for directory in searched.split(separator: ":", omittingEmptySubsequences: true) {
+            let candidate = "\(directory)/\(program)"
+            guard let reason = Self.whyNotExecutable(candidate) else { return absolute(candidate) }
+            if reason.errno != ENOENT, reason.errno != ENOTDIR { refused = refused ?? (candidate, reason) }
+        }
+        if let refused { throw .notExecutable(path: refused.path, reason: refused.reason) }
+        throw .notFound(program: program, searched: searched)
+    }
+
+    /// The child changes its directory before it executes, so a relative path would mean another file there.
+    private func absolute(_ path: String) -> String {
+        guard directory != nil, !path.hasPrefix("/"), let here = Files.currentDirectory else { return path }
+        return "\(here)/\(path)"
+    }
+
+    private static func whyNotExecutable(_ path: String) -> IOError? {
+        var status = stat()
+        if unsafe stat(path, &status) != 0 { return IOError("stat") }
+        if status.st_mode & S_IFMT == S_IFDIR { return IOError(errno: EISDIR, function: "execute") }
+        return unsafe access(path, X_OK) == 0 ? nil : IOError("access")
+    }
+}
+
+/// Why a process could not be started.
+package enum SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
+    case notFound(program: String, searched: String)
+    case notExecutable(path: String, reason: IOError)
+    case badDirectory(path: String, reason: IOError)
+    case invalid(String)
+    case failed(IOError)
+
+    package var description: String {
+        switch self {
+        case .notFound(let program, let searched):
+            "\(program): not found in PATH (\(searched)); give its full path or extend PATH"
+        case .notExecutable(let path, let reason): "\(path): cannot be executed: \(reason.reason)"
+        case .badDirectory(let path, let reason): "\(path): cannot be the working directory: \(reason.reason)"
+        case .invalid(let text): text
+        case .failed(let error): "cannot start a process: \(error)"
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import Dispatch
+
+#if os(Linux)
+import CMCPSystem
+#endif
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Runs a command to its end: for tools that are programs.
+///
+/// It blocks its thread, so it belongs on one of its own. When it returns, the process is reaped and its
+/// whole process group is killed.
+package enum ProcessRunner {
+    package struct Limits: Sendable, Hashable {
+        /// Nil: as long as it takes.
+        package var timeout: Duration?
+        /// The most bytes of standard output; one more ends the process.
+        package var maxOutputBytes: Int
+        /// The most bytes of standard error; one more ends the process.
+        package var maxErrorBytes: Int
+        /// The time between SIGTERM and SIGKILL.
+        package var terminationGrace: Duration
+
+        package init(
+            timeout: Duration? = .seconds(30), maxOutputBytes: Int = 1_048_576, maxErrorBytes: Int = 65_536,
+            terminationGrace: Duration = .seconds(2)
+        ) {
+            self.timeout = timeout
+            self.maxOutputBytes = maxOutputBytes
+            self.maxErrorBytes = maxErrorBytes
+            self.terminationGrace = terminationGrace
+        }
+    }
+
+    /// Why the run is over.
+    package enum End: Sendable, Hashable {
+        /// The process ended by itself.
+        case exited
+        case timedOut
+        case cancelled
+        /// It wrote more to stdout than it may.
+        case outputLimit
+        /// It wrote more to stderr than it may.
+        case errorLimit
+    }
+
+    package struct Result: Sendable, Hashable {
+        package let end: End
+        package let status: ProcessExit
+        /// Standard output, at most `maxOutputBytes`.
+        package let output: [UInt8]
+        /// Standard error, at most `maxErrorBytes`.
+        package let errors: [UInt8]
+        package let duration: Duration
+    }
+
+    /// Ends a run early, from any thread.
+    package final class Cancellation: Sendable {
+        fileprivate let reader: FileDescriptor
+        private let writer: FileDescriptor
+
+        package init() throws(IOError) {
+            let (reader, writer) = try Syscalls.pipe(nonBlocking: true)
+            self.reader = FileDescriptor(owning: reader)
+            self.writer = FileDescriptor(owning: writer)
+        }
+
+        /// Ends the runs that use this cancellation, also those that begin later.
+        package func cancel() {
+            var byte: UInt8 = 1
+            // A full pipe has been cancelled already.
+            _ = unsafe write(writer.rawValue, &byte, 1)
+        }
+    }
+
+    /// Starts a command, feeds it `input`, collects what it writes and waits for its end.
+    ///
+    /// It runs in a session of its own with pipes, whatever `launch` says about streams and group.
+    package static func run(
+        _ launch: ProcessLaunch, input: [UInt8] = [], limits: Limits = Limits(),
+        cancellation: Cancellation? = nil
+    ) throws(SpawnError) -> Result {
+        var launch = launch
+        launch.group = .session
+        launch.input = input.isEmpty ? .null : .pipe
+        launch.output = .pipe
+        launch.errors = .pipe
+        var run = ProcessRun(try SpawnedProcess(launch), input: input, limits: limits)
+        return run.toItsEnd(cancelledBy: cancellation?.reader.rawValue ?? -1)
+    }
+}
+
+/// One run: a poll loop over the pipes, the process's end, the cancellation and the clock.
+private struct ProcessRun: ~Copyable {
+    private enum Slot { static let input = 0, output = 1, errors = 2, exit = 3, cancel = 4 }
+
+    /// How long the pipes are still read after the end: whoever holds them now has left the process group.
+    private static let drainTime = Duration.milliseconds(200)
+    /// How long a killed process may take to die; one that hangs in the kernel is left to a queue.
+    private static let killPatience = Duration.seconds(5)
+
+    private let pid: Int32
+    private var input: FileDescriptor?
+    private var output: Capture
+    private var errors: Capture
+    private var exitWatch: FileDescriptor?
+    private let inputBytes: [UInt8]
+    private var written = 0
+    private let limits: ProcessRunner.Limits
+    private let started = SystemClock().now
+
+    private var end: ProcessRunner.End?
+    private var status: ProcessExit?
+    /// When the next step is due: time-out, SIGKILL, giving up.
+    private var deadline: MonotonicInstant
+    private var isKilled = false
+
+    init(_ process: consuming SpawnedProcess, input: [UInt8], limits: ProcessRunner.Limits) {
+        pid = process.pid
+        self.input = process.input.take()
+        output = Capture(process.output.take(), limit: limits.maxOutputBytes)
+        errors = Capture(process.errors.take(), limit: limits.maxErrorBytes)
+        inputBytes = input
+        self.limits = limits
+        deadline = limits.timeout.map { [started] in started + $0 } ?? .never
+        #if os(Linux)
+        let pidfd = mcp_pidfd_open(pid)
+        exitWatch = pidfd >= 0 ? FileDescriptor(owning: pidfd) : nil
+        #endif
+        // The writing end is ours alone: the child has the other description.
+        if self.input != nil { try? Syscalls.setNonBlocking(FileDescriptor.rawValue(of: self.input)) }
+    }
+
+    mutating func toItsEnd(cancelledBy cancelFD: Int32) -> ProcessRunner.Result {
+        while status == nil {
+            var entries = pollEntries(cancelFD)
+            let now = SystemClock().now
+            var timeout = SystemClock().pollTimeout(until: deadline, now: now)
+            // Without a pidfd the end is looked for, not reported.
+            if exitWatch == nil { timeout = timeout < 0 ? 20 : min(timeout, 20) }
+            _ = try? Syscalls.poll(&entries, timeoutMilliseconds: timeout)
+            movePipes(entries)
+            if entries[Slot.cancel].revents != 0 { stop(because: .cancelled) }
+            if SystemClock().now >= deadline { deadlinePassed() }
+            if exitWatch == nil || entries[Slot.exit].revents != 0 { collectExit() }
+        }
+        drain()
+        return ProcessRunner.Result(
+            end: end ?? .exited, status: status ?? .unknown, output: output.bytes, errors: errors.bytes,
+            duration: SystemClock().now - started)
+    }
+
+    private func pollEntries(_ cancelFD: Int32) -> [pollfd] {
+        [
+            // poll passes over negative descriptors.
+            pollfd(fd: FileDescriptor.rawValue(of: input), events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: output.rawValue, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: errors.rawValue, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: FileDescriptor.rawValue(of: exitWatch), events: Int16(POLLIN), revents: 0),
+            pollfd(fd: end == nil ? cancelFD : -1, events: Int16(POLLIN), revents: 0),
+        ]
+    }
+
+    private mutating func movePipes(_ entries: [pollfd]) {
+        if entries[Slot.input].revents != 0 { writeInput() }
+        if entries[Slot.output].revents != 0, !output.readOnce() { overflow(.outputLimit) }
+        if entries[Slot.errors].revents != 0, !errors.readOnce() { overflow(.errorLimit) }
+    }
+
+    private mutating func writeInput() {
+        let fd = FileDescriptor.rawValue(of: input)
+        let rest = inputBytes[written...]
+        let count = unsafe rest.withUnsafeBytes { bytes -> Int? in
+            // A child that does not read its input to the end is no error.
+            do { return unsafe try Syscalls.write(fd, bytes) ?? 0 } catch { return nil }
+        }
+        written += count ?? rest.count
+        if written == inputBytes.count { _ = input.take() }
+    }
+
+    /// Asks the process to end, and sets the time for the next step.
+    private mutating func stop(because reason: ProcessRunner.End) {
+        if end != nil { return }
+        end = reason
+        kill(-pid, SIGTERM)
+        deadline = SystemClock().now + limits.terminationGrace
+    }
+
+    private mutating func overflow(_ reason: ProcessRunner.End) {
+        if end == nil { end = reason }
+        // Killed first: a pipe closed under its feet would let it die of SIGPIPE, or go on without it.
+        forceEnd()
+        output.close()
+        errors.close()
+    }
+
+    private mutating func forceEnd() {
+        if isKilled { return }
+        isKilled = true
+        kill(-pid, SIGKILL)
+        deadline = SystemClock().now + Self.killPatience
+    }
+
+    private mutating func deadlinePassed() {
+        if isKilled {
+            let pid = pid
+            DispatchQueue.global().async { _ = ProcessExit.reap(pid) }
+            status = .unknown
+        } else if end != nil {
+            forceEnd()
+        } else {
+            stop(because: .timedOut)
+        }
+    }
+
+    private mutating func collectExit() {
+        if status != nil || !hasEnded { return }
+        // While the leader is a zombie its number, and so the group's, cannot belong to anybody else.
+        kill(-pid, SIGKILL)
+        status = ProcessExit.reap(pid)
+    }
+
+    private var hasEnded: Bool {
+        var info = unsafe siginfo_t()
+        guard unsafe waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT | WNOHANG) == 0 else {
+            return currentErrno() == ECHILD
+        }
+        return unsafe info.si_signo == SIGCHLD
+    }
+
+    /// Reads what is left in the pipes.
+    private mutating func drain() {
+        deadline = SystemClock().now + Self.drainTime
+        while output.isOpen || errors.isOpen {
+            let timeout = SystemClock().pollTimeout(until: deadline, now: SystemClock().now)
+            if timeout == 0 { return }
+            var entries = pollEntries(-1)
+            entries[Slot.input].fd = -1
+            entries[Slot.exit].fd = -1
+            guard let ready = try? Syscalls.poll(&entries, timeoutMilliseconds: timeout), ready >= 0 else {
+                return
+            }
+            if entries[Slot.output].revents != 0, !output.readOnce() { end = end ?? .outputLimit }
+            if entries[Slot.errors].revents != 0, !errors.readOnce() { end = end ?? .errorLimit }
+        }
+    }
+}
+
+/// What came out of one pipe.
+private struct Capture: ~Copyable {
+    private var descriptor: FileDescriptor?
+    private let limit: Int
+    private(set) var bytes: [UInt8] = []
+
+    init(_ descriptor: consuming FileDescriptor?, limit: Int) {
+        self.descriptor = descriptor
+        self.limit = limit
+    }
+
+    var rawValue: Int32 { FileDescriptor.rawValue(of: descriptor) }
+
+    var isOpen: Bool { rawValue >= 0 }
+
+    /// Reads from a ready pipe and closes it at its end. False: there is more than the limit allows.
+    mutating func readOnce() -> Bool {
+        let fd = rawValue
+        let room = min(65_536, limit - bytes.count + 1)
+        var got = 0
+        let piece = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            let raw = UnsafeMutableRawBufferPointer(buffer)
+            got = (unsafe try? Syscalls.read(fd, into: raw)) ?? 0
+            count = got
+        }
+        bytes += piece
+        let isOver = bytes.count > limit
+        if isOver { bytes.removeLast(bytes.count - limit) }
+        if got == 0 { close() }
+        return !isOver
+    }
+
+    mutating func close() { _ = descriptor.take() }
+}

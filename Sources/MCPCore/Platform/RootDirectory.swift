@@ -1,0 +1,175 @@
+#if os(Linux)
+import CMCPSystem
+#endif
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A directory that paths from peers cannot leave.
+///
+/// A path is opened beneath the directory's descriptor by the kernel itself (openat2 with RESOLVE_BENEATH),
+/// so there is no moment between a check and the use in which a name could be swapped. Where that call is
+/// missing, each component is opened with O_NOFOLLOW; symlinks are then refused altogether. A hard link to a
+/// file elsewhere cannot be told from the file: who may create such links in the directory may read the file
+/// anyway.
+package final class RootDirectory: Sendable {
+    /// The path that the root was opened by.
+    package let path: String
+    private let directory: FileDescriptor
+    private let usesOpenat2: Bool
+
+    /// The longest relative path in bytes.
+    package static let maxPathBytes = 4_096
+
+    /// Opens the root, which itself may be reached through symlinks.
+    package convenience init(_ path: String) throws(IOError) { try self.init(path, usesOpenat2: true) }
+
+    /// - Parameter usesOpenat2: false takes the slow way; it is also taken when the kernel lacks the call.
+    init(_ path: String, usesOpenat2: Bool) throws(IOError) {
+        do { directory = try Syscalls.open(path, O_RDONLY | O_DIRECTORY) } catch {
+            throw error.applied(to: path)
+        }
+        self.path = path
+        #if os(Linux)
+        let probe = unsafe mcp_openat2(
+            directory.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, UInt64(MCP_RESOLVE_BENEATH))
+        if probe >= 0 { Syscalls.close(probe) }
+        self.usesOpenat2 = usesOpenat2 && probe >= 0
+        #else
+        self.usesOpenat2 = false
+        #endif
+    }
+
+    /// Reads a regular file as it was at one moment.
+    ///
+    /// - Parameters:
+    ///   - relative: the path beneath the root, with slashes, without `..`.
+    ///   - maxBytes: a longer file is refused.
+    package func read(_ relative: String, maxBytes: Int) throws(RootError) -> (bytes: [UInt8], info: FileInfo)
+    {
+        let file = try openFile(relative)
+        do throws(IOError) { return try Files.read(file, maxBytes: maxBytes) } catch {
+            throw error.errno == EFBIG
+                ? .tooLarge(relative, limit: maxBytes) : .failed(error.applied(to: relative))
+        }
+    }
+
+    /// What is known of a file or directory, with symlinks followed inside the root.
+    package func info(_ relative: String) throws(RootError) -> FileInfo {
+        try info(try open(relative, Self.inspect), relative)
+    }
+
+    #if os(Linux)
+    /// Opens nothing that a device or FIFO could notice.
+    private static let inspect = Int32(MCP_O_PATH)
+    #else
+    private static let inspect = O_RDONLY | O_NONBLOCK
+    #endif
+
+    /// Opens a regular file for reading; anything else is refused before a byte is read.
+    package func openFile(_ relative: String) throws(RootError) -> FileDescriptor {
+        // O_NONBLOCK: opening a FIFO without writer, or a device, must not wait.
+        let file = try open(relative, O_RDONLY | O_NONBLOCK)
+        guard try info(file, relative).kind == .file else { throw .notRegular(relative) }
+        return file
+    }
+
+    /// Opens a directory beneath the root; the empty path is the root.
+    func openDirectory(_ relative: String) throws(RootError) -> FileDescriptor {
+        try open(relative.isEmpty ? "." : relative, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    }
+
+    private func info(_ file: borrowing FileDescriptor, _ relative: String) throws(RootError) -> FileInfo {
+        do { return FileInfo(try Syscalls.status(file.rawValue)) } catch {
+            throw .failed(error.applied(to: relative))
+        }
+    }
+
+    func open(_ relative: String, _ flags: Int32) throws(RootError) -> FileDescriptor {
+        let components = try Self.components(relative)
+        do {
+            return usesOpenat2 ? try openBeneath(relative, flags) : try walk(components, flags)
+        } catch {
+            switch error.errno {
+            // EXDEV is the kernel's word for a path that leaves the root.
+            case EXDEV, ELOOP: throw .outside(relative)
+            case ENOENT, ENOTDIR: throw .notFound(relative)
+            // A socket, or a device without driver.
+            case ENXIO, ENODEV: throw .notRegular(relative)
+            default: throw .failed(error.applied(to: relative))
+            }
+        }
+    }
+
+    /// Splits a path and refuses what can only be an attempt to leave or to confuse.
+    static func components(_ relative: String) throws(RootError) -> [String] {
+        if relative.isEmpty || relative.utf8.count > maxPathBytes || relative.utf8.contains(0) {
+            throw .invalid(relative)
+        }
+        if relative.hasPrefix("/") { throw .outside(relative) }
+        var components: [String] = []
+        for part in relative.split(separator: "/", omittingEmptySubsequences: true) where part != "." {
+            if part == ".." { throw .outside(relative) }
+            components.append(String(part))
+        }
+        return components
+    }
+
+    private func openBeneath(_ relative: String, _ flags: Int32) throws(IOError) -> FileDescriptor {
+        #if os(Linux)
+        // openat2 refuses flags that mean nothing together, as O_NOCTTY and O_PATH.
+        let flags = flags | O_CLOEXEC | (flags & Self.inspect != 0 ? 0 : O_NOCTTY)
+        let resolve = UInt64(MCP_RESOLVE_BENEATH | MCP_RESOLVE_NO_MAGICLINKS)
+        // EAGAIN: something was renamed during the look-up and the kernel cannot prove the path stayed
+        // inside.
+        for _ in 0 ..< 16 {
+            let fd = try Syscalls.perform("openat2") {
+                Int(unsafe mcp_openat2(directory.rawValue, relative, flags, 0, resolve))
+            }
+            if let fd { return FileDescriptor(owning: Int32(truncatingIfNeeded: fd)) }
+        }
+        throw IOError(errno: EAGAIN, function: "openat2")
+        #else
+        throw IOError(errno: ENOSYS, function: "openat2")
+        #endif
+    }
+
+    private func walk(_ components: [String], _ flags: Int32) throws(IOError) -> FileDescriptor {
+        guard let last = components.last else {
+            return try Syscalls.openat(directory.rawValue, ".", flags | O_NOFOLLOW)
+        }
+        var current = try directory.duplicate()
+        for component in components.dropLast() {
+            current = try Syscalls.openat(current.rawValue, component, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        }
+        return try Syscalls.openat(current.rawValue, last, flags | O_NOFOLLOW)
+    }
+}
+
+/// Why a path beneath a root cannot be used.
+package enum RootError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// It is absolute, has `..`, or leads out through a symlink.
+    case outside(String)
+    /// It is empty, too long or contains NUL.
+    case invalid(String)
+    case notFound(String)
+    /// It is a directory, FIFO, socket or device.
+    case notRegular(String)
+    case tooLarge(String, limit: Int)
+    case failed(IOError)
+
+    package var description: String {
+        switch self {
+        case .outside(let path): "\(path): is outside of the root directory"
+        case .invalid(let path): "\(path.prefix(80)): is not a usable path"
+        case .notFound(let path): "\(path): no such file or directory"
+        case .notRegular(let path): "\(path): is not a regular file"
+        case .tooLarge(let path, let limit): "\(path): is longer than the limit of \(limit) bytes"
+        case .failed(let error): error.description
+        }
+    }
+}

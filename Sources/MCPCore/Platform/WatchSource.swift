@@ -1,0 +1,74 @@
+import Dispatch
+
+/// A dispatch source that can be cancelled from any thread.
+///
+/// Dispatch serves what happens seldom: signals, the end of processes, a few timers. Connections are watched
+/// by event loops.
+final class WatchSource: @unchecked Sendable {
+    // SAFETY: dispatch sources are thread-safe; only their Swift protocols do not say so.
+    private let source: any DispatchSourceProtocol
+
+    private init(_ source: any DispatchSourceProtocol) { self.source = source }
+
+    /// Calls `handler` once when the descriptor is readable, and closes it afterwards or when cancelled.
+    static func once(
+        readable descriptor: consuming FileDescriptor, on queue: DispatchQueue,
+        _ handler: @escaping @Sendable () -> Void
+    ) -> WatchSource {
+        let fd = descriptor.release()
+        let source = DispatchSource.makeReadSource(fileDescriptor: fd, queue: queue)
+        let watch = WatchSource(source)
+        source.setCancelHandler { @Sendable in Syscalls.close(fd) }
+        source.setEventHandler { @Sendable in
+            watch.cancel()
+            handler()
+        }
+        source.resume()
+        return watch
+    }
+
+    /// Calls `handler` at each arrival of a signal; when this returns, the signal is being watched.
+    static func signal(
+        _ number: Int32, on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
+    ) -> WatchSource {
+        // A queue of its own: the caller may be on the one where the handler runs.
+        let source = DispatchSource.makeSignalSource(
+            signal: number, queue: DispatchQueue(label: "mcp.signal"))
+        let registered = DispatchSemaphore(value: 0)
+        source.setRegistrationHandler { @Sendable in registered.signal() }
+        source.setEventHandler { @Sendable in queue.async { handler() } }
+        source.resume()
+        _ = registered.wait(timeout: .now() + 5)
+        return WatchSource(source)
+    }
+
+    /// Calls `handler` every `seconds` until it returns false.
+    static func every(
+        seconds: Int, on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Bool
+    ) -> WatchSource {
+        let source = DispatchSource.makeTimerSource(queue: queue)
+        let watch = WatchSource(source)
+        source.schedule(deadline: .now() + .seconds(seconds), repeating: .seconds(seconds))
+        source.setEventHandler { @Sendable in if !handler() { watch.cancel() } }
+        source.resume()
+        return watch
+    }
+
+    #if canImport(Darwin)
+    /// Calls `handler` when a process ends.
+    static func exit(
+        of process: Int32, on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
+    ) -> WatchSource {
+        let source = DispatchSource.makeProcessSource(identifier: process, eventMask: .exit, queue: queue)
+        let watch = WatchSource(source)
+        source.setEventHandler { @Sendable in
+            watch.cancel()
+            handler()
+        }
+        source.resume()
+        return watch
+    }
+    #endif
+
+    func cancel() { source.cancel() }
+}
