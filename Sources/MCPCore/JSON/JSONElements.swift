@@ -1,0 +1,31 @@
+/// Walks over the elements of a valid array.
+struct JSONElements {
+    private var scanner: JSONScanner
+    /// Where the next element starts; nil behind the last.
+    private(set) var current: Int?
+
+    /// `scanner` is at the opening bracket.
+    init(_ scanner: JSONScanner) {
+        self.scanner = scanner
+        self.scanner.position += 1
+        self.scanner.skipWhitespace()
+        current = self.scanner.peek == JSONByte.closeBracket ? nil : self.scanner.position
+    }
+
+    /// Where the next element starts; steps over it.
+    @inline(__always)
+    mutating func next() throws(JSONError) -> Int? {
+        guard let start = current else { return nil }
+        scanner.position = start
+        try scanner.scanValue(depth: 1)
+        scanner.skipWhitespace()
+        if scanner.peek == JSONByte.comma {
+            scanner.position += 1
+            scanner.skipWhitespace()
+            current = scanner.position
+        } else {
+            current = nil
+        }
+        return start
+    }
+}

@@ -1,0 +1,129 @@
+/// What a scanned token says.
+extension JSONScanner {
+    /// The bytes of a token, without a copy; valid as long as the scanned memory is.
+    @inline(__always)
+    func bytes(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+        precondition(range.lowerBound >= 0 && range.upperBound <= end, "range outside of the text")
+        return unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
+    }
+
+    /// The bytes at `range`, which were validated, as a string.
+    @inline(__always)
+    func string(_ range: Range<Int>) -> String { unsafe String(decoding: bytes(range), as: UTF8.self) }
+
+    /// The content of a string with its escapes resolved.
+    @inline(__always)
+    func unescape(_ token: JSONStringToken) -> String {
+        token.hasEscapes ? resolveEscapes(token) : string(token.content)
+    }
+
+    /// Whether the content of a string is `literal`, also when it is spelled with escapes.
+    @inline(__always)
+    func tokenEquals(_ token: JSONStringToken, _ literal: StaticString) -> Bool {
+        let count = literal.utf8CodeUnitCount
+        if !token.hasEscapes {
+            return unsafe token.content.count == count
+                && memoryEquals(base + token.start, literal.utf8Start, count)
+        }
+        return unsafe escapedEquals(token, UnsafeBufferPointer(start: literal.utf8Start, count: count))
+    }
+
+    /// Whether the content of a string is `name`, also when it is spelled with escapes.
+    @inline(__always)
+    func tokenEquals(_ token: JSONStringToken, utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+        if token.hasEscapes { return unsafe escapedEquals(token, name) }
+        guard token.content.count == name.count else { return false }
+        guard let start = name.baseAddress else { return true }
+        return unsafe memoryEquals(base + token.start, start, name.count)
+    }
+
+    @inline(never)
+    private func escapedEquals(_ token: JSONStringToken, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        // A byte takes at most the six characters of `\u0061`: a longer token cannot be equal.
+        let length = token.content.count
+        guard length > name.count, length <= 6 * name.count else { return false }
+        var text = resolveEscapes(token)
+        return text.withUTF8 { unsafe $0.elementsEqual(name) }
+    }
+
+    @inline(never)
+    private func resolveEscapes(_ token: JSONStringToken) -> String {
+        unsafe String(unsafeUninitializedCapacity: token.content.count) { target in
+            var index = token.start
+            var written = 0
+            func put(_ byte: UInt32) {
+                unsafe target[written] = UInt8(truncatingIfNeeded: byte)
+                written += 1
+            }
+            while index < token.end {
+                let byte = unsafe base[index]
+                guard byte == JSONByte.backslash else {
+                    put(UInt32(byte))
+                    index += 1
+                    continue
+                }
+                let kind = self.byte(index + 1)
+                index += 2
+                guard kind == 0x75 else {
+                    put(UInt32(Self.escaped(kind)))
+                    continue
+                }
+                var scalar = hexUnit(at: index) ?? 0xFFFD
+                index += 4
+                if scalar & 0xFC00 == 0xD800 {
+                    let low = hexUnit(at: index + 2) ?? 0xDC00
+                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + low & 0x3FF
+                    index += 6
+                }
+                Self.encode(scalar, put)
+            }
+            return written
+        }
+    }
+
+    /// RFC 8259 section 7: the character behind a backslash.
+    @inline(__always)
+    private static func escaped(_ kind: UInt8) -> UInt8 {
+        switch kind {
+        case 0x62: 0x08
+        case 0x66: 0x0C
+        case 0x6E: 0x0A
+        case 0x72: 0x0D
+        case 0x74: 0x09
+        default: kind
+        }
+    }
+
+    @inline(__always)
+    private static func encode(_ scalar: UInt32, _ put: (UInt32) -> Void) {
+        if scalar < 0x80 { return put(scalar) }
+        if scalar < 0x800 {
+            put(0xC0 | scalar >> 6)
+        } else {
+            if scalar < 0x10000 {
+                put(0xE0 | scalar >> 12)
+            } else {
+                put(0xF0 | scalar >> 18)
+                put(0x80 | scalar >> 12 & 0x3F)
+            }
+            put(0x80 | scalar >> 6 & 0x3F)
+        }
+        put(0x80 | scalar & 0x3F)
+    }
+
+    /// A number that differs for most different contents; equal contents have the same.
+    @inline(__always)
+    func fingerprint(_ range: Range<Int>) -> UInt64 {
+        let count = range.count
+        let start = range.lowerBound
+        guard start >= 0, range.upperBound <= end else { return 0 }
+        if count >= 8 {
+            let head = unsafe UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self)
+            let tail = unsafe UnsafeRawPointer(base + range.upperBound - 8).loadUnaligned(as: UInt64.self)
+            return head &* 0x9E37_79B9_7F4A_7C15 ^ tail ^ UInt64(count) << 56
+        }
+        var word = UInt64(count)
+        for index in start ..< start + count { word = word << 8 | UInt64(unsafe base[index]) }
+        return word
+    }
+}

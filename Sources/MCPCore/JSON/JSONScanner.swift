@@ -1,0 +1,153 @@
+/// A strict cursor over one JSON text (RFC 8259): the one place where JSON is read.
+///
+/// It allocates nothing and does not recurse: which of the open containers are objects is kept in 128 bits.
+/// Everything it passes is validated: the grammar, the UTF-8 of strings, escapes and surrogates, and the
+/// depth. The text may end where the allocation ends.
+@safe struct JSONScanner {
+    // SAFETY: the caller keeps the memory alive and unchanged while it uses the scanner; every load is at an
+    // offset that was compared with `end` before.
+    let base: UnsafePointer<UInt8>
+    let end: Int
+    let maxDepth: Int
+    /// Bytes from the start of the text to the next byte to read.
+    var position: Int
+
+    @inline(__always)
+    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits = JSONLimits()) {
+        if let base = bytes.baseAddress {
+            unsafe self.base = base
+        } else {
+            unsafe base = UnsafePointer(ByteStorage.empty.base)
+        }
+        end = bytes.count
+        maxDepth = limits.maxDepth
+        position = 0
+    }
+
+    /// The next byte, or 0 at the end; a NUL that is part of the text is never valid where this is asked.
+    var peek: UInt8 { @inline(__always) get { byte(position) } }
+
+    @inline(__always)
+    func byte(_ index: Int) -> UInt8 { index < end ? unsafe base[index] : 0 }
+
+    // MARK: Steps
+
+    /// Steps over space, tab, LF and CR.
+    @inline(__always)
+    mutating func skipWhitespace() { position = afterWhitespace(position) }
+
+    /// Steps over `wanted`, which must be the next byte.
+    @inline(__always)
+    mutating func expect(_ wanted: UInt8) throws(JSONError) {
+        guard byte(position) == wanted else { throw unexpected(at: position) }
+        position += 1
+    }
+
+    /// Checks that only whitespace is left.
+    mutating func finish() throws(JSONError) {
+        skipWhitespace()
+        guard position >= end else { throw JSONError(.trailingContent, offset: position) }
+    }
+
+    /// Steps over whitespace, then a member's name, the colon and the whitespace on both its sides.
+    @inline(__always)
+    mutating func scanKey() throws(JSONError) -> JSONStringToken {
+        skipWhitespace()
+        let token = try scanString()
+        skipWhitespace()
+        try expect(JSONByte.colon)
+        skipWhitespace()
+        return token
+    }
+
+    /// Steps over a string and returns where its content lies.
+    @inline(__always)
+    mutating func scanString() throws(JSONError) -> JSONStringToken {
+        guard byte(position) == JSONByte.quote else { throw unexpected(at: position) }
+        let start = position + 1
+        let stop = unsafe JSONBytes.plainEnd(base, start, end)
+        if byte(stop) == JSONByte.quote {
+            position = stop + 1
+            return JSONStringToken(start: start, end: stop, hasEscapes: false)
+        }
+        return try finishString(start: start, from: stop)
+    }
+
+    /// Steps over a number and returns where it lies.
+    @inline(__always)
+    mutating func scanNumber() throws(JSONError) -> Range<Int> {
+        let start = position
+        position = try afterNumber(start)
+        return start ..< position
+    }
+
+    /// Steps over one value of any kind with the whitespace before it.
+    ///
+    /// - Parameter depth: how many containers are open around it.
+    mutating func scanValue(depth: Int) throws(JSONError) {
+        var index = position
+        var open = 0
+        var objects: UInt128 = 0
+        let room = maxDepth - depth
+        while true {
+            index = afterWhitespace(index)
+            switch byte(index) {
+            case JSONByte.quote:
+                index = try afterString(index)
+            case JSONByte.openBrace:
+                guard open < room else { throw tooDeep(at: index) }
+                index = afterWhitespace(index + 1)
+                if byte(index) == JSONByte.closeBrace {
+                    index += 1
+                } else {
+                    index = try afterKey(index)
+                    open += 1
+                    objects = objects << 1 | 1
+                    continue
+                }
+            case JSONByte.openBracket:
+                guard open < room else { throw tooDeep(at: index) }
+                index = afterWhitespace(index + 1)
+                if byte(index) == JSONByte.closeBracket {
+                    index += 1
+                } else {
+                    open += 1
+                    objects = objects << 1
+                    continue
+                }
+            case 0x74, 0x66, 0x6E:
+                index = try afterLiteral(index)
+            default:
+                index = try afterNumber(index)
+            }
+            guard try closeContainers(&index, &open, &objects) else { break }
+        }
+        position = index
+    }
+
+    /// Behind a value inside containers: steps over closing brackets, then over a comma and a key.
+    ///
+    /// - Returns: whether another value must follow; otherwise the outermost container is closed.
+    @inline(__always)
+    private func closeContainers(
+        _ index: inout Int, _ open: inout Int, _ objects: inout UInt128
+    ) throws(JSONError) -> Bool {
+        while open > 0 {
+            index = afterWhitespace(index)
+            let next = byte(index)
+            let inObject = objects & 1 == 1
+            if next == JSONByte.comma {
+                index += 1
+                if inObject { index = try afterKey(afterWhitespace(index)) }
+                return true
+            }
+            guard next == (inObject ? JSONByte.closeBrace : JSONByte.closeBracket) else {
+                throw unexpected(at: index)
+            }
+            index += 1
+            open -= 1
+            objects >>= 1
+        }
+        return false
+    }
+}

@@ -1,0 +1,126 @@
+/// Builds a `JSONValue` from text.
+///
+/// The members and elements of all open containers lie on two stacks; a container that closes takes its own
+/// in one allocation of the right size. The recursion is bounded by the depth limit (at most 128).
+struct JSONTreeReader: ~Copyable {
+    private var scanner: JSONScanner
+    private var members = JSONStack<JSONObject.Member>()
+    private var values = JSONStack<JSONValue>()
+    private var prints = JSONStack<UInt64>()
+
+    private init(_ scanner: JSONScanner) { self.scanner = scanner }
+
+    /// Reads a whole text.
+    static func read(_ bytes: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) throws(JSONError) -> JSONValue
+    {
+        guard bytes.count <= limits.maxBytes else { throw JSONError(.tooLarge(limits.maxBytes)) }
+        var reader = JSONTreeReader(unsafe JSONScanner(bytes, limits: limits))
+        let value = try reader.readValue(depth: 0)
+        try reader.scanner.finish()
+        return value
+    }
+
+    /// Reads the value at the scanner's position and steps over it.
+    static func read(_ scanner: inout JSONScanner, depth: Int) throws(JSONError) -> JSONValue {
+        var reader = JSONTreeReader(scanner)
+        let value = try reader.readValue(depth: depth)
+        scanner.position = reader.scanner.position
+        return value
+    }
+
+    private mutating func readValue(depth: Int) throws(JSONError) -> JSONValue {
+        scanner.skipWhitespace()
+        switch scanner.peek {
+        case JSONByte.quote:
+            return .string(scanner.unescape(try scanner.scanString()))
+        case JSONByte.openBrace:
+            return try readObject(depth: depth)
+        case JSONByte.openBracket:
+            return try readArray(depth: depth)
+        case 0x74, 0x66, 0x6E:
+            let first = scanner.peek
+            scanner.position = try scanner.afterLiteral(scanner.position)
+            return first == 0x6E ? .null : .bool(first == 0x74)
+        default:
+            return .number(JSONNumber(scanned: scanner.string(try scanner.scanNumber())))
+        }
+    }
+
+    private mutating func readArray(depth: Int) throws(JSONError) -> JSONValue {
+        guard depth < scanner.maxDepth else { throw scanner.tooDeep(at: scanner.position) }
+        scanner.position += 1
+        scanner.skipWhitespace()
+        if scanner.peek == JSONByte.closeBracket {
+            scanner.position += 1
+            return .array([])
+        }
+        let mark = values.count
+        while true {
+            values.push(try readValue(depth: depth + 1))
+            scanner.skipWhitespace()
+            guard scanner.peek == JSONByte.comma else { break }
+            scanner.position += 1
+        }
+        try scanner.expect(JSONByte.closeBracket)
+        return .array(values.popArray(to: mark))
+    }
+
+    private mutating func readObject(depth: Int) throws(JSONError) -> JSONValue {
+        guard depth < scanner.maxDepth else { throw scanner.tooDeep(at: scanner.position) }
+        scanner.position += 1
+        scanner.skipWhitespace()
+        if scanner.peek == JSONByte.closeBrace {
+            scanner.position += 1
+            return .object(JSONObject())
+        }
+        let mark = members.count
+        while true {
+            let token = try scanner.scanKey()
+            let key = scanner.unescape(token)
+            prints.push(token.hasEscapes ? Self.fingerprint(of: key) : scanner.fingerprint(token.content))
+            // The value of a member that is still being read lies on the stack of calls, its key here.
+            members.push(JSONObject.Member(key: key, value: .null))
+            let value = try readValue(depth: depth + 1)
+            members.setLast { $0.value = value }
+            scanner.skipWhitespace()
+            guard scanner.peek == JSONByte.comma else { break }
+            scanner.position += 1
+        }
+        try scanner.expect(JSONByte.closeBrace)
+        return .object(closeObject(mark))
+    }
+
+    private mutating func closeObject(_ mark: Int) -> JSONObject {
+        let count = members.count - mark
+        // The fingerprints of the members on the stack lie at the same places on their own stack.
+        let hasRepeats =
+            count <= JSONObject.linearLimit
+            ? prints.hasEqual(from: mark) : true
+        prints.drop(to: mark)
+        let list = members.popArray(to: mark)
+        return hasRepeats ? Self.merge(list) : JSONObject(unique: list)
+    }
+
+    /// Large objects, and those in which two keys may be equal: the last value wins at the place of the
+    /// first.
+    private static func merge(_ list: [JSONObject.Member]) -> JSONObject {
+        var table = [JSONKey: Int](minimumCapacity: list.count)
+        var unique: [JSONObject.Member] = []
+        unique.reserveCapacity(list.count)
+        for member in list {
+            let place = table[JSONKey(name: member.key), default: unique.count]
+            if place == unique.count {
+                table[JSONKey(name: member.key)] = place
+                unique.append(member)
+            } else {
+                unique[place].value = member.value
+            }
+        }
+        return JSONObject(unique: unique, table: unique.count > JSONObject.linearLimit ? table : nil)
+    }
+
+    private static func fingerprint(of key: String) -> UInt64 {
+        var key = key
+        return key.withUTF8 { unsafe JSONScanner($0).fingerprint(0 ..< $0.count) }
+    }
+}

@@ -1,0 +1,332 @@
+/// Writes JSON text into a growing buffer, one value after the other.
+///
+/// Commas and colons are its own business; that every container is closed, and that in an object a key stands
+/// before each value, is the caller's. Strings are escaped as little as RFC 8259 section 7 allows. Nothing is
+/// ever thrown away when a value cannot be written: `failure` then says why, and `null` stands in its place.
+public struct JSONWriter: ~Copyable {
+    /// What was written and not yet taken out.
+    var out: ByteBuffer
+    /// How many containers may be open: more are `JSONError.Reason.depthExceeded`.
+    var maxDepth = JSONLimits.greatestDepth
+    /// The first thing since `startMessage` that could not be written as it should.
+    var failure: JSONError?
+    /// How many containers are open.
+    private(set) var depth = 0
+    /// Whether a value precedes in the innermost container.
+    private var needsComma = false
+
+    /// A writer with an empty buffer.
+    public init() { out = ByteBuffer() }
+
+    /// Writes behind what the buffer holds.
+    init(buffer: consuming ByteBuffer) { out = buffer }
+
+    /// Forgets what came before: the next value starts a text of its own.
+    @inline(__always)
+    mutating func startMessage() {
+        needsComma = false
+        depth = 0
+        failure = nil
+    }
+
+    /// The text that was written; the writer ends here.
+    public consuming func finish() -> ByteSlice { out.freeze() }
+
+    /// Goes on inside an object whose opening was written as plain bytes into `out`.
+    @inline(__always)
+    mutating func assumeOpenObject(hasMembers: Bool) {
+        needsComma = hasMembers
+        depth += 1
+    }
+
+    /// Notes that something could not be written, unless something was noted before.
+    mutating func fail(_ error: JSONError) {
+        if failure == nil { failure = error }
+    }
+
+    // MARK: Containers
+
+    /// Opens an object.
+    @inline(__always)
+    public mutating func beginObject() { open(JSONByte.openBrace) }
+
+    /// Closes the innermost container, an object.
+    @inline(__always)
+    public mutating func endObject() { close(JSONByte.closeBrace) }
+
+    /// Opens an array.
+    @inline(__always)
+    public mutating func beginArray() { open(JSONByte.openBracket) }
+
+    /// Closes the innermost container, an array.
+    @inline(__always)
+    public mutating func endArray() { close(JSONByte.closeBracket) }
+
+    @inline(__always)
+    private mutating func open(_ bracket: UInt8) {
+        separate()
+        out.append(bracket)
+        needsComma = false
+        depth += 1
+        if depth > maxDepth { fail(JSONError(.depthExceeded(maxDepth))) }
+    }
+
+    @inline(__always)
+    private mutating func close(_ bracket: UInt8) {
+        out.append(bracket)
+        needsComma = true
+        depth -= 1
+    }
+
+    @inline(__always)
+    private mutating func separate() {
+        if needsComma { out.append(JSONByte.comma) }
+        needsComma = true
+    }
+
+    // MARK: Names
+
+    /// Writes a member's name.
+    @inline(__always)
+    public mutating func key(_ name: String) {
+        quoted(name)
+        out.append(JSONByte.colon)
+        needsComma = false
+    }
+
+    /// Writes a member's name that needs no escapes.
+    @inline(__always)
+    public mutating func key(_ name: StaticString) {
+        literal(name, isKey: true)
+        needsComma = false
+    }
+
+    /// Writes a member's name that is a string token with its quotes.
+    @inline(__always)
+    mutating func rawKey(_ quoted: ByteSlice) {
+        rawString(quoted)
+        out.append(JSONByte.colon)
+        needsComma = false
+    }
+
+    // MARK: Values
+
+    /// Writes a string.
+    @inline(__always)
+    public mutating func string(_ value: String) { quoted(value) }
+
+    /// Writes a string that needs no escapes.
+    @inline(__always)
+    public mutating func string(_ value: StaticString) { literal(value, isKey: false) }
+
+    /// Writes an integer.
+    @inline(__always)
+    public mutating func number(_ value: Int) {
+        separate()
+        out.append(decimal: value)
+    }
+
+    /// Writes a number in its shortest form (`3` for 3.0); `null` for infinities and NaN, which JSON lacks.
+    public mutating func number(_ value: Double) {
+        if let number = JSONNumber(value) { self.number(number) } else { null() }
+    }
+
+    /// Writes a number in its own spelling.
+    @inline(__always)
+    public mutating func number(_ value: JSONNumber) {
+        separate()
+        if unsafe value.text.utf8.withContiguousStorageIfAvailable({ unsafe out.append($0) }) != nil {
+            return
+        }
+        out.append(utf8: value.text)
+    }
+
+    /// Writes `true` or `false`.
+    @inline(__always)
+    public mutating func bool(_ value: Bool) {
+        separate()
+        if value { out.append("true") } else { out.append("false") }
+    }
+
+    /// Writes `null`.
+    @inline(__always)
+    public mutating func null() {
+        separate()
+        out.append("null")
+    }
+
+    /// Writes a value as it was spelled.
+    @inline(__always)
+    public mutating func raw(_ value: RawJSON) {
+        separate()
+        out.append(value.bytes)
+    }
+
+    /// Writes a string token that has its quotes and escapes.
+    @inline(__always)
+    mutating func rawString(_ quoted: ByteSlice) {
+        separate()
+        out.append(quoted)
+    }
+
+    /// Writes a tree.
+    public mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let value): bool(value)
+        case .number(let value): number(value)
+        case .string(let value): quoted(value)
+        case .array(let elements):
+            guard admitsContainer() else { return }
+            beginArray()
+            unsafe elements.withUnsafeBufferPointer { elements in
+                for place in elements.indices { unsafe self.value(elements[place]) }
+            }
+            endArray()
+        case .object(let members): object(members)
+        }
+    }
+
+    /// Writes an object.
+    public mutating func object(_ object: JSONObject) {
+        guard admitsContainer() else { return }
+        beginObject()
+        unsafe object.members.withUnsafeBufferPointer { members in
+            for place in members.indices {
+                unsafe key(members[place].key)
+                unsafe value(members[place].value)
+            }
+        }
+        endObject()
+    }
+
+    /// Trees may come from a handler and be of any depth: the recursion ends at the limit.
+    @inline(__always)
+    private mutating func admitsContainer() -> Bool {
+        if depth < maxDepth { return true }
+        fail(JSONError(.depthExceeded(maxDepth)))
+        null()
+        return false
+    }
+
+    /// Leaves out a value that is put in later: the commas are as if it stood here.
+    mutating func gap() { separate() }
+
+    // MARK: Undoing
+
+    /// The state to come back to when a value turns out to be impossible half-way.
+    struct Mark {
+        let count: Int
+        let depth: Int
+        let needsComma: Bool
+    }
+
+    var mark: Mark { Mark(count: out.count, depth: depth, needsComma: needsComma) }
+
+    /// Takes back what was written since `mark`. Nothing of it may have been handed out.
+    mutating func rewind(to mark: Mark) {
+        out.truncate(to: mark.count)
+        depth = mark.depth
+        needsComma = mark.needsComma
+    }
+
+    // MARK: Strings
+
+    @inline(__always)
+    private mutating func literal(_ text: StaticString, isKey: Bool) {
+        let count = text.utf8CodeUnitCount
+        out.reserve(count + 4)
+        let comma = needsComma
+        needsComma = true
+        _ = unsafe out.fill { target in
+            var at = 0
+            guard let start = target.baseAddress else { return 0 }
+            if comma {
+                unsafe start[0] = JSONByte.comma
+                at = 1
+            }
+            unsafe start[at] = JSONByte.quote
+            unsafe JSONBytes.copy(text.utf8Start, to: start + at + 1, count)
+            at += count + 1
+            unsafe start[at] = JSONByte.quote
+            if isKey {
+                unsafe start[at + 1] = JSONByte.colon
+                return at + 2
+            }
+            return at + 1
+        }
+    }
+
+    @inline(__always)
+    private mutating func quoted(_ text: String) {
+        // `withUTF8` needs a variable, which costs a retain and a release.
+        if unsafe text.utf8.withContiguousStorageIfAvailable({ unsafe quoted(utf8: $0) }) != nil { return }
+        var text = text
+        text.withUTF8 { unsafe quoted(utf8: $0) }
+    }
+
+    /// Writes valid UTF-8 as a string.
+    private mutating func quoted(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+        let count = bytes.count
+        out.reserve(count + 3)
+        let comma = needsComma
+        needsComma = true
+        var copied = 0
+        _ = unsafe out.fill { target in
+            guard let start = target.baseAddress else { return 0 }
+            var at = 0
+            if comma {
+                unsafe start[0] = JSONByte.comma
+                at = 1
+            }
+            unsafe start[at] = JSONByte.quote
+            at += 1
+            if let source = bytes.baseAddress {
+                copied = unsafe JSONBytes.copyPlain(source, to: start + at, count)
+            }
+            at += copied
+            guard copied == count else { return at }
+            unsafe start[at] = JSONByte.quote
+            return at + 1
+        }
+        if copied < count { unsafe escaped(UnsafeBufferPointer(rebasing: bytes[copied...])) }
+    }
+
+    /// The rest of a string, which starts with a character that must be escaped; ends with the quote.
+    @inline(never)
+    private mutating func escaped(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let base = bytes.baseAddress else { return }
+        var index = 0
+        while index < bytes.count {
+            escape(unsafe base[index])
+            index += 1
+            let left = bytes.count - index
+            out.reserve(left + 1)
+            var copied = 0
+            _ = unsafe out.fill { target in
+                guard left > 0, let start = target.baseAddress else { return 0 }
+                copied = unsafe JSONBytes.copyPlain(base + index, to: start, left)
+                return copied
+            }
+            index += copied
+        }
+        out.append(JSONByte.quote)
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        switch byte {
+        case 0x22: out.append("\\\"")
+        case 0x5C: out.append("\\\\")
+        case 0x08: out.append("\\b")
+        case 0x09: out.append("\\t")
+        case 0x0A: out.append("\\n")
+        case 0x0C: out.append("\\f")
+        case 0x0D: out.append("\\r")
+        default:
+            out.append("\\u00")
+            out.append(JSONByte.zero + byte >> 4)
+            let low = byte & 15
+            out.append(low < 10 ? JSONByte.zero + low : 0x57 + low)
+        }
+    }
+}

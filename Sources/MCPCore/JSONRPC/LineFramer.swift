@@ -1,0 +1,88 @@
+/// Cuts a byte stream into lines; searches only what is new, and skips a line that is too long.
+///
+/// A line longer than the limit is reported once and dropped up to its newline, in constant memory.
+struct LineFramer: ~Copyable {
+    enum Line {
+        /// One line without its newline (and without a carriage return before it).
+        case line(ByteSlice)
+        /// A line was longer than the limit and is dropped.
+        case tooLong
+        /// No complete line yet.
+        case needMore
+    }
+
+    private(set) var buffer = ByteBuffer()
+    private var searched = 0
+    private var isSkipping = false
+    let maximumBytes: Int
+
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+    /// Bytes that have come and are not yet cut.
+    var pendingBytes: Int { buffer.count }
+
+    /// Makes room for at least `count` bytes and lets `body` read into it; returns what `body` returns.
+    mutating func fill<E: Error>(
+        reserving count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) throws(E) -> Int
+    ) throws(E) -> Int {
+        buffer.reserve(count)
+        return unsafe try buffer.fill(body)
+    }
+
+    mutating func append(_ bytes: ByteSlice) { buffer.append(bytes) }
+
+    mutating func next() -> Line {
+        while true {
+            let found = unsafe buffer.withBytes { bytes -> Int? in
+                guard let start = bytes.baseAddress, bytes.count > searched else { return nil }
+                return unsafe firstOffset(of: 0x0A, in: start + searched, count: bytes.count - searched)
+            }
+            guard let found else { return withoutNewline() }
+            let length = searched + found
+            searched = 0
+            if isSkipping {
+                isSkipping = false
+                buffer.consume(length + 1)
+                continue
+            }
+            if length > maximumBytes {
+                buffer.consume(length + 1)
+                return .tooLong
+            }
+            let end = length > 0 && buffer[length - 1] == 0x0D ? length - 1 : length
+            let line = buffer.slice(0 ..< end)
+            buffer.consume(length + 1)
+            return .line(line)
+        }
+    }
+
+    private mutating func withoutNewline() -> Line {
+        searched = buffer.count
+        if isSkipping {
+            buffer.consume(buffer.count)
+            searched = 0
+            return .needMore
+        }
+        if buffer.count > maximumBytes {
+            isSkipping = true
+            buffer.consume(buffer.count)
+            searched = 0
+            return .tooLong
+        }
+        return .needMore
+    }
+
+    /// What stands behind the last newline, at the end of the stream.
+    mutating func rest() -> ByteSlice? {
+        guard !isSkipping, !buffer.isEmpty, buffer.count <= maximumBytes else { return nil }
+        let line = buffer.slice(0 ..< buffer.count)
+        buffer.consume(buffer.count)
+        searched = 0
+        return line
+    }
+
+    /// Forgets the block when it is idle and large.
+    mutating func shrink(keeping limit: Int) {
+        if buffer.isEmpty { buffer.removeAll(keeping: limit) }
+    }
+}

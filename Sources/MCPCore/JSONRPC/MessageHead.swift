@@ -1,0 +1,89 @@
+/// Where the parts of one JSON-RPC message lie, found in a single validating pass.
+///
+/// Offsets count from the start of the scanned bytes. Nothing is copied and nothing is allocated.
+struct MessageHead: Sendable {
+    /// A part of the message; `isPresent` is false when the member is absent.
+    struct Part: Sendable {
+        var start: Int32 = -1
+        var end: Int32 = -1
+
+        var isPresent: Bool { @inline(__always) get { start >= 0 } }
+        var count: Int { @inline(__always) get { Int(end - start) } }
+        var range: Range<Int> { @inline(__always) get { Int(start) ..< Int(end) } }
+
+        @inline(__always) init() {}
+        @inline(__always) init(_ start: Int, _ end: Int) {
+            self.start = Int32(truncatingIfNeeded: start)
+            self.end = Int32(truncatingIfNeeded: end)
+        }
+    }
+
+    enum Kind: Sendable {
+        case request
+        case notification
+        case response
+        /// An array: a batch, where the revision has batches.
+        case batch
+        /// JSON, but no message; `defect` says why.
+        case invalid
+    }
+
+    /// Why the JSON is no message.
+    enum Defect: Sendable {
+        case none, notAnObject, duplicateMember, wrongVersion, badID, badMethod, badParams
+        case neitherRequestNorResponse, badResponse
+
+        var text: String {
+            switch self {
+            case .none: ""
+            case .notAnObject: "a message is a JSON object"
+            case .duplicateMember: "a member of the message stands twice"
+            case .wrongVersion: "\"jsonrpc\" must be \"2.0\""
+            case .badID: "\"id\" must be a string of at most 256 bytes or a 64-bit integer"
+            case .badMethod: "\"method\" must be a string"
+            case .badParams: "\"params\" must be an object"
+            case .neitherRequestNorResponse: "a message has \"method\", or \"result\" or \"error\""
+            case .badResponse: "a response has \"id\" and either \"result\" or \"error\""
+            }
+        }
+    }
+
+    var kind = Kind.invalid
+    var defect = Defect.none
+    /// The id's JSON text; absent when there is none or it is not usable.
+    var id = Part()
+    /// The method's JSON text, with its quotes.
+    var method = Part()
+    var params = Part()
+    var result = Part()
+    var error = Part()
+
+    // Members of `params` and of `params._meta` that routing needs; the JSON text of each.
+    var meta = Part()
+    var name = Part()
+    var uri = Part()
+    var arguments = Part()
+    var metaVersion = Part()
+    var metaCapabilities = Part()
+    var progressToken = Part()
+}
+
+/// A message together with its bytes.
+struct Message: Sendable {
+    let bytes: ByteSlice
+    let head: MessageHead
+
+    @inline(__always)
+    func raw(_ part: MessageHead.Part) -> RawJSON? {
+        part.isPresent ? RawJSON(unchecked: bytes[part.range]) : nil
+    }
+
+    /// The id as a value that can be kept.
+    var id: RequestID? { raw(head.id).flatMap(RequestID.init) }
+
+    /// The method's name; empty when there is none.
+    var method: String { raw(head.method)?.string ?? "" }
+
+    var params: RawJSON? { raw(head.params) }
+    var meta: RawJSON? { raw(head.meta) }
+}

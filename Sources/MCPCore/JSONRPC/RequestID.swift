@@ -1,0 +1,52 @@
+/// The id of a request: a string or an integer, kept as it was written (JRPC-02, JRPC-05).
+///
+/// Two ids are equal when they have the same JSON type and the same value: `1` and `1.0` are one id, `"1"` is
+/// another. On the wire the original spelling is repeated byte for byte.
+public struct RequestID: Sendable, Hashable, CustomStringConvertible {
+    enum Key: Sendable, Hashable {
+        case integer(Int64)
+        case string(String)
+    }
+
+    let key: Key
+    /// The JSON text of the id.
+    public let json: RawJSON
+
+    /// A numeric id.
+    public init(_ number: Int64) {
+        key = .integer(number)
+        json = RawJSON(JSONValue.number(JSONNumber(Int(number))))
+    }
+
+    /// A textual id.
+    public init(_ text: String) {
+        key = .string(text)
+        json = RawJSON(JSONValue.string(text))
+    }
+
+    /// The longest string id, in bytes of its JSON text.
+    static let maximumBytes = 256
+
+    /// Reads an id; nil when it is neither a string of at most 256 bytes nor an integer that fits 64 bits.
+    init?(_ raw: RawJSON) {
+        switch raw.kind {
+        case .string:
+            guard raw.bytes.count <= Self.maximumBytes + 2, let text = raw.string else { return nil }
+            key = .string(text)
+        case .number:
+            guard raw.bytes.count <= Self.maximumBytes, let number = raw.int64 else { return nil }
+            key = .integer(number)
+        default: return nil
+        }
+        json = raw
+    }
+
+    /// Whether both name the same request.
+    public static func == (a: RequestID, b: RequestID) -> Bool { a.key == b.key }
+
+    /// Hashes the value, not the spelling.
+    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+
+    /// The id as JSON.
+    public var description: String { String(json.bytes) }
+}
