@@ -1,0 +1,107 @@
+/// Runs a program over a text: all threads in step, so that the time is at most text length × program size.
+///
+/// Thompson's construction, as Pike runs it; nothing is captured. Look-arounds stay linear too: for each one
+/// a pass over the whole text (backwards for a look-ahead) marks the positions where it holds.
+struct PatternMatcher {
+    private let program: PatternProgram
+    private let text: [UInt32]
+    private var budget: Int
+    private var marks: [[Bool]] = []
+    private var pending: [Int] = []
+    /// For each instruction, the last step (plus one) that added it.
+    private var added: [Int] = []
+    private var step = 0
+
+    init(_ program: PatternProgram, text: [UInt32], budget: Int) {
+        self.program = program
+        self.text = text
+        self.budget = budget
+    }
+
+    /// Whether some part of the text matches; nil when `budget` steps did not suffice to tell.
+    mutating func search(left: inout Int) -> Bool? {
+        defer { left = max(0, budget) }
+        for look in program.looks {
+            var holds = [Bool](repeating: false, count: text.count + 1)
+            run(look.code, isReversed: look.ahead) { position in
+                holds[position] = true
+                return false
+            }
+            marks.append(holds)
+        }
+        var found = false
+        run(program.code, isReversed: false) { _ in
+            found = true
+            return true
+        }
+        return found ? true : budget > 0 ? false : nil
+    }
+
+    /// Runs `code`, starting anew at every position; `accepted` gets each end of a match and may stop the
+    /// run.
+    private mutating func run(
+        _ code: [PatternProgram.Instruction], isReversed: Bool, accepted: (Int) -> Bool
+    ) {
+        added = [Int](repeating: 0, count: code.count)
+        step = 0
+        var current: [Int] = []
+        var following: [Int] = []
+        for index in 0 ... text.count {
+            let position = isReversed ? text.count - index : index
+            // The threads that survived were already counted for this step when the scalar was consumed.
+            if add(0, code, position, &current), accepted(position) { return }
+            guard index < text.count, budget > 0 else { return }
+            let scalar = text[isReversed ? position - 1 : position]
+            let nextPosition = isReversed ? position - 1 : position + 1
+            step += 1
+            following.removeAll(keepingCapacity: true)
+            var isAccepted = false
+            budget -= current.count + 1
+            for thread in current {
+                guard case .consume(let set) = code[thread], program.sets[set].contains(scalar) else {
+                    continue
+                }
+                if add(thread + 1, code, nextPosition, &following) { isAccepted = true }
+            }
+            swap(&current, &following)
+            if isAccepted, accepted(nextPosition) { return }
+        }
+    }
+
+    /// Adds the consuming instructions that are reachable from `start`; tells whether the end was reached.
+    private mutating func add(
+        _ start: Int, _ code: [PatternProgram.Instruction], _ position: Int, _ threads: inout [Int]
+    ) -> Bool {
+        var isAccepted = false
+        pending.removeAll(keepingCapacity: true)
+        pending.append(start)
+        while let place = pending.popLast() {
+            guard added[place] != step + 1 else { continue }
+            added[place] = step + 1
+            budget -= 1
+            switch code[place] {
+            case .consume: threads.append(place)
+            case .split(let first, let second):
+                pending.append(second)
+                pending.append(first)
+            case .jump(let target): pending.append(target)
+            case .assertion(let assertion): if holds(assertion, at: position) { pending.append(place + 1) }
+            case .look(let look, let isNegated):
+                if marks[look][position] != isNegated { pending.append(place + 1) }
+            case .accept: isAccepted = true
+            }
+        }
+        return isAccepted
+    }
+
+    private func holds(_ assertion: PatternAssertion, at position: Int) -> Bool {
+        switch assertion {
+        case .start: return position == 0
+        case .end: return position == text.count
+        case .wordBoundary, .notWordBoundary:
+            let before = position > 0 && ScalarSet.word.contains(text[position - 1])
+            let after = position < text.count && ScalarSet.word.contains(text[position])
+            return (before != after) == (assertion == .wordBoundary)
+        }
+    }
+}

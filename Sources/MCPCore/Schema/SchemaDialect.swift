@@ -1,0 +1,47 @@
+/// The dialects of JSON Schema that are supported; any other is refused with a ``SchemaError`` (MCP SCH-02).
+public enum SchemaDialect: String, Sendable, Hashable, CaseIterable {
+    /// JSON Schema 2020-12, which a schema without `$schema` is written in.
+    case draft202012 = "https://json-schema.org/draft/2020-12/schema"
+    /// JSON Schema draft-07.
+    case draft07 = "http://json-schema.org/draft-07/schema#"
+
+    /// The dialect that a `$schema` names, with or without an empty fragment.
+    init?(uri: String) {
+        let plain = uri.hasSuffix("#") ? String(uri.dropLast()) : uri
+        switch plain {
+        case "https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft/2020-12/schema":
+            self = .draft202012
+        case "http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema":
+            self = .draft07
+        default: return nil
+        }
+    }
+}
+
+/// The groups of keywords that a meta-schema's `$vocabulary` can switch off or on (2020-12 core 8.1.2).
+struct SchemaVocabularies: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    static let applicator = SchemaVocabularies(rawValue: 1)
+    static let unevaluated = SchemaVocabularies(rawValue: 2)
+    static let validation = SchemaVocabularies(rawValue: 4)
+    static let formatAssertion = SchemaVocabularies(rawValue: 8)
+
+    static let standard: SchemaVocabularies = [.applicator, .unevaluated, .validation]
+
+    /// The vocabulary with a URI; nil when it is not known, empty when it holds annotations only.
+    init?(uri: String) {
+        let prefix = "https://json-schema.org/draft/2020-12/vocab/"
+        guard uri.hasPrefix(prefix) else { return nil }
+        switch uri.dropFirst(prefix.count) {
+        case "applicator": self = .applicator
+        case "unevaluated": self = .unevaluated
+        case "validation": self = .validation
+        case "format-assertion": self = .formatAssertion
+        case "core", "meta-data", "format-annotation", "content": self = []
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,194 @@
+/// One compiled schema; other nodes are named by their places in `SchemaProgram.nodes`, so that circles are
+/// plain.
+final class SchemaNode: Sendable {
+    /// Where the schema stands: a fragment in the root document, else a URI.
+    let location: String
+    /// The schema resource it belongs to.
+    let resource: Int
+    /// Set for the schemas `true` and `false`.
+    let verdict: Bool?
+    let types: SchemaTypes
+    let enumeration: [JSONValue]?
+    /// The same values, where they are too many to compare one by one.
+    let enumerationSet: Set<JSONValue>?
+    let constant: JSONValue?
+    let number: NumberRules?
+    let string: StringRules?
+    let array: ArrayRules?
+    let object: ObjectRules?
+    let applicators: [SchemaApplicator]
+
+    /// Whether it needs to know what the schemas beside and beneath it have evaluated.
+    var needsEvaluated: Bool { array?.unevaluated != nil || object?.unevaluated != nil }
+
+    init(verdict: Bool, location: String, resource: Int) {
+        self.location = location
+        self.resource = resource
+        self.verdict = verdict
+        types = .all
+        enumeration = nil
+        enumerationSet = nil
+        constant = nil
+        number = nil
+        string = nil
+        array = nil
+        object = nil
+        applicators = []
+    }
+
+    init(_ parts: SchemaParts, location: String, resource: Int) {
+        self.location = location
+        self.resource = resource
+        verdict = nil
+        types = parts.types
+        enumeration = parts.enumeration
+        enumerationSet = parts.enumeration.flatMap { $0.count > 16 ? Set($0) : nil }
+        constant = parts.constant
+        number = parts.number
+        string = parts.string
+        array = parts.array
+        object = parts.object
+        applicators = parts.applicators
+    }
+}
+
+/// What the compiler collects for a node.
+struct SchemaParts {
+    var types = SchemaTypes.all
+    var enumeration: [JSONValue]?
+    var constant: JSONValue?
+    var number: NumberRules?
+    var string: StringRules?
+    var array: ArrayRules?
+    var object: ObjectRules?
+    var applicators: [SchemaApplicator] = []
+}
+
+/// A keyword that applies schemas to the very same value.
+enum SchemaApplicator: Sendable {
+    case reference(Int)
+    /// A `$dynamicRef` whose first target has the `$dynamicAnchor` of that number (2020-12 core 8.2.3.2).
+    case dynamicReference(anchor: Int, fallback: Int)
+    case allOf([Int])
+    case anyOf([Int])
+    case oneOf([Int])
+    case not(Int)
+    case conditional(condition: Int, then: Int?, otherwise: Int?)
+}
+
+/// A set of the names that `type` can have.
+struct SchemaTypes: OptionSet, Sendable, Hashable {
+    let rawValue: UInt8
+
+    static let null = SchemaTypes(rawValue: 1)
+    static let boolean = SchemaTypes(rawValue: 2)
+    static let integer = SchemaTypes(rawValue: 4)
+    static let number = SchemaTypes(rawValue: 12)
+    static let string = SchemaTypes(rawValue: 16)
+    static let array = SchemaTypes(rawValue: 32)
+    static let object = SchemaTypes(rawValue: 64)
+    static let all = SchemaTypes(rawValue: 127)
+
+    static let names: [(name: String, types: SchemaTypes)] = [
+        ("null", .null), ("boolean", .boolean), ("integer", .integer), ("number", .number),
+        ("string", .string),
+        ("array", .array), ("object", .object),
+    ]
+
+    /// The names in this set, as in `string or null`.
+    var description: String {
+        let found = Self.names.filter { entry in
+            isSuperset(of: entry.types) && !(entry.types == .integer && isSuperset(of: .number))
+        }
+        return found.map(\.name).joined(separator: " or ")
+    }
+}
+
+struct NumberRules: Sendable {
+    var minimum: SchemaDecimal?
+    var maximum: SchemaDecimal?
+    var exclusiveMinimum: SchemaDecimal?
+    var exclusiveMaximum: SchemaDecimal?
+    var multipleOf: SchemaDecimal?
+}
+
+struct StringRules: Sendable {
+    var minLength: Int?
+    var maxLength: Int?
+    var pattern: Pattern?
+    var format: StringFormat?
+
+    var limitsLength: Bool { minLength != nil || maxLength != nil }
+}
+
+final class ArrayRules: Sendable {
+    struct Parts {
+        var prefix: [Int] = []
+        var items: Int?
+        var contains: Int?
+        var minContains: Int?
+        var maxContains: Int?
+        var minItems: Int?
+        var maxItems: Int?
+        var uniqueItems = false
+        var unevaluated: Int?
+    }
+
+    let parts: Parts
+    var unevaluated: Int? { parts.unevaluated }
+
+    init(_ parts: Parts) { self.parts = parts }
+}
+
+final class ObjectRules: Sendable {
+    struct Parts {
+        /// All names that some keyword mentions; the rules below name them by their slots.
+        var names: [String] = []
+        /// For each slot, the schema under `properties`.
+        var properties: [Int?] = []
+        var required: [Int] = []
+        var patterns: [(pattern: Pattern, node: Int)] = []
+        var additional: Int?
+        var propertyNames: Int?
+        var minProperties: Int?
+        var maxProperties: Int?
+        var dependentRequired: [(slot: Int, needed: [Int])] = []
+        var dependentSchemas: [(slot: Int, node: Int)] = []
+        var unevaluated: Int?
+    }
+
+    let parts: Parts
+    private let table: [JSONKey: Int]
+    var unevaluated: Int? { parts.unevaluated }
+
+    /// Whether it matters which of the names are present.
+    let needsPresence: Bool
+
+    init(_ parts: Parts) {
+        self.parts = parts
+        var table: [JSONKey: Int] = [:]
+        if parts.names.count > 8 {
+            for (slot, name) in parts.names.enumerated() { table[JSONKey(name: name)] = slot }
+        }
+        self.table = table
+        needsPresence =
+            !(parts.required.isEmpty && parts.dependentRequired.isEmpty && parts.dependentSchemas.isEmpty)
+    }
+
+    func slot(of name: String) -> Int? {
+        guard table.isEmpty else { return table[JSONKey(name: name)] }
+        return parts.names.firstIndex { JSONKey.same($0, name) }
+    }
+}
+
+/// A compiled schema with everything that it refers to.
+struct SchemaProgram: Sendable {
+    var nodes: [SchemaNode]
+    var root: Int
+    let rootResource: Int
+    /// For each resource, the nodes of its dynamic anchors by the number of their name.
+    var dynamicAnchors: [[Int: Int]]
+    var usesDynamicScope: Bool
+    /// Every name under some `properties`.
+    var listedNames: Set<JSONKey>
+}
