@@ -1,0 +1,45 @@
+/// The syntax `HOST` or `HOST:PORT` (RFC 9110, section 7.2; RFC 3986, section 3.2.2), without user
+/// information.
+enum Authority {
+    /// Whether the bytes at `range` are a host that is not empty, and a port in range if there is one.
+    static func isValid(_ view: ByteView, _ range: Range<Int>) -> Bool {
+        guard let hostEnd = endOfHost(view, range), hostEnd > range.lowerBound else { return false }
+        guard hostEnd < range.upperBound else { return true }
+        guard view[hostEnd] == ASCII.colon else { return false }
+        var port = 0
+        for index in hostEnd + 1 ..< range.upperBound {
+            guard ASCII.isDigit(view[index]) else { return false }
+            port = port * 10 + Int(view[index] - 0x30)
+            if port > 65535 { return false }
+        }
+        return true
+    }
+
+    /// The offset behind the host; nil if its syntax is wrong.
+    private static func endOfHost(_ view: ByteView, _ range: Range<Int>) -> Int? {
+        var index = range.lowerBound
+        guard index < range.upperBound else { return nil }
+        if view[index] == 0x5B {  // "["
+            index += 1
+            let start = index
+            while index < range.upperBound, view[index] != 0x5D {
+                let byte = view[index]
+                guard ASCII.hexValue(byte) != nil || byte == ASCII.colon || byte == 0x2E else { return nil }
+                index += 1
+            }
+            return index < range.upperBound && index - start >= 2 ? index + 1 : nil
+        }
+        while index < range.upperBound, view[index] != ASCII.colon {
+            if view[index] == 0x25 {  // "%" and two hexadecimal digits
+                guard index + 2 < range.upperBound, ASCII.hexValue(view[index + 1]) != nil,
+                    ASCII.hexValue(view[index + 2]) != nil
+                else { return nil }
+                index += 3
+            } else {
+                guard ASCII.isRegisteredName(view[index]) else { return nil }
+                index += 1
+            }
+        }
+        return index
+    }
+}

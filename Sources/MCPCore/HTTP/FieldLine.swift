@@ -1,0 +1,37 @@
+/// Where one field line stands in its head.
+struct FieldLine {
+    var name: Range<Int>
+    /// The value without surrounding whitespace.
+    var value: Range<Int>
+    /// The offset behind its CR LF.
+    var end: Int
+}
+
+extension ByteView {
+    /// Checks that the bytes at `range` can be part of the name of the field line that begins at `lineStart`.
+    func checkFieldName(_ range: Range<Int>, lineStart: Int) throws(HTTPError) {
+        for index in range {
+            let byte = self[index]
+            if ASCII.isToken(byte) { continue }
+            switch byte {
+            // RFC 9112, section 5.2: folding is refused, not unfolded.
+            case ASCII.space, ASCII.tab: throw index == lineStart ? .lineFolding : .spaceBeforeColon
+            case ASCII.lf: throw .bareLineFeed
+            default: throw .malformedFieldName
+            }
+        }
+        // A colon at once: the name is empty.
+        if range.isEmpty, range.lowerBound == lineStart, lineStart < count { throw .malformedFieldName }
+    }
+
+    /// The offset of the CR LF that ends the value in which `start` lies, or nil while it is not complete.
+    @inline(__always)
+    func fieldEnd(from start: Int) throws(HTTPError) -> Int? {
+        let stop = firstControl(from: start)
+        guard stop < count else { return nil }
+        guard self[stop] == ASCII.cr else { throw self[stop] == ASCII.lf ? .bareLineFeed : .controlCharacter }
+        guard stop + 1 < count else { return nil }
+        guard self[stop + 1] == ASCII.lf else { throw .bareCarriageReturn }
+        return stop
+    }
+}

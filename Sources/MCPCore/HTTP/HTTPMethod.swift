@@ -1,0 +1,9 @@
+/// The method of a request; `other` is a valid token that has no meaning here.
+enum HTTPMethod: UInt8, Sendable {
+    case get, post, put, delete, head, options, patch, trace, connect, other
+}
+
+/// The protocol version of a message.
+enum HTTPVersion: UInt8, Sendable {
+    case http10, http11
+}

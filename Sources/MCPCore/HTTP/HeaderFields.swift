@@ -1,0 +1,96 @@
+/// Header fields in their order, with names compared without regard to case.
+///
+/// What is stored is valid: a name is a token and a value holds no control characters, so that no field can
+/// smuggle in another line (RFC 9110, sections 5.1 and 5.5).
+public struct HeaderFields: Sendable, Hashable {
+    /// One field line.
+    public struct Field: Sendable, Hashable {
+        /// The name as it was given.
+        public let name: String
+        /// The value without surrounding whitespace.
+        public let value: String
+    }
+
+    /// A name or a value that cannot be sent.
+    public struct InvalidField: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The name of the field.
+        public let name: String
+        /// What is wrong with it.
+        public let description: String
+    }
+
+    private var fields: [Field] = []
+
+    /// No fields.
+    public init() {}
+
+    /// The given fields in their order.
+    /// - Throws: `InvalidField` for a name that is no token, or a value with a control character.
+    public init(_ pairs: KeyValuePairs<String, String>) throws(InvalidField) {
+        for (name, value) in pairs { try append(name, value) }
+    }
+
+    /// The value of the first field called `name`, or nil.
+    public subscript(name: String) -> String? { fields.first { Self.same($0.name, name) }?.value }
+
+    /// The values of all fields called `name`, in order.
+    public func values(of name: String) -> [String] {
+        fields.compactMap { Self.same($0.name, name) ? $0.value : nil }
+    }
+
+    /// Adds a field behind the others, also when the name is already there.
+    /// - Throws: `InvalidField` for a name that is no token, or a value with a control character.
+    public mutating func append(_ name: String, _ value: String) throws(InvalidField) {
+        guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isToken) else {
+            throw InvalidField(
+                name: name, description: "a header field's name must be a token (RFC 9110, 5.6.2)")
+        }
+        guard value.utf8.allSatisfy(Self.isValueByte) else {
+            throw InvalidField(name: name, description: "the value of \(name) holds a control character")
+        }
+        fields.append(Field(name: name, value: Self.trimmed(value)))
+    }
+
+    /// Replaces all fields called `name` by one, at the place of the first.
+    /// - Throws: `InvalidField` for a name that is no token, or a value with a control character.
+    public mutating func set(_ name: String, to value: String) throws(InvalidField) {
+        var replacement = HeaderFields()
+        try replacement.append(name, value)
+        let place = fields.firstIndex { Self.same($0.name, name) } ?? fields.endIndex
+        removeAll(name)
+        fields.insert(contentsOf: replacement.fields, at: place)
+    }
+
+    /// Removes all fields called `name`.
+    public mutating func removeAll(_ name: String) { fields.removeAll { Self.same($0.name, name) } }
+
+    /// Adds a field of our own; each byte that a value cannot hold becomes a space.
+    mutating func append(sanitizing name: StaticString, _ value: String) {
+        let bytes = value.utf8.map { Self.isValueByte($0) ? $0 : ASCII.space }
+        let clean = Self.trimmed(String(decoding: bytes, as: UTF8.self))
+        fields.append(Field(name: name.description, value: clean))
+    }
+
+    private static func same(_ a: String, _ b: String) -> Bool { ASCII.equalsIgnoringCase(a.utf8, b.utf8) }
+
+    private static func isValueByte(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != 0x7F || byte == ASCII.tab
+    }
+
+    private static func trimmed(_ value: String) -> String {
+        let bytes = value.utf8
+        guard let first = bytes.firstIndex(where: { !ASCII.isBlank($0) }),
+            let last = bytes.lastIndex(where: { !ASCII.isBlank($0) })
+        else { return "" }
+        return String(value[first ... last])
+    }
+}
+
+extension HeaderFields: RandomAccessCollection {
+    /// Always 0.
+    public var startIndex: Int { 0 }
+    /// The number of field lines.
+    public var endIndex: Int { fields.count }
+    /// The field line at `position`.
+    public subscript(position: Int) -> Field { fields[position] }
+}

@@ -1,0 +1,42 @@
+/// Writes request heads for a client.
+enum RequestWriter {
+    /// Writes a whole head with exactly one Host and, unless it is nil, one Content-Length.
+    ///
+    /// `host` is what stands in Host: the name, and the port unless it is the default one.
+    /// - Throws: `InvalidField` for a target or a host that would break the line.
+    static func writeHead(
+        method: StaticString, target: String, host: String, fields: HeaderFields, contentLength: Int?,
+        to buffer: inout ByteBuffer
+    ) throws(HeaderFields.InvalidField) {
+        guard isVisible(target) else {
+            throw HeaderFields.InvalidField(
+                name: ":path", description: "the URL's path holds an illegal character")
+        }
+        guard isVisible(host) else {
+            throw HeaderFields.InvalidField(
+                name: "Host", description: "the URL's host holds an illegal character")
+        }
+        buffer.append(method)
+        buffer.append(ASCII.space)
+        buffer.append(utf8: target)
+        buffer.append(" HTTP/1.1\r\nHost: ")
+        buffer.append(utf8: host)
+        buffer.append("\r\n")
+        for field in fields {
+            buffer.append(utf8: field.name)
+            buffer.append(": ")
+            buffer.append(utf8: field.value)
+            buffer.append("\r\n")
+        }
+        if let contentLength {
+            buffer.append("Content-Length: ")
+            buffer.append(decimal: contentLength)
+            buffer.append("\r\n")
+        }
+        buffer.append("\r\n")
+    }
+
+    private static func isVisible(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+}

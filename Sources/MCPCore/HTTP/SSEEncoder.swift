@@ -1,0 +1,81 @@
+/// Writes an event stream (WHATWG HTML, section 9.2.5).
+///
+/// Nothing that is passed in can add a line of its own to the stream.
+enum SSEEncoder {
+    /// Writes one event; `data` is split at each CR, LF and CR LF.
+    static func write(
+        data: ByteSlice, event: StaticString? = nil, id: String? = nil, retryMilliseconds: Int? = nil,
+        to buffer: inout ByteBuffer
+    ) {
+        writeFields(event: event, id: id, retryMilliseconds: retryMilliseconds, to: &buffer)
+        unsafe data.withBytes { bytes in
+            let view = unsafe ByteView(bytes)
+            var start = 0
+            while true {
+                var end = start
+                while end < view.count, view[end] != ASCII.lf, view[end] != ASCII.cr { end += 1 }
+                buffer.append("data: ")
+                unsafe buffer.append(view[start ..< end])
+                buffer.append(ASCII.lf)
+                if end == view.count { break }
+                let isPair = view[end] == ASCII.cr && end + 1 < view.count && view[end + 1] == ASCII.lf
+                start = end + (isPair ? 2 : 1)
+            }
+        }
+        buffer.append(ASCII.lf)
+    }
+
+    /// Begins an event whose data is one JSON value that is to be appended behind; returns its place for
+    /// `endJSON`.
+    static func beginJSON(event: StaticString? = nil, id: String? = nil, in buffer: inout ByteBuffer) -> Int {
+        writeFields(event: event, id: id, retryMilliseconds: nil, to: &buffer)
+        buffer.append("data: ")
+        return buffer.count
+    }
+
+    /// Ends the event that `beginJSON` began.
+    ///
+    /// JSON that is passed through may be spread over lines. A raw CR or LF in JSON is always whitespace
+    /// between tokens, so it is replaced by a space where it stands.
+    static func endJSON(_ start: Int, in buffer: inout ByteBuffer) {
+        var lineEnds: [Int] = []
+        unsafe buffer.withBytes { bytes in
+            let data = unsafe UnsafeBufferPointer(rebasing: bytes[start...])
+            guard let base = data.baseAddress,
+                unsafe firstOffset(of: ASCII.lf, in: base, count: data.count) != nil
+                    || firstOffset(of: ASCII.cr, in: base, count: data.count) != nil
+            else { return }
+            lineEnds = data.indices.filter { unsafe data[$0] == ASCII.lf || data[$0] == ASCII.cr }
+        }
+        for offset in lineEnds {
+            unsafe withUnsafePointer(to: ASCII.space) { space in
+                unsafe buffer.overwrite(at: start + offset, with: UnsafeBufferPointer(start: space, count: 1))
+            }
+        }
+        buffer.append("\n\n")
+    }
+
+    /// Writes a comment without text: keeps proxies from closing a quiet stream, and finds dead peers.
+    static func writeKeepAlive(to buffer: inout ByteBuffer) { buffer.append(":\n\n") }
+
+    private static func writeFields(
+        event: StaticString?, id: String?, retryMilliseconds: Int?, to buffer: inout ByteBuffer
+    ) {
+        if let event {
+            buffer.append("event: ")
+            buffer.append(event)
+            buffer.append(ASCII.lf)
+        }
+        if let id {
+            buffer.append("id: ")
+            // NUL would make readers ignore the id, a line end would begin another field.
+            for byte in id.utf8 where byte >= 0x20 { buffer.append(byte) }
+            buffer.append(ASCII.lf)
+        }
+        if let retryMilliseconds {
+            buffer.append("retry: ")
+            buffer.append(decimal: max(0, retryMilliseconds))
+            buffer.append(ASCII.lf)
+        }
+    }
+}
