@@ -1,0 +1,39 @@
+/// Which `Host` a request may name: the defence against DNS rebinding (HTTP-06, fault 55).
+public struct HostPolicy: Sendable, Hashable {
+    /// The names that are allowed, in lower case and without a port; nil allows any.
+    private let names: [ByteSlice]?
+
+    /// Only these names, with any port.
+    public static func names(_ names: [String]) -> HostPolicy {
+        HostPolicy(names: names.map { ByteSlice($0.lowercased()) })
+    }
+
+    /// `localhost`, `127.0.0.1` and `[::1]`: what a client on the same machine says.
+    public static let loopback = HostPolicy.names(["127.0.0.1", "localhost", "[::1]"])
+
+    /// Any name. For unix sockets, which no web page can reach, and behind a proxy that checks the name itself.
+    public static let any = HostPolicy(names: nil)
+
+    private init(names: [ByteSlice]?) { self.names = names }
+
+    /// Whether the value of a `Host` field, or the authority of an origin, is allowed.
+    @inline(__always)
+    func allows(_ host: ByteSlice) -> Bool {
+        guard let names else { return true }
+        let name = Self.withoutPort(host)
+        for allowed in names where allowed.count == name.count && ASCII.equalsIgnoringCase(allowed, name) {
+            return true
+        }
+        return false
+    }
+
+    /// `HOST` of `HOST:PORT`; an IPv6 address keeps its brackets.
+    static func withoutPort(_ host: ByteSlice) -> ByteSlice {
+        if host.first == UInt8(ascii: "[") {
+            guard let close = host.firstIndex(of: UInt8(ascii: "]")) else { return host }
+            return host[0 ..< close + 1]
+        }
+        guard let colon = host.firstIndex(of: UInt8(ascii: ":")) else { return host }
+        return host[0 ..< colon]
+    }
+}

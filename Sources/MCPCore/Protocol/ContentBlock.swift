@@ -1,0 +1,131 @@
+/// One piece of content in a tool result or prompt message (server/tools "Tool Result").
+///
+/// The set of kinds grows with the protocol, so this is a struct: look at `type`, or make one with a factory.
+public struct ContentBlock: RevisionedWireType {
+    /// The kind of a block, as on the wire.
+    public struct Kind: RawRepresentable, Sendable, Hashable {
+        /// The kind as on the wire.
+        public let rawValue: String
+        /// Names a kind.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Text.
+        public static let text = Kind(rawValue: "text")
+        /// A picture.
+        public static let image = Kind(rawValue: "image")
+        /// Sound (2025-03-26 and later).
+        public static let audio = Kind(rawValue: "audio")
+        /// A link to a resource (2025-06-18 and later).
+        public static let resourceLink = Kind(rawValue: "resource_link")
+        /// A resource's contents.
+        public static let resource = Kind(rawValue: "resource")
+    }
+
+    /// The kind.
+    public var type: Kind
+    /// The text of a text block.
+    public var text: String?
+    /// The base64 text of an image or audio block.
+    public var data: String?
+    /// The media type of an image or audio block.
+    public var mimeType: String?
+    /// The contents of an embedded resource.
+    public var resource: ResourceContents?
+    /// The resource that a link names.
+    public var link: Resource?
+    /// Hints.
+    public var annotations: Annotations?
+    /// Foreign data.
+    public var meta: JSONObject?
+    /// A block of a kind this library does not know, as it came.
+    public var unknown: JSONObject?
+
+    init(type: Kind) { self.type = type }
+
+    /// A block of text.
+    public static func text(_ text: String, annotations: Annotations? = nil) -> ContentBlock {
+        var block = ContentBlock(type: .text)
+        block.text = text
+        block.annotations = annotations
+        return block
+    }
+
+    /// A picture from its bytes.
+    public static func image(_ bytes: [UInt8], mimeType: String) -> ContentBlock {
+        media(.image, bytes, mimeType)
+    }
+
+    /// A sound from its bytes. Revisions before 2025-03-26 get a text that names it.
+    public static func audio(_ bytes: [UInt8], mimeType: String) -> ContentBlock {
+        media(.audio, bytes, mimeType)
+    }
+
+    private static func media(_ type: Kind, _ bytes: [UInt8], _ mimeType: String) -> ContentBlock {
+        var block = ContentBlock(type: type)
+        block.data = Base64.encode(bytes)
+        block.mimeType = mimeType
+        return block
+    }
+
+    /// A resource's contents inside the result.
+    public static func resource(_ contents: ResourceContents) -> ContentBlock {
+        var block = ContentBlock(type: .resource)
+        block.resource = contents
+        return block
+    }
+
+    /// A link to a resource. Revisions before 2025-06-18 get its URI as text.
+    public static func resourceLink(_ resource: Resource) -> ContentBlock {
+        var block = ContentBlock(type: .resourceLink)
+        block.link = resource
+        return block
+    }
+
+    /// The bytes of an image or audio block, or nil.
+    public var decodedData: [UInt8]? { data.flatMap { Base64.decode($0) } }
+
+    /// Reads the value; a kind that is not known is kept whole in `unknown`.
+    public init(json: JSONValue) throws(JSONError) {
+        let members = try MemberReader(json, as: "ContentBlock")
+        type = Kind(rawValue: try members.string("type"))
+        annotations = try members.optional("annotations")
+        meta = try members.optionalObject("_meta")
+        switch type {
+        case .text: text = try members.string("text")
+        case .image, .audio:
+            data = try members.string("data")
+            mimeType = try members.string("mimeType")
+        case .resource: resource = try members.optional("resource")
+        case .resourceLink: link = try Resource(json: json)
+        default: unknown = members.object
+        }
+    }
+
+    func write(to writer: inout JSONWriter, for revision: Revision) {
+        if let unknown { return writer.value(.object(unknown)) }
+        if type == .audio, !revision.has(.annotations) {
+            return ContentBlock.text("[audio, \(mimeType ?? "unknown type")]").write(to: &writer, for: revision)
+        }
+        if type == .resourceLink, !revision.has(.structured) {
+            return ContentBlock.text(link?.uri ?? "").write(to: &writer, for: revision)
+        }
+        writer.beginObject()
+        writer.member("type", type.rawValue)
+        switch type {
+        case .text: writer.member("text", text ?? "")
+        case .image, .audio:
+            writer.member("data", data ?? "")
+            writer.member("mimeType", mimeType ?? "application/octet-stream")
+        case .resource:
+            writer.key("resource")
+            (resource ?? ResourceContents(uri: "")).write(to: &writer, for: revision)
+        case .resourceLink: link?.writeMembers(to: &writer, for: revision)
+        default: break
+        }
+        if let annotations, type != .resourceLink || link?.annotations == nil {
+            writer.key("annotations")
+            annotations.write(to: &writer, for: revision)
+        }
+        if type != .resourceLink || link?.meta == nil { writer.meta(meta, for: revision) }
+        writer.endObject()
+    }
+}

@@ -1,0 +1,29 @@
+/// Makes and checks the cursors of lists.
+///
+/// A cursor carries its position and a MAC, so any instance with the same key serves it (PAGE-07), and one that was
+/// made up or belongs to another list is refused (PAGE-06).
+struct CursorSeal: Sendable {
+    private let key: [UInt8]
+    private static let macBytes = 8
+
+    init(key: [UInt8]) { self.key = key }
+
+    func seal(_ payload: String, for list: Method) -> String {
+        let body = [list.rawValue] + Array(payload.utf8)
+        return Base64URL.encode(body + mac(body))
+    }
+
+    /// The payload, or nil when the cursor is not one of this list.
+    func open(_ cursor: String, for list: Method) -> String? {
+        guard cursor.utf8.count <= 4096, let bytes = Base64URL.decode(cursor), bytes.count > Self.macBytes
+        else { return nil }
+        let body = Array(bytes.dropLast(Self.macBytes))
+        guard constantTimeEquals(mac(body), Array(bytes.suffix(Self.macBytes))), body[0] == list.rawValue
+        else { return nil }
+        return String(validating: body.dropFirst(), as: UTF8.self)
+    }
+
+    private func mac(_ body: [UInt8]) -> [UInt8] {
+        Array(HMACSHA256.authenticate(Array("cursor".utf8) + body, key: key).bytes.prefix(Self.macBytes))
+    }
+}

@@ -1,0 +1,68 @@
+import Dispatch
+import Synchronization
+
+/// Ends requests whose handler takes too long: one answer, then the handler is cancelled.
+///
+/// It sleeps until the earliest deadline and looks at all requests then. Since later requests mostly have later
+/// deadlines, a request costs one comparison here and no timer of its own.
+final class DeadlineWatch: Sendable {
+    private let table: InFlightTable<Exchange>
+    private let clock: any TimeSource
+    private let next = Mutex(Int64.max)
+    private let queue = DispatchQueue(label: "mcp.deadlines")
+
+    init(table: InFlightTable<Exchange>, clock: any TimeSource) {
+        self.table = table
+        self.clock = clock
+    }
+
+    func watch(_ exchange: Exchange) { arm(for: exchange.deadline) }
+
+    private func arm(for deadline: Int64) {
+        let isEarlier = next.withLock { next in
+            guard deadline < next else { return false }
+            next = deadline
+            return true
+        }
+        guard isEarlier else { return }
+        let delay = max(0, deadline - clock.now.nanoseconds)
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
+            self?.wake(for: deadline)
+        }
+    }
+
+    private func wake(for deadline: Int64) {
+        // An earlier deadline came meanwhile and has its own wake-up.
+        let isMine = next.withLock { next in
+            guard next == deadline else { return false }
+            next = .max
+            return true
+        }
+        guard isMine else { return }
+        expire()
+    }
+
+    /// Ends what is past its deadline and sleeps until the next one.
+    func expire() {
+        let now = clock.now.nanoseconds
+        var earliest = Int64.max
+        for exchange in table.entries() where !exchange.isOver {
+            if exchange.deadline <= now {
+                exchange.fail(Self.answer(for: exchange))
+            } else {
+                earliest = min(earliest, exchange.deadline)
+            }
+        }
+        if earliest < .max { arm(for: earliest) }
+    }
+
+    private static func answer(for exchange: Exchange) -> Answer {
+        var writer = JSONWriter()
+        ResultEnvelope.error(
+            MCPError(
+                code: MCPError.deadlineExceededCode,
+                message: "The request took longer than the server allows and was cancelled"),
+            id: exchange.key.id.json.bytes, to: &writer, for: exchange.revision)
+        return Answer(bytes: writer.finish(), status: 200)
+    }
+}

@@ -1,0 +1,129 @@
+import Synchronization
+
+/// Batches of 2025-03-26 (JRPC-19): several messages in, one array of answers out.
+extension Dispatcher {
+    /// Serves a message of any kind, a batch included where the revision has batches.
+    func receiveAny(
+        _ bytes: ByteSlice, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
+    ) -> Disposition {
+        do {
+            let message = try MessageScanner.scan(bytes, limits: jsonLimits)
+            guard message.head.kind == .batch, case .negotiated(let revision) = origin.slot,
+                revision.has(.batches)
+            else { return serve(message, from: &origin, into: &writer, sink: sink) }
+            return serveBatch(message, from: &origin, into: &writer, sink: sink)
+        } catch {
+            return refuseUnreadable(error, origin, &writer)
+        }
+    }
+
+    private func serveBatch(
+        _ message: Message, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
+    ) -> Disposition {
+        let elements = RawJSON(unchecked: message.bytes).elements ?? []
+        guard !elements.isEmpty, elements.count <= options.limits.batchMessages else {
+            let text =
+                elements.isEmpty
+                ? "A batch holds at least one message"
+                : "A batch holds at most \(options.limits.batchMessages) messages"
+            return refuse(Refusal(.invalidRequest(text)), id: nil, slot: origin.slot, &writer)
+        }
+        let batch = BatchSink()
+        for element in elements {
+            let disposition = serveElement(element, from: &origin, batch)
+            if case .deferred = disposition { batch.expectOne() }
+        }
+        if let answers = batch.answersIfComplete() {
+            guard !answers.isEmpty else { return .accepted }
+            writer.startMessage()
+            writer.out.append(answers)
+            return .answered(status: 200)
+        }
+        batch.complete(into: sink())
+        return .deferred(nil)
+    }
+
+    private func serveElement(
+        _ element: RawJSON, from origin: inout Origin, _ batch: BatchSink
+    ) -> Disposition {
+        var writer = JSONWriter()
+        let disposition: Disposition
+        do {
+            let message = try MessageScanner.scan(element.bytes, limits: jsonLimits)
+            // `initialize` stands alone (LIFE-09).
+            disposition =
+                message.method == "initialize"
+                ? refuse(
+                    Refusal(.invalidRequest("initialize must not be in a batch")),
+                    id: message.raw(message.head.id)?.bytes, slot: origin.slot, &writer)
+                : serve(message, from: &origin, into: &writer) { batch }
+        } catch {
+            disposition = refuseUnreadable(error, origin, &writer)
+        }
+        if case .answered = disposition { batch.add(writer.finish()) }
+        return disposition
+    }
+}
+
+/// Collects the answers of one batch; the last one sends them all.
+private final class BatchSink: ExchangeSink {
+    private struct State {
+        var answers: [ByteSlice] = []
+        var expected = 0
+        var finished = 0
+        var sink: (any ExchangeSink)?
+    }
+
+    private let state = Mutex(State())
+
+    var executor: (any TaskExecutor)? { state.withLock { $0.sink?.executor } }
+
+    func add(_ answer: ByteSlice) { state.withLock { $0.answers.append(answer) } }
+
+    func expectOne() { state.withLock { $0.expected += 1 } }
+
+    /// All answers as one array, when none is outstanding; empty when no message wanted one.
+    func answersIfComplete() -> ByteSlice? {
+        state.withLock { $0.finished == $0.expected ? Self.array($0.answers) : nil }
+    }
+
+    /// Sends the answers to `sink` once all are there.
+    func complete(into sink: any ExchangeSink) {
+        let isComplete = state.withLock { state in
+            state.sink = sink
+            return state.finished == state.expected
+        }
+        if isComplete { send() }
+    }
+
+    func notify(_ message: ByteSlice) { state.withLock { $0.sink }?.notify(message) }
+
+    func finish(_ answer: Answer?) {
+        let isComplete = state.withLock { state in
+            state.finished += 1
+            if let answer { state.answers.append(answer.bytes) }
+            return state.sink != nil && state.finished == state.expected
+        }
+        if isComplete { send() }
+    }
+
+    private func send() {
+        let (sink, answers) = state.withLock { state in
+            let sink = state.sink
+            state.sink = nil
+            return (sink, Self.array(state.answers))
+        }
+        sink?.finish(answers.isEmpty ? nil : Answer(bytes: answers, status: 200))
+    }
+
+    private static func array(_ answers: [ByteSlice]) -> ByteSlice {
+        guard !answers.isEmpty else { return ByteSlice() }
+        var out = ByteBuffer()
+        for (index, answer) in answers.enumerated() {
+            out.append(index == 0 ? UInt8(ascii: "[") : UInt8(ascii: ","))
+            out.append(answer)
+        }
+        out.append(UInt8(ascii: "]"))
+        return out.freeze()
+    }
+}

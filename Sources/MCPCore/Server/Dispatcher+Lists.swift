@@ -1,0 +1,68 @@
+import Synchronization
+
+/// `tools/list`, `prompts/list`, `resources/templates/list` and the static part of `resources/list`
+/// (server/utilities/pagination).
+extension Dispatcher {
+    func list(_ request: Request, _ registry: Registry, _ writer: inout JSONWriter) -> Disposition {
+        let list = request.verdict.entry.method
+        let offset: Int
+        do {
+            offset = try self.offset(in: list, cursor: cursor(of: request), registry)
+        } catch {
+            return fail(request, error, &writer)
+        }
+        let page = page(list, from: offset, registry, request.revision)
+        envelope.begin(&writer, id: request.idBytes, for: request.revision)
+        writer.rawMembers(page.members)
+        writeCacheHints(options.listTTL, to: &writer, for: request.revision)
+        envelope.end(&writer, for: request.revision)
+        return .answered(status: 200)
+    }
+
+    /// The cursor of a list request; an empty string is a cursor, null is none (PAGE-04).
+    func cursor(of request: Request) throws(MCPError) -> String? {
+        guard let raw = request.message.params?["cursor"], !raw.isNull else { return nil }
+        guard let text = raw.string else { throw .invalidParams("\"cursor\" must be a string") }
+        return text
+    }
+
+    func offset(in list: Method, cursor: String?, _ registry: Registry) throws(MCPError) -> Int {
+        guard let cursor else { return 0 }
+        guard let payload = cursors.open(cursor, for: list) else { throw Self.badCursor }
+        let parts = payload.split(separator: ".")
+        guard parts.count == 2, let offset = Int(parts[0]), offset > 0, offset < registry.count(of: list)
+        else { throw Self.badCursor }
+        guard registry.digest(of: list) == parts[1] else {
+            throw .invalidParams("The list has changed; start again without a cursor")
+        }
+        return offset
+    }
+
+    static var badCursor: MCPError { .invalidParams("Invalid cursor") }
+
+    /// The page, encoded now or earlier.
+    private func page(
+        _ list: Method, from offset: Int, _ registry: Registry, _ revision: Revision
+    ) -> ListPage {
+        let key = ListPage.Key(list: list, revision: revision.index, offset: offset)
+        if let page = registry.pages.withLock({ $0[key] }) { return page }
+        let count = registry.count(of: list)
+        let end = min(count, offset + max(1, options.limits.pageSize))
+        var writer = JSONWriter()
+        writer.key(list.listMember)
+        registry.write(list, offset ..< end, to: &writer, for: revision)
+        if end < count {
+            writer.member("nextCursor", cursors.seal("\(end).\(registry.digest(of: list))", for: list))
+        }
+        let page = ListPage(members: writer.finish())
+        registry.pages.withLock { $0[key] = page }
+        return page
+    }
+}
+
+extension JSONWriter {
+    /// Writes members that were encoded before, without braces.
+    mutating func rawMembers(_ members: ByteSlice) {
+        raw(RawJSON(unchecked: members))
+    }
+}

@@ -1,0 +1,73 @@
+extension Dispatcher {
+    /// `server/discover` (server/discover; VER-05 to VER-09).
+    func discover(_ request: Request, _ registry: Registry, _ writer: inout JSONWriter) -> Disposition {
+        envelope.begin(&writer, id: request.idBytes, for: request.revision)
+        writer.key("supportedVersions")
+        writer.beginArray()
+        for version in ProtocolVersion.known { writer.string(version.text) }
+        writer.endArray()
+        writeCapabilities(registry, to: &writer, for: request.revision)
+        writer.member("instructions", instructions)
+        writeCacheHints(options.listTTL, to: &writer, for: request.revision)
+        envelope.end(&writer, for: request.revision)
+        return .answered(status: 200)
+    }
+
+    /// `initialize` (2025-11-25 basic/lifecycle "Initialization").
+    func initialize(
+        _ request: Request, _ registry: Registry, _ origin: inout Origin, _ writer: inout JSONWriter
+    ) -> Disposition {
+        if case .negotiated = origin.slot {
+            return fail(request, .invalidRequest("This connection is initialized already"), &writer)
+        }
+        guard let wanted = request.message.params?["protocolVersion"]?.string else {
+            return fail(request, .invalidParams("initialize needs \"protocolVersion\", a string"), &writer)
+        }
+        // A version that is not served gets a counter-offer, not an error (LIFE-03).
+        let named = Revision.named(wanted).flatMap { $0.isModern ? nil : $0 }
+        let revision = named ?? .newestLegacy
+        origin.slot = .negotiated(revision)
+        envelope.begin(&writer, id: request.idBytes, for: revision)
+        writer.member("protocolVersion", revision.version.text)
+        writeCapabilities(registry, to: &writer, for: revision)
+        writer.key("serverInfo")
+        identity.write(to: &writer, for: revision)
+        writer.member("instructions", instructions)
+        envelope.end(&writer, for: revision)
+        return .answered(status: 200)
+    }
+
+    /// `ping` (LIFE-10).
+    func pong(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
+        envelope.begin(&writer, id: request.idBytes, for: request.revision)
+        envelope.end(&writer, for: request.revision)
+        return .answered(status: 200)
+    }
+
+    /// Exactly what is implemented and registered (VER-13).
+    private func writeCapabilities(
+        _ registry: Registry, to writer: inout JSONWriter, for revision: Revision
+    ) {
+        writer.key("capabilities")
+        writer.beginObject()
+        if registry.offersTools { writer.emptyObject("tools") }
+        if registry.offersResources { writer.emptyObject("resources") }
+        if registry.offersPrompts { writer.emptyObject("prompts") }
+        writer.endObject()
+    }
+
+    /// `ttlMs` and `cacheScope` (CACHE-01). Nothing here depends on who asks, so lists are public.
+    func writeCacheHints(_ ttl: Duration, to writer: inout JSONWriter, for revision: Revision) {
+        guard revision.has(.stampedResults) else { return }
+        writer.member("ttlMs", Int(clamping: ttl.milliseconds))
+        writer.member("cacheScope", "public")
+    }
+}
+
+extension JSONWriter {
+    mutating func emptyObject(_ name: StaticString) {
+        key(name)
+        beginObject()
+        endObject()
+    }
+}

@@ -1,0 +1,63 @@
+/// `prompts/get` (server/prompts "Getting a Prompt").
+extension Dispatcher {
+    func getPrompt(
+        _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
+    ) -> Disposition {
+        let entry: PromptEntry
+        let arguments: [String: String]
+        do {
+            entry = try promptEntry(request, registry)
+            arguments = try promptArguments(request, entry.prompt)
+        } catch {
+            return fail(request, error, &writer)
+        }
+        return `defer`(request, timeout: nil, &writer, sink) { [self] exchange in
+            do {
+                let result = try await entry.get(arguments, RequestContext(request, exchange))
+                return answer { write(result, for: request, &$0) }
+            } catch {
+                return answer { fail(request, publicError(error, "prompts/get"), &$0) }
+            }
+        }
+    }
+
+    private func write(
+        _ result: GetPromptResult, for request: Request, _ writer: inout JSONWriter
+    ) -> Disposition {
+        envelope.begin(&writer, id: request.idBytes, for: request.revision)
+        result.writeMembers(to: &writer, for: request.revision)
+        envelope.end(&writer, meta: result.meta, for: request.revision)
+        return .answered(status: 200)
+    }
+
+    private func promptEntry(_ request: Request, _ registry: Registry) throws(MCPError) -> PromptEntry {
+        guard let name = request.message.raw(request.message.head.name)?.string else {
+            throw .invalidParams("prompts/get needs \"name\", a string")
+        }
+        guard let entry = registry.prompt(named: name) else { throw .invalidParams("Unknown prompt: \(name)") }
+        return entry
+    }
+
+    /// The arguments as text; all that the prompt needs must be there (PROM-04, PROM-06).
+    private func promptArguments(_ request: Request, _ prompt: Prompt) throws(MCPError) -> [String: String] {
+        var arguments: [String: String] = [:]
+        if let raw = request.message.raw(request.message.head.arguments), !raw.isNull {
+            guard let object = raw.value.objectValue else {
+                throw .invalidParams("\"arguments\" must be an object")
+            }
+            for (name, value) in object {
+                guard case .string(let text) = value else {
+                    throw .invalidParams("The prompt argument \"\(name)\" must be a string")
+                }
+                arguments[name] = text
+            }
+        }
+        let missing = prompt.arguments.filter { $0.required && arguments[$0.name] == nil }.map(\.name)
+        guard missing.isEmpty else {
+            throw .invalidParams(
+                "The prompt \(prompt.name) needs: \(missing.joined(separator: ", "))",
+                data: .object(["missing": .array(missing.map(JSONValue.string))]))
+        }
+        return arguments
+    }
+}

@@ -1,0 +1,145 @@
+/// `resources/list` and `resources/read` (server/resources).
+extension Dispatcher {
+    /// The longest address that is looked at, in bytes.
+    private static let maximumURIBytes = 8192
+
+    // MARK: Listing
+
+    func listResources(
+        _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
+    ) -> Disposition {
+        if registry.contents.providers.isEmpty { return list(request, registry, &writer) }
+        let place: Place
+        do {
+            place = try self.place(of: cursor(of: request), registry)
+        } catch {
+            return fail(request, error, &writer)
+        }
+        return `defer`(request, timeout: nil, &writer, sink) { [self] exchange in
+            do {
+                let page = try await page(at: place, registry)
+                return answer { write(page, for: request, &$0) }
+            } catch {
+                return answer { fail(request, publicError(error, "resources/list"), &$0) }
+            }
+        }
+    }
+
+    private func write(
+        _ page: (resources: [Resource], next: String?), for request: Request, _ writer: inout JSONWriter
+    ) -> Disposition {
+        envelope.begin(&writer, id: request.idBytes, for: request.revision)
+        writer.key("resources")
+        writer.array(page.resources, for: request.revision)
+        writer.member("nextCursor", page.next.map { cursors.seal($0, for: .resourcesList) })
+        writeCacheHints(options.listTTL, to: &writer, for: request.revision)
+        envelope.end(&writer, for: request.revision)
+        return .answered(status: 200)
+    }
+
+    /// A position in the chain of sources: the registered resources first, then each provider.
+    private struct Place {
+        var source: Int
+        var cursor: String?
+    }
+
+    private func place(of cursor: String?, _ registry: Registry) throws(MCPError) -> Place {
+        guard let cursor else { return Place(source: registry.contents.resources.isEmpty ? 1 : 0) }
+        guard let payload = cursors.open(cursor, for: .resourcesList),
+            let colon = payload.firstIndex(of: ":"), let source = Int(payload[..<colon]),
+            (0...registry.contents.providers.count).contains(source)
+        else { throw Self.badCursor }
+        let rest = String(payload[payload.index(after: colon)...])
+        return Place(source: source, cursor: rest.isEmpty ? nil : rest)
+    }
+
+    private func page(
+        at place: Place, _ registry: Registry
+    ) async throws -> (resources: [Resource], next: String?) {
+        let limit = max(1, options.limits.pageSize)
+        if place.source == 0 {
+            let all = registry.contents.resources
+            let offset = place.cursor.flatMap { Int($0) } ?? 0
+            guard offset >= 0, offset <= all.count else { throw Self.badCursor }
+            let end = min(all.count, offset + limit)
+            let next = end < all.count ? "0:\(end)" : "1:"
+            return (all[offset ..< end].map(\.resource), next)
+        }
+        let provider = registry.contents.providers[place.source - 1]
+        let (resources, inner) = try await provider.resources(after: place.cursor, limit: limit)
+        if let inner { return (resources, "\(place.source):\(inner)") }
+        let isLast = place.source == registry.contents.providers.count
+        return (resources, isLast ? nil : "\(place.source + 1):")
+    }
+
+    // MARK: Reading
+
+    func readResource(
+        _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
+    ) -> Disposition {
+        guard let uri = request.message.raw(request.message.head.uri)?.string else {
+            return fail(request, .invalidParams("resources/read needs \"uri\", a string"), &writer)
+        }
+        guard Self.isAddress(uri) else {
+            return fail(
+                request,
+                .invalidParams(
+                    "\"uri\" must be a URI of at most \(Self.maximumURIBytes) bytes without control characters"),
+                &writer)
+        }
+        return `defer`(request, timeout: nil, &writer, sink) { [self] exchange in
+            do {
+                let context = RequestContext(request, exchange)
+                guard let contents = try await read(uri, registry, context), !contents.isEmpty else {
+                    return answer { fail(request, .resourceNotFound(uri), &$0) }
+                }
+                return answer { write(contents, for: request, &$0) }
+            } catch {
+                return answer { fail(request, publicError(error, "resources/read"), &$0) }
+            }
+        }
+    }
+
+    private static func isAddress(_ uri: String) -> Bool {
+        let bytes = uri.utf8
+        return !bytes.isEmpty && bytes.count <= maximumURIBytes && uri.contains(":")
+            && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    }
+
+    private func read(
+        _ uri: String, _ registry: Registry, _ context: RequestContext
+    ) async throws -> [ResourceContents]? {
+        if let entry = registry.resource(at: uri) { return try await entry.read(context) }
+        for entry in registry.contents.templates {
+            if let variables = entry.pattern.match(uri) {
+                return try await entry.read(uri, variables, context)
+            }
+        }
+        for provider in registry.contents.providers {
+            if let contents = try await provider.read(uri, context) { return contents }
+        }
+        return nil
+    }
+
+    private func write(
+        _ contents: [ResourceContents], for request: Request, _ writer: inout JSONWriter
+    ) -> Disposition {
+        envelope.begin(&writer, id: request.idBytes, for: request.revision)
+        writer.key("contents")
+        writer.array(contents, for: request.revision)
+        if request.revision.has(.stampedResults) {
+            writer.member("ttlMs", Int(clamping: options.readTTL.milliseconds))
+            // What is read may belong to one caller only; lists are the same for all.
+            writer.member("cacheScope", "private")
+        }
+        envelope.end(&writer, for: request.revision)
+        return .answered(status: 200)
+    }
+
+    /// An error as the peer may see it: JSON-RPC errors as they are, all others without their text.
+    func publicError(_ error: any Error, _ method: String) -> MCPError {
+        if let error = error as? MCPError { return error }
+        log("\(method) failed: \(error)")
+        return .internalError("\(method) failed")
+    }
+}

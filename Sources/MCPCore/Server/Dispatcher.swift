@@ -1,0 +1,265 @@
+/// Where a message came from, as far as serving it needs to know.
+struct Origin: Sendable {
+    /// The connection, or the legacy session: ids are unique within it.
+    var scope: UInt64
+    /// What the HTTP headers say; nil on other transports.
+    var claims: HeaderClaims?
+    /// What `initialize` fixed for the connection or session. The dispatcher sets it.
+    var slot = LegacySlot.none
+
+    init(scope: UInt64, claims: HeaderClaims? = nil, slot: LegacySlot = .none) {
+        self.scope = scope
+        self.claims = claims
+        self.slot = slot
+    }
+}
+
+/// What became of a message.
+enum Disposition: Sendable {
+    /// The answer was written; it travels with this HTTP status.
+    case answered(status: Int)
+    /// A notification was taken: there is no answer.
+    case accepted
+    /// A message that no client may send here, such as a response nobody waits for; it was counted.
+    case dropped
+    /// The answer comes later, through the sink; a batch has no single exchange.
+    case deferred(Exchange?)
+}
+
+/// Serves messages: one scan, one verdict, one handler, one answer.
+///
+/// It knows neither sockets nor HTTP: bytes come in with an `Origin`, and an answer is written into the caller's
+/// buffer, or goes to the sink that the caller makes when the answer has to wait.
+final class Dispatcher: Sendable {
+    let identity: Implementation
+    let instructions: String?
+    let options: ServerOptions
+    let registry = RegistryBox()
+    let envelope: ResultEnvelope
+    let cursors: CursorSeal
+    let inFlight = InFlightTable<Exchange>()
+    let deadlines: DeadlineWatch
+    let counters = ServerCounters()
+    let clock: any TimeSource
+    private let emptyArguments = RawJSON(unchecked: ByteSlice("{}"))
+
+    init(
+        identity: Implementation, instructions: String?, options: ServerOptions, stateKey: [UInt8],
+        clock: any TimeSource = SystemClock()
+    ) {
+        self.identity = identity
+        self.instructions = instructions
+        self.options = options
+        self.clock = clock
+        envelope = ResultEnvelope(identity: identity)
+        cursors = CursorSeal(key: stateKey)
+        deadlines = DeadlineWatch(table: inFlight, clock: clock)
+    }
+
+    /// What a request carries through its handling.
+    struct Request {
+        let message: Message
+        let verdict: Classifier.Verdict
+        let scope: UInt64
+
+        var revision: Revision { verdict.revision }
+        var idBytes: ByteSlice { message.bytes[message.head.id.range] }
+    }
+
+    typealias SinkMaker = () -> any ExchangeSink
+
+    // MARK: Entry
+
+    /// Scans and serves one message that is not a batch.
+    func receive(
+        _ bytes: ByteSlice, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
+    ) -> Disposition {
+        do {
+            let message = try MessageScanner.scan(bytes, limits: jsonLimits)
+            return serve(message, from: &origin, into: &writer, sink: sink)
+        } catch {
+            return refuseUnreadable(error, origin, &writer)
+        }
+    }
+
+    var jsonLimits: JSONLimits { JSONLimits(maxDepth: options.limits.jsonDepth) }
+
+    /// Answers text that is not JSON (-32700).
+    func refuseUnreadable(
+        _ error: JSONError, _ origin: Origin, _ writer: inout JSONWriter
+    ) -> Disposition {
+        counters.count(.parseErrors)
+        return refuse(
+            Refusal(.parseError("Parse error: \(error)")), id: nil, slot: origin.slot, &writer)
+    }
+
+    /// Answers a message with an error. The revision of the slot decides how an unknown id is written.
+    func refuse(
+        _ refusal: Refusal, id: ByteSlice?, slot: LegacySlot, _ writer: inout JSONWriter
+    ) -> Disposition {
+        let revision: Revision
+        if case .negotiated(let negotiated) = slot { revision = negotiated } else { revision = .newest }
+        ResultEnvelope.error(refusal.error, id: id, to: &writer, for: revision)
+        counters.count(.refused)
+        return .answered(status: refusal.status)
+    }
+
+    func serve(
+        _ message: Message, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
+    ) -> Disposition {
+        if message.head.kind == .response {
+            counters.count(.strayResponses)
+            return .dropped
+        }
+        let verdict: Classifier.Verdict
+        do {
+            verdict = try Classifier.classify(message, claims: origin.claims, legacy: origin.slot)
+        } catch {
+            return refuse(message, error, origin, &writer)
+        }
+        if message.head.kind == .notification { return take(message, verdict, origin, &writer) }
+        let request = Request(message: message, verdict: verdict, scope: origin.scope)
+        if verdict.entry.flags.contains(.notification) {
+            return fail(request, .methodNotFound(message.method), &writer)
+        }
+        if inFlight.count > 0, isDuplicate(request) {
+            return fail(request, .invalidRequest("A request with this id is being served"), &writer)
+        }
+        if verdict.entry.flags.contains(.needsParams), !message.head.params.isPresent {
+            return fail(request, .invalidParams("\(message.method) needs params"), &writer)
+        }
+        let registry = registry.current
+        guard registry.offers(verdict.entry.capability) else {
+            return fail(request, .methodNotFound(message.method), &writer)
+        }
+        counters.count(.requests)
+        return route(request, registry, &origin, &writer, sink)
+    }
+
+    private func route(
+        _ request: Request, _ registry: Registry, _ origin: inout Origin, _ writer: inout JSONWriter,
+        _ sink: SinkMaker
+    ) -> Disposition {
+        switch request.verdict.entry.method {
+        case .toolsCall: callTool(request, registry, &writer, sink)
+        case .toolsList, .promptsList, .resourceTemplatesList: list(request, registry, &writer)
+        case .resourcesList: listResources(request, registry, &writer, sink)
+        case .resourcesRead: readResource(request, registry, &writer, sink)
+        case .promptsGet: getPrompt(request, registry, &writer, sink)
+        case .discover: discover(request, registry, &writer)
+        case .initialize: initialize(request, registry, &origin, &writer)
+        case .ping: pong(request, &writer)
+        case .initialized, .cancelled: .accepted
+        }
+    }
+
+    // MARK: Refusing
+
+    private func refuse(
+        _ message: Message, _ refusal: Refusal, _ origin: Origin, _ writer: inout JSONWriter
+    ) -> Disposition {
+        // A notification is never answered (JRPC-15); over HTTP the status alone says that it was refused.
+        if message.head.kind == .notification {
+            counters.count(.refused)
+            return origin.claims == nil || refusal.error.code == MCPError.methodNotFoundCode
+                ? .accepted : refuse(refusal, id: nil, slot: origin.slot, &writer)
+        }
+        let id = message.head.id.isPresent ? message.bytes[message.head.id.range] : nil
+        return refuse(refusal, id: id, slot: origin.slot, &writer)
+    }
+
+    /// Answers a request with an error of its revision.
+    func fail(_ request: Request, _ error: MCPError, _ writer: inout JSONWriter) -> Disposition {
+        counters.count(.refused)
+        ResultEnvelope.error(error, id: request.idBytes, to: &writer, for: request.revision)
+        guard request.verdict.isModern else { return .answered(status: 200) }
+        return .answered(status: Refusal.status(for: error.code))
+    }
+
+    private func isDuplicate(_ request: Request) -> Bool {
+        guard let id = request.message.id else { return false }
+        return inFlight.contains(.init(scope: request.scope, id: id))
+    }
+
+    // MARK: Notifications
+
+    private func take(
+        _ message: Message, _ verdict: Classifier.Verdict, _ origin: Origin, _ writer: inout JSONWriter
+    ) -> Disposition {
+        counters.count(.notifications)
+        if verdict.entry.method == .cancelled, let raw = message.params?["requestId"],
+            let id = RequestID(raw)
+        {
+            // Unknown, finished and malformed ones are ignored (CANC-04).
+            if inFlight.entry(at: .init(scope: origin.scope, id: id))?.cancel() == true {
+                counters.count(.cancelled)
+            }
+        }
+        return .accepted
+    }
+
+    // MARK: Deferring
+
+    /// Runs `body` as a task and sends the answer that it returns.
+    func `defer`(
+        _ request: Request, timeout: Duration?, _ writer: inout JSONWriter, _ sink: SinkMaker,
+        _ body: @escaping @Sendable (Exchange) async -> Answer
+    ) -> Disposition {
+        guard let id = request.message.id else { return fail(request, .invalidRequest("Bad id"), &writer) }
+        let limit = timeout ?? options.limits.requestDeadline
+        let token = request.message.raw(request.message.head.progressToken)
+        let exchange = Exchange(
+            key: .init(scope: request.scope, id: id), revision: request.revision,
+            progressToken: token.flatMap { RequestID($0) == nil ? nil : $0 },
+            deadline: (clock.now + limit).nanoseconds, sink: sink())
+        switch inFlight.insert(exchange, at: exchange.key, limit: options.limits.requestsInFlight) {
+        case .duplicate:
+            return fail(request, .invalidRequest("A request with this id is being served"), &writer)
+        case .full:
+            return fail(
+                request,
+                MCPError(
+                    code: MCPError.overloadedCode,
+                    message: "Too many requests in flight on this connection; try again later"),
+                &writer)
+        case nil: break
+        }
+        deadlines.watch(exchange)
+        let task = Task(executorPreference: exchange.executor) { [self] in
+            let answer = await body(exchange)
+            inFlight.remove(exchange.key)
+            if !exchange.finish(answer) { counters.count(.lateResults) }
+        }
+        exchange.attach(task)
+        return .deferred(exchange)
+    }
+
+    /// The answer that `write` makes.
+    func answer(_ write: (inout JSONWriter) throws -> Disposition) rethrows -> Answer {
+        var writer = JSONWriter()
+        guard case .answered(let status) = try write(&writer) else { return Answer(bytes: ByteSlice(), status: 500) }
+        return Answer(bytes: writer.finish(), status: status)
+    }
+
+    /// Cancels everything that a connection has in flight.
+    func cancelAll(in scope: UInt64) {
+        for exchange in inFlight.entries(in: scope) where exchange.cancel() { counters.count(.cancelled) }
+    }
+
+    /// Ends everything in flight with an error, when the server stops.
+    func failAll(_ text: String) {
+        for exchange in inFlight.entries() {
+            var writer = JSONWriter()
+            ResultEnvelope.error(
+                MCPError(code: MCPError.overloadedCode, message: text), id: exchange.key.id.json.bytes,
+                to: &writer, for: exchange.revision)
+            exchange.fail(Answer(bytes: writer.finish(), status: 503))
+        }
+    }
+
+    func log(_ line: @autoclosure () -> String) {
+        if let log = options.log { log(line()) }
+    }
+
+    var noArguments: RawJSON { emptyArguments }
+}

@@ -1,0 +1,63 @@
+/// One page of a list, encoded: the members of the result, without the envelope.
+///
+/// A list that does not change is encoded once per revision and page; only the id is new in each answer.
+struct ListPage: Sendable {
+    struct Key: Hashable, Sendable {
+        let list: Method
+        let revision: Int
+        let offset: Int
+    }
+
+    let members: RawMembers
+
+    /// `"tools":[…],"nextCursor":"…"`: object members without braces.
+    typealias RawMembers = ByteSlice
+}
+
+extension Registry {
+    /// How many entries a list has.
+    func count(of list: Method) -> Int {
+        switch list {
+        case .toolsList: contents.tools.count
+        case .promptsList: contents.prompts.count
+        case .resourcesList: contents.resources.count
+        case .resourceTemplatesList: allTemplates.count
+        default: 0
+        }
+    }
+
+    /// Registered templates, then those of the providers.
+    var allTemplates: [ResourceTemplate] {
+        contents.templates.map(\.template) + contents.providers.flatMap { $0.templates() }
+    }
+
+    func write(_ list: Method, _ range: Range<Int>, to writer: inout JSONWriter, for revision: Revision) {
+        switch list {
+        case .toolsList: writer.array(contents.tools[range].map(\.tool), for: revision)
+        case .promptsList: writer.array(contents.prompts[range].map(\.prompt), for: revision)
+        case .resourcesList: writer.array(contents.resources[range].map(\.resource), for: revision)
+        case .resourceTemplatesList: writer.array(Array(allTemplates[range]), for: revision)
+        default: writer.array([Tool](), for: revision)
+        }
+    }
+
+    /// Names what the list holds, so that a cursor of another list content is noticed (fault 47). Any instance
+    /// with the same entries has the same digest.
+    func digest(of list: Method) -> String {
+        var writer = JSONWriter()
+        write(list, 0 ..< count(of: list), to: &writer, for: .newest)
+        return Hex.encode(SHA256.hash(writer.finish()).bytes.prefix(6))
+    }
+}
+
+extension Method {
+    /// The member of the result that holds the entries.
+    var listMember: StaticString {
+        switch self {
+        case .toolsList: "tools"
+        case .promptsList: "prompts"
+        case .resourceTemplatesList: "resourceTemplates"
+        default: "resources"
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Synchronization
+
+/// A resource with the code that reads it.
+struct ResourceEntry: Sendable {
+    let resource: Resource
+    let read: @Sendable (RequestContext) async throws -> [ResourceContents]
+}
+
+/// A template with the code that reads what matches it.
+struct TemplateEntry: Sendable {
+    let template: ResourceTemplate
+    let pattern: URITemplate
+    let read: @Sendable (String, [String: String], RequestContext) async throws -> [ResourceContents]
+}
+
+/// A prompt with the code that fills it in.
+struct PromptEntry: Sendable {
+    let prompt: Prompt
+    let get: @Sendable ([String: String], RequestContext) async throws -> GetPromptResult
+}
+
+/// Everything that a server offers, at one moment. A request keeps the snapshot it started with.
+final class Registry: Sendable {
+    /// What can be registered, before it is frozen.
+    struct Draft: Sendable {
+        var tools: [ToolEntry] = []
+        var resources: [ResourceEntry] = []
+        var templates: [TemplateEntry] = []
+        var providers: [any ResourceProvider] = []
+        var prompts: [PromptEntry] = []
+    }
+
+    let contents: Draft
+    private let toolNames: NameTable
+    private let resourceURIs: NameTable
+    private let promptNames: NameTable
+    /// Encoded pages of lists, made when first asked for.
+    let pages = Mutex<[ListPage.Key: ListPage]>([:])
+
+    init(_ draft: Draft) {
+        contents = draft
+        toolNames = NameTable(draft.tools.map(\.tool.name))
+        resourceURIs = NameTable(draft.resources.map(\.resource.uri))
+        promptNames = NameTable(draft.prompts.map(\.prompt.name))
+    }
+
+    var offersTools: Bool { !contents.tools.isEmpty }
+    var offersPrompts: Bool { !contents.prompts.isEmpty }
+    var offersResources: Bool {
+        !contents.resources.isEmpty || !contents.templates.isEmpty || !contents.providers.isEmpty
+    }
+
+    func offers(_ capability: MethodEntry.Capability) -> Bool {
+        switch capability {
+        case .none: true
+        case .tools: offersTools
+        case .resources: offersResources
+        case .prompts: offersPrompts
+        }
+    }
+
+    /// The tool named by a JSON string, quotes included.
+    @inline(__always)
+    func tool(named quoted: ByteSlice) -> ToolEntry? {
+        let index = unsafe quoted.withBytes { bytes -> Int? in
+            unsafe toolNames.index(of: UnsafeBufferPointer(rebasing: bytes[1 ..< bytes.count - 1]))
+        }
+        // An escaped spelling is the same name; it only takes the slow way.
+        if index == nil, quoted.contains(0x5C), let name = RawJSON(unchecked: quoted).string {
+            return toolNames.index(of: name).map { contents.tools[$0] }
+        }
+        return index.map { contents.tools[$0] }
+    }
+
+    func resource(at uri: String) -> ResourceEntry? {
+        resourceURIs.index(of: uri).map { contents.resources[$0] }
+    }
+
+    func prompt(named name: String) -> PromptEntry? {
+        promptNames.index(of: name).map { contents.prompts[$0] }
+    }
+}
+
+/// The current registry, and the way to change it.
+final class RegistryBox: Sendable {
+    private struct State {
+        var draft = Registry.Draft()
+        var snapshot: Registry?
+    }
+
+    private let state = Mutex(State())
+
+    var current: Registry {
+        state.withLock { state in
+            if let snapshot = state.snapshot { return snapshot }
+            let snapshot = Registry(state.draft)
+            state.snapshot = snapshot
+            return snapshot
+        }
+    }
+
+    /// Changes what is offered; requests in flight keep the snapshot they started with.
+    func update(
+        _ change: (inout Registry.Draft) throws(RegistrationError) -> Void
+    ) throws(RegistrationError) {
+        try state.withLock { (state) throws(RegistrationError) in
+            try change(&state.draft)
+            state.snapshot = nil
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// What a handler knows about the request it serves.
+///
+/// It comes from the request alone: nothing of it is kept from earlier requests (JRPC-24).
+public struct RequestContext: Sendable {
+    let message: Message
+    let revision: Revision
+    let exchange: Exchange?
+
+    init(message: Message, revision: Revision, exchange: Exchange?) {
+        self.message = message
+        self.revision = revision
+        self.exchange = exchange
+    }
+
+    /// The revision of the protocol that the request speaks.
+    public var protocolVersion: ProtocolVersion { revision.version }
+
+    /// The request's `_meta`, as it came.
+    public var meta: RawJSON? { message.meta }
+
+    /// Who the client says it is (2026-07-28): for display and logs, never for decisions (META-12).
+    public var clientInfo: Implementation? {
+        meta?["io.modelcontextprotocol/clientInfo"].flatMap { try? Implementation(json: $0.value) }
+    }
+
+    /// What the client says it can do (2026-07-28); empty before.
+    public var clientCapabilities: ClientCapabilities {
+        meta?["io.modelcontextprotocol/clientCapabilities"]
+            .flatMap { try? ClientCapabilities(json: $0.value) } ?? ClientCapabilities()
+    }
+
+    /// Whether nobody waits for the answer any more: cancelled, disconnected or past its deadline.
+    public var isCancelled: Bool { Task.isCancelled || exchange?.isOver == true }
+
+    /// Reports how far the call has come, when the client asked for it (basic/patterns/progress).
+    ///
+    /// A value that is not greater than the last one is dropped, and so is a report after the answer (PROG-03).
+    public func progress(_ progress: Double, total: Double? = nil, message: String? = nil) async {
+        guard let exchange, let token = exchange.progressToken, exchange.accepts(progress: progress)
+        else { return }
+        exchange.notify(
+            Notifications.progress(
+                token: token, Progress(progress, total: total, message: message), for: revision))
+    }
+}
+
+/// Notifications that a server sends.
+enum Notifications {
+    static func progress(token: RawJSON, _ progress: Progress, for revision: Revision) -> ByteSlice {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("jsonrpc", "2.0")
+        writer.member("method", "notifications/progress")
+        writer.key("params")
+        writer.beginObject()
+        writer.key("progressToken")
+        writer.raw(token)
+        writer.key("progress")
+        writer.number(progress.progress)
+        if let total = progress.total, total.isFinite {
+            writer.key("total")
+            writer.number(total)
+        }
+        if revision.has(.annotations) { writer.member("message", progress.message) }
+        writer.endObject()
+        writer.endObject()
+        return writer.finish()
+    }
+}

@@ -1,0 +1,29 @@
+/// A source of resources that are not known one by one: a directory, a database.
+public protocol ResourceProvider: Sendable {
+    /// One page of the list, in a stable order; `cursor` is what the page before returned as `next`.
+    ///
+    /// Throw `MCPError.invalidParams` for a cursor that is not yours or no longer good.
+    func resources(
+        after cursor: String?, limit: Int
+    ) async throws -> (page: [Resource], next: String?)
+
+    /// The templates that the list shows; none by default.
+    func templates() -> [ResourceTemplate]
+
+    /// The contents at `uri`, or nil when the address is not of this provider.
+    ///
+    /// Throw `MCPError.resourceNotFound` when it is of this provider and not there.
+    func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]?
+}
+
+extension ResourceProvider {
+    /// None.
+    public func templates() -> [ResourceTemplate] { [] }
+}
+
+/// Why something could not be registered.
+public struct RegistrationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong and with what.
+    public let description: String
+    init(_ text: String) { description = text }
+}

@@ -1,0 +1,94 @@
+/// Writes the result of a synchronous tool straight into the answer.
+///
+/// Call `text`, `content` or `structured`, in any number; a result without content is an empty one.
+public struct ResultWriter: ~Copyable {
+    var json: JSONWriter
+    let revision: Revision
+    private var isInContent = false
+    private var hasContent = false
+    /// Where the structured content lies in the output, for the check against the tool's output schema.
+    private(set) var structuredRange: Range<Int>?
+
+    init(json: consuming JSONWriter, revision: Revision) {
+        self.json = json
+        self.revision = revision
+    }
+
+    /// The tool failed; the content says why.
+    public var isError = false
+
+    private mutating func openContent() {
+        guard !isInContent else { return }
+        precondition(!hasContent, "write all content before or after the structured result, not around it")
+        json.key("content")
+        json.beginArray()
+        isInContent = true
+        hasContent = true
+    }
+
+    private mutating func closeContent() {
+        guard isInContent else { return }
+        json.endArray()
+        isInContent = false
+    }
+
+    /// Adds a block of text.
+    public mutating func text(_ text: String) {
+        openContent()
+        json.beginObject()
+        json.member("type", "text")
+        json.member("text", text)
+        json.endObject()
+    }
+
+    /// Adds a block of text from a JSON string of the request, without decoding it; nil or another kind of value
+    /// adds its JSON text.
+    public mutating func text(_ value: RawJSON?) {
+        guard let value else { return text("null") }
+        guard value.kind == .string else { return text(String(value.bytes)) }
+        openContent()
+        json.beginObject()
+        json.member("type", "text")
+        json.key("text")
+        json.raw(value)
+        json.endObject()
+    }
+
+    /// Adds a block of any kind.
+    public mutating func content(_ block: ContentBlock) {
+        openContent()
+        block.write(to: &json, for: revision)
+    }
+
+    /// Gives the result as JSON, and its text as a block for older clients (TOOL-16).
+    public mutating func structured(_ value: some Encodable) throws {
+        try structured(raw: RawJSON(encoding: value))
+    }
+
+    /// Gives the result as JSON that is there already.
+    public mutating func structured(raw value: RawJSON) {
+        if !hasContent { text(String(value.bytes)) }
+        closeContent()
+        guard revision.has(.anyStructured) || (revision.has(.structured) && value.kind == .object) else { return }
+        json.key("structuredContent")
+        let start = json.out.count
+        json.raw(value)
+        structuredRange = start ..< json.out.count
+    }
+
+    /// Writes what a finished result has.
+    mutating func result(_ result: CallToolResult) throws {
+        for block in result.content { content(block) }
+        if !hasContent { openContent() }
+        closeContent()
+        if let value = result.structuredContent { structured(raw: RawJSON(value)) }
+        if result.isError { isError = true }
+    }
+
+    /// Closes what is open.
+    mutating func close() {
+        if !hasContent { openContent() }
+        closeContent()
+        if isError { json.member("isError", true) }
+    }
+}

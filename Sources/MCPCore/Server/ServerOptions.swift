@@ -1,0 +1,37 @@
+/// What one server may use; every limit has one documented outcome.
+public struct ServerLimits: Sendable, Hashable {
+    /// How deep JSON may be nested: 64, at most 128. Deeper is a parse error.
+    public var jsonDepth = 64
+    /// Requests in flight per connection or session: 64. One more gets an overload error (code 503).
+    public var requestsInFlight = 64
+    /// How long a handler may take: 60 s. Then the request is cancelled and answered with an error, once.
+    public var requestDeadline: Duration = .seconds(60)
+    /// Messages in one batch of 2025-03-26: 64. More is an invalid request.
+    public var batchMessages = 64
+    /// Entries on one page of a list: 100.
+    public var pageSize = 100
+    /// The longest line over stdio: 64 MiB. A longer line is skipped and answered with -32600.
+    public var lineBytes = 64 * 1024 * 1024
+    /// Answers waiting for a reader on one connection: 1 MiB; then reading stops until it has caught up.
+    public var outputBytes = 1024 * 1024
+
+    /// The defaults.
+    public init() {}
+}
+
+/// How one server behaves.
+public struct ServerOptions: Sendable {
+    /// The limits.
+    public var limits = ServerLimits()
+    /// How long clients may keep lists, in milliseconds (`ttlMs`, CACHE-01): 0.
+    public var listTTL: Duration = .zero
+    /// How long clients may keep what they read: 0.
+    public var readTTL: Duration = .zero
+    /// Signs cursors and session ids; instances that share it accept each other's. Nil: 32 random bytes.
+    public var stateKey: [UInt8]?
+    /// Takes a line about something worth knowing, such as a handler that failed; nil drops it.
+    public var log: (@Sendable (String) -> Void)?
+
+    /// The defaults.
+    public init() {}
+}

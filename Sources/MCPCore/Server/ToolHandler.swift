@@ -1,0 +1,67 @@
+/// What a tool is asked: its name and its arguments, which fit the tool's schema.
+public struct ToolCall: Sendable {
+    /// The tool's name.
+    public let name: String
+    /// The arguments: an object, as it came.
+    public let arguments: RawJSON
+
+    /// The arguments as your type.
+    /// - Throws: `JSONError` with the path of what does not fit.
+    public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T { try arguments.decode(type) }
+}
+
+/// How a tool's code is reached.
+enum ToolHandler: Sendable {
+    /// Runs on the connection's own thread and writes its result straight into the answer.
+    case synchronous(@Sendable (RawJSON, RequestContext, inout ResultWriter) throws -> Void)
+    /// Runs as a task on the connection's loop.
+    case asynchronous(@Sendable (ToolCall, RequestContext) async throws -> CallToolResult)
+    /// Runs on a thread of its own from the system's pool, because it blocks.
+    case offloaded(@Sendable (ToolCall, RequestContext) throws -> CallToolResult)
+}
+
+/// A registered tool with everything that is worked out once.
+final class ToolEntry: Sendable {
+    let tool: Tool
+    let handler: ToolHandler
+    let input: CompiledSchema
+    let output: CompiledSchema?
+    let timeout: Duration?
+
+    init(_ tool: Tool, timeout: Duration?, handler: ToolHandler) throws(RegistrationError) {
+        try Self.check(tool)
+        self.tool = tool
+        self.handler = handler
+        self.timeout = timeout
+        input = try Self.compile(tool.inputSchema, "input", of: tool)
+        output = try tool.outputSchema.map { (schema) throws(RegistrationError) in
+            try Self.compile(schema, "output", of: tool)
+        }
+    }
+
+    private static func check(_ tool: Tool) throws(RegistrationError) {
+        let isName = tool.name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D, 0x2E: true
+            default: false
+            }
+        }
+        guard isName, (1...128).contains(tool.name.utf8.count) else {
+            throw RegistrationError(
+                "the tool name \"\(tool.name)\" must be 1 to 128 characters of A-Z a-z 0-9 _ - .")
+        }
+        guard tool.inputSchema["type"]?.stringValue == "object" else {
+            throw RegistrationError("the input schema of \(tool.name) must have \"type\": \"object\"")
+        }
+    }
+
+    private static func compile(
+        _ schema: JSONValue, _ which: String, of tool: Tool
+    ) throws(RegistrationError) -> CompiledSchema {
+        do {
+            return try CompiledSchema(schema)
+        } catch {
+            throw RegistrationError("the \(which) schema of \(tool.name): \(error)")
+        }
+    }
+}

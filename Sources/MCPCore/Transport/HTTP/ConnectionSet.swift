@@ -1,0 +1,68 @@
+import Synchronization
+
+/// The connections of one loop, so that they can be drained.
+final class ConnectionSet: @unchecked Sendable {
+    // SAFETY: `connections` is touched on the loop only; the count is atomic.
+    let loop: EventLoop
+    private var connections: [UInt64: HTTPConnection] = [:]
+    private let census: ConnectionCensus
+
+    init(loop: EventLoop, census: ConnectionCensus) {
+        self.loop = loop
+        self.census = census
+    }
+
+    func insert(_ connection: HTTPConnection) {
+        connections[connection.identifier] = connection
+        connection.start()
+    }
+
+    func remove(_ connection: HTTPConnection) {
+        if connections.removeValue(forKey: connection.identifier) != nil { census.leave() }
+    }
+
+    /// Closes what is idle; the others close after their answer.
+    func drain() {
+        for connection in connections.values { connection.stopServing() }
+    }
+
+    func closeAll() {
+        for connection in connections.values { connection.close() }
+    }
+}
+
+/// Counts the connections of all loops and numbers them.
+final class ConnectionCensus: Sendable {
+    private let count = Atomic<Int>(0)
+    private let waiter = Mutex<(@Sendable () -> Void)?>(nil)
+    let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    var current: Int { count.load(ordering: .relaxed) }
+
+    /// False when there are as many as may be.
+    func enter() -> Bool {
+        if count.add(1, ordering: .acquiringAndReleasing).newValue <= limit { return true }
+        leave()
+        return false
+    }
+
+    func leave() {
+        let rest = count.subtract(1, ordering: .acquiringAndReleasing).newValue
+        if rest == 0 { waiter.withLock { $0 }?() }
+    }
+
+    /// Calls `body` when no connection is left, now or later.
+    func whenEmpty(_ body: @escaping @Sendable () -> Void) {
+        waiter.withLock { $0 = body }
+        if current == 0 { body() }
+    }
+}
+
+/// Numbers for connections: unique in the process, so that ids of different connections never meet.
+enum ConnectionNumber {
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,236 @@
+/// From bytes to an answer.
+extension HTTPConnection {
+    /// Serves as many requests as are complete and as the client takes answers for.
+    func process() {
+        while hasRoom {
+            switch phase {
+            case .idle, .head: guard parseHead() else { return }
+            case .body(let head, var reader):
+                guard readBody(head, &reader) else { return }
+            case .serving, .draining, .closed: return
+            }
+        }
+        scheduleFlush()
+    }
+
+    /// Returns whether to go on at once.
+    private func parseHead() -> Bool {
+        guard !input.isEmpty else { return false }
+        let outcome = unsafe input.withBytes { unsafe parser.parse($0) }
+        switch outcome {
+        case .needMore:
+            if case .idle = phase {
+                phase = .head
+                armTimer(after: endpoint.options.headTimeout)
+            }
+            return false
+        case .failed(let error):
+            fail(status: error.status, error.reason)
+            return false
+        case .head(let head):
+            return begin(head)
+        }
+    }
+
+    private func begin(_ head: RequestHead) -> Bool {
+        keepAlive = keepAlive && head.keepAlive
+        let bytes = input.slice(0 ..< head.byteCount)
+        let purpose: StreamableEndpoint.Purpose
+        do {
+            purpose = try endpoint.check(head, in: bytes)
+        } catch {
+            return refuse(head, error)
+        }
+        if let length = head.contentLength, length > endpoint.options.limits.maxBodyBytes {
+            fail(status: 413, "The body is larger than \(endpoint.options.limits.maxBodyBytes) bytes")
+            return false
+        }
+        if head.expectsContinue, head.hasBody {
+            ResponseWriter.writeContinue(to: &output.out)
+            scheduleFlush()
+        }
+        if purpose == .endSession { return endSession(head, bytes) }
+        if !head.isChunked {
+            let end = head.byteCount + (head.contentLength ?? 0)
+            if input.count >= end {
+                serve(head, bytes, input.slice(head.byteCount ..< end), consuming: end)
+                return true
+            }
+        }
+        let reader = BodyReader(head, bytes: bytes, startedAt: loop.now, options: endpoint.options)
+        input.consume(head.byteCount)
+        phase = .body(head, reader)
+        armBodyTimer(reader)
+        return true
+    }
+
+    private func readBody(_ head: RequestHead, _ reader: inout BodyReader) -> Bool {
+        switch reader.read(&input) {
+        case .needMore:
+            phase = .body(head, reader)
+            return false
+        case .failed(let error):
+            fail(status: error.status, error.reason)
+            return false
+        case .done(let body):
+            phase = .idle
+            serve(head, reader.headBytes, body, consuming: 0)
+            return true
+        }
+    }
+
+    // MARK: Serving
+
+    private func serve(_ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, consuming count: Int) {
+        var origin: Origin
+        do {
+            origin = try endpoint.origin(of: head, in: bytes, connection: identifier)
+        } catch {
+            input.consume(count)
+            return answer(error)
+        }
+        let wasOpen = if case .none = origin.slot { true } else { false }
+        let response = ResponseWriter.beginJSON(keepAlive: keepAlive, in: &output.out)
+        var exchange: HTTPExchange?
+        let isModern = endpoint.isModern(origin)
+        let disposition = endpoint.dispatcher.receiveAny(body, from: &origin, into: &output) {
+            let made = HTTPExchange(connection: self, version: head.version, isModern: isModern)
+            exchange = made
+            return made
+        }
+        input.consume(count)
+        switch disposition {
+        case .answered(let status):
+            var extra: HeaderFields?
+            if wasOpen, case .negotiated(let revision) = origin.slot {
+                extra = endpoint.sessionHeader(for: revision)
+            }
+            if status == 200, extra == nil {
+                ResponseWriter.finish(response, in: &output.out)
+            } else {
+                rewriteHead(response, status: origin.legacyStatus(status), extra)
+            }
+            becomeIdle()
+        case .accepted:
+            output.out.truncate(to: response.start)
+            answer(.init(status: 202))
+        case .dropped:
+            output.out.truncate(to: response.start)
+            answer(.init(status: origin.slot.isNegotiated ? 202 : 400, text: nil))
+        case .deferred(let pending):
+            output.out.truncate(to: response.start)
+            wait(for: exchange, pending)
+        }
+        scheduleFlush()
+    }
+
+    private func wait(for exchange: HTTPExchange?, _ pending: Exchange?) {
+        guard let exchange else { return answer(.init(status: 500)) }
+        exchange.attach(pending)
+        phase = .serving(exchange)
+        exchange.deliverEarly()
+        armTimer(after: endpoint.options.keepAliveInterval)
+    }
+
+    /// The head was written for 200; another status or further fields need another head. Only refusals and
+    /// `initialize` come here.
+    private func rewriteHead(
+        _ response: ResponseWriter.OpenResponse, status: Int, _ extra: HeaderFields?
+    ) {
+        let body = output.out.withCopy(from: response.bodyStart)
+        output.out.truncate(to: response.start)
+        ResponseWriter.writeHead(
+            status: status, contentType: "application/json", framing: .length(body.count),
+            keepAlive: keepAlive, extra: extra, to: &output.out)
+        output.out.append(body)
+    }
+
+    private func endSession(_ head: RequestHead, _ bytes: ByteSlice) -> Bool {
+        guard !head.hasBody else {
+            fail(status: 400, "DELETE has no body here")
+            return false
+        }
+        input.consume(head.byteCount)
+        do {
+            try endpoint.endSession(head, in: bytes)
+            answer(.init(status: 204))
+        } catch {
+            answer(error)
+        }
+        return true
+    }
+
+    // MARK: Refusing
+
+    /// Answers a head that did not pass; the connection goes on when no body follows.
+    private func refuse(_ head: RequestHead, _ plain: StreamableEndpoint.Plain) -> Bool {
+        guard head.hasBody else {
+            input.consume(head.byteCount)
+            if head.method == .head { answerWithoutBody(plain) } else { answer(plain) }
+            return true
+        }
+        let total = head.byteCount + (head.contentLength ?? Int.max / 2)
+        if !head.isChunked, input.count >= total {
+            input.consume(total)
+            answer(plain)
+            return true
+        }
+        keepAlive = false
+        write(plain)
+        closeAfterAnswer(drainingAtMost: 64 * 1024)
+        return false
+    }
+
+    private func answerWithoutBody(_ plain: StreamableEndpoint.Plain) {
+        ResponseWriter.writeHead(
+            status: plain.status, framing: .length(0), keepAlive: keepAlive, extra: plain.extra, to: &output.out)
+        becomeIdle()
+        scheduleFlush()
+    }
+
+    func answer(_ plain: StreamableEndpoint.Plain) {
+        write(plain)
+        becomeIdle()
+        scheduleFlush()
+    }
+
+    private func write(_ plain: StreamableEndpoint.Plain) {
+        if let text = plain.text {
+            ResponseWriter.writeText(
+                status: plain.status, text, keepAlive: keepAlive, extra: plain.extra, to: &output.out)
+        } else {
+            let framing: ResponseWriter.Framing = plain.status == 204 ? .none : .length(0)
+            ResponseWriter.writeHead(
+                status: plain.status, framing: framing, keepAlive: keepAlive, extra: plain.extra,
+                to: &output.out)
+        }
+    }
+
+    /// Answers what could not be read and closes.
+    private func fail(status: Int, _ text: String) {
+        keepAlive = false
+        write(.init(status: status, text: text))
+        closeAfterAnswer(drainingAtMost: 64 * 1024)
+    }
+}
+
+extension ByteBuffer {
+    /// A copy of the bytes from `offset` on.
+    func withCopy(from offset: Int) -> [UInt8] {
+        unsafe withBytes { unsafe Array($0[offset...]) }
+    }
+}
+
+extension LegacySlot {
+    var isNegotiated: Bool { if case .negotiated = self { true } else { false } }
+}
+
+extension Origin {
+    /// In a legacy session an unknown method is an ordinary JSON-RPC error: 404 would say that the session is gone.
+    func legacyStatus(_ status: Int) -> Int { slot.isNegotiated && status == 404 ? 200 : status }
+}
+
+extension StreamableEndpoint {
+    /// Whether a message from here can only be a stateless one.
+    func isModern(_ origin: Origin) -> Bool { !origin.slot.isNegotiated }
+}

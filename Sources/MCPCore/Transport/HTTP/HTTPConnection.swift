@@ -1,0 +1,285 @@
+/// One HTTP connection: reads requests, has them served, writes the answers in order.
+///
+/// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests are
+/// answered in order. All answers of one turn leave in one write.
+final class HTTPConnection: EventHandler, @unchecked Sendable {
+    // SAFETY: touched on its loop only; other threads reach it through `loop.execute`.
+
+    /// What the connection waits for.
+    enum Phase {
+        /// The first byte of a request.
+        case idle
+        /// The rest of a head.
+        case head
+        /// The rest of a body.
+        case body(RequestHead, BodyReader)
+        /// The answer to a request that was handed on.
+        case serving(HTTPExchange)
+        /// The client to take the answer to what could not be read; then the connection closes.
+        case draining(rest: Int)
+        case closed
+    }
+
+    let endpoint: StreamableEndpoint
+    let loop: EventLoop
+    let identifier: UInt64
+    private let descriptor: FileDescriptor
+    private let siblings: ConnectionSet
+    private var registration: Registration?
+    private var interest: Readiness = .readable
+
+    var phase = Phase.idle
+    var input = ByteBuffer()
+    var output = JSONWriter()
+    var parser: RequestParser
+    /// Whether the connection may serve another request after this one.
+    var keepAlive = true
+    private var peerClosed = false
+    private var timer: LoopTimer?
+    private var stalledSince: MonotonicInstant?
+    private var idleSince: MonotonicInstant
+    private var isWriteClosed = false
+
+    private static let readBytes = 64 * 1024
+    private static let firstReadBytes = 4096
+    /// Buffers are given back after this time without a request.
+    private static let trimAfter: Duration = .seconds(2)
+    /// A queue of answers longer than this stops reading until the client has taken some.
+    private var outputLimit: Int { endpoint.dispatcher.options.limits.outputBytes }
+
+    init(
+        _ descriptor: consuming FileDescriptor, loop: EventLoop, endpoint: StreamableEndpoint,
+        identifier: UInt64, siblings: ConnectionSet
+    ) {
+        self.descriptor = descriptor
+        self.loop = loop
+        self.endpoint = endpoint
+        self.identifier = identifier
+        self.siblings = siblings
+        idleSince = loop.now
+        parser = RequestParser(limits: endpoint.options.limits)
+    }
+
+    /// Begins to serve. On the loop.
+    func start() {
+        do {
+            registration = try loop.register(descriptor.rawValue, .readable, self)
+            timer = loop.makeTimer { [weak self] in self?.timeOut() }
+            timer?.arm(after: endpoint.options.idleTimeout)
+        } catch {
+            close()
+        }
+    }
+
+    // MARK: Readiness
+
+    override func ready(_ events: Readiness) {
+        if events.contains(.writable) { flush() }
+        if case .serving(let exchange) = phase {
+            if isGone(events, exchange) { return vanish() }
+            if events.contains(.readClosed), !events.contains(.readable) {
+                // Reported for as long as it is watched, so it is watched no longer.
+                peerClosed = true
+                keepAlive = false
+                return setInterest()
+            }
+        }
+        if events.contains(.readable) || events.contains(.hangup) { read() }
+    }
+
+    /// Both directions are closed; or, for a stateless request, the client has stopped writing while reading is
+    /// switched off (HTTP-26).
+    private func isGone(_ events: Readiness, _ exchange: HTTPExchange) -> Bool {
+        events.contains(.hangup)
+            || (events.contains(.readClosed) && !events.contains(.readable) && exchange.isModern)
+    }
+
+    override func loopStopped() {
+        registration = nil
+        close()
+    }
+
+    private func read() {
+        if case .closed = phase { return }
+        // Here nothing refers to the last request's bytes any more, so their block is used again.
+        if input.isEmpty { input.removeAll(keeping: Self.readBytes) }
+        input.reserve(input.capacity == 0 ? Self.firstReadBytes : max(1024, min(Self.readBytes, input.count)))
+        let outcome: Int?
+        do {
+            var count: Int?
+            _ = unsafe try input.fill { (room) throws(IOError) in
+                count = unsafe try Syscalls.receive(descriptor.rawValue, into: UnsafeMutableRawBufferPointer(room))
+                return count ?? 0
+            }
+            outcome = count
+        } catch {
+            return vanish()
+        }
+        guard let count = outcome else { return }
+        if count == 0 { return endOfInput() }
+        if case .draining(let rest) = phase { return drain(count, rest) }
+        process()
+    }
+
+    /// The client has stopped writing.
+    private func endOfInput() {
+        peerClosed = true
+        keepAlive = false
+        switch phase {
+        case .serving(let exchange) where exchange.isModern:
+            // Disconnecting is the cancel of a stateless request (HTTP-24, HTTP-26).
+            vanish()
+        case .serving: setInterest()
+        case .idle where output.out.isEmpty, .head, .body, .draining: close()
+        // The answers to what was read still leave (fault 65).
+        case .idle: setInterest()
+        case .closed: break
+        }
+    }
+
+    /// The client is gone: nobody will read an answer. In a legacy session that is no cancel (LEG-09).
+    private func vanish() {
+        if case .serving(let exchange) = phase { exchange.clientVanished() }
+        close()
+    }
+
+    /// After an error whose request was not read to its end: lets the client see the answer before the connection
+    /// closes, but reads only so much.
+    private func drain(_ count: Int, _ rest: Int) {
+        input.removeAll()
+        if count >= rest { close() } else { phase = .draining(rest: rest - count) }
+    }
+
+    // MARK: Deadlines
+
+    func armTimer(after duration: Duration) { timer?.arm(after: duration) }
+
+    private func timeOut() {
+        if let since = stalledSince {
+            if loop.now - since >= endpoint.options.writeTimeout { return vanish() }
+            timer?.arm(at: since + endpoint.options.writeTimeout)
+            return
+        }
+        switch phase {
+        case .idle: rest()
+        case .head, .draining: close()
+        case .body(_, let reader): if reader.isTooSlow(at: loop.now) { close() } else { armBodyTimer(reader) }
+        case .serving(let exchange):
+            exchange.keepAlive()
+            timer?.arm(after: endpoint.options.keepAliveInterval)
+        case .closed: break
+        }
+    }
+
+    func armBodyTimer(_ reader: BodyReader) { timer?.arm(at: min(reader.deadline, loop.now + .seconds(5))) }
+
+    // MARK: Writing
+
+    override func flush() {
+        guard !output.out.isEmpty else { return afterFlush() }
+        if case .closed = phase { return }
+        do {
+            while !output.out.isEmpty {
+                let written = unsafe try output.out.withBytes { (bytes) throws(IOError) in
+                    unsafe try Syscalls.send(descriptor.rawValue, UnsafeRawBufferPointer(bytes))
+                }
+                guard let written else { break }
+                output.out.consume(written)
+                if stalledSince != nil { stalledSince = loop.now }
+            }
+        } catch {
+            return vanish()
+        }
+        if output.out.isEmpty {
+            output.out.removeAll(keeping: 64 * 1024)
+            stalledSince = nil
+        } else if stalledSince == nil {
+            stalledSince = loop.now
+            timer?.arm(after: endpoint.options.writeTimeout)
+        }
+        afterFlush()
+    }
+
+    private func afterFlush() {
+        guard output.out.isEmpty else { return setInterest() }
+        switch phase {
+        case .idle where !keepAlive: return close()
+        // Requests that waited for the answers before them.
+        case .idle where !input.isEmpty: process()
+        case .draining where !isWriteClosed:
+            isWriteClosed = true
+            try? Syscalls.shutdownWriting(descriptor.rawValue)
+        default: break
+        }
+        setInterest()
+    }
+
+    /// Reading stops while the client does not take its answers, and while enough of the next requests is there.
+    private func setInterest() {
+        guard let registration else { return }
+        var wanted: Readiness = []
+        let isFull = output.out.count > outputLimit
+        switch phase {
+        case .serving: if !peerClosed, input.count < Self.readBytes { wanted.insert(.readable) }
+        default: if !isFull, !peerClosed { wanted.insert(.readable) }
+        }
+        if !wanted.contains(.readable), !peerClosed { wanted.insert(.readClosed) }
+        if !output.out.isEmpty { wanted.insert(.writable) }
+        if wanted == interest { return }
+        interest = wanted
+        do {
+            try loop.modify(registration, wanted)
+        } catch {
+            close()
+        }
+    }
+
+    /// Whether more answers may be queued now.
+    var hasRoom: Bool { output.out.count <= outputLimit }
+
+    /// Sends what is queued at the end of this turn.
+    func scheduleFlush() { loop.scheduleFlush(self) }
+
+    /// The next request may begin.
+    func becomeIdle() {
+        phase = .idle
+        idleSince = loop.now
+        timer?.arm(after: min(Self.trimAfter, endpoint.options.idleTimeout))
+    }
+
+    /// Gives back the buffers of a connection that rests, and closes one that rests too long.
+    private func rest() {
+        let end = idleSince + endpoint.options.idleTimeout
+        if loop.now >= end { return close() }
+        if input.isEmpty { input.removeAll(keeping: 0) }
+        if output.out.isEmpty { output.out.removeAll(keeping: 0) }
+        timer?.arm(at: end)
+    }
+
+    /// Stops taking requests: at once when idle, after the current answer otherwise.
+    func stopServing() {
+        keepAlive = false
+        if case .idle = phase, output.out.isEmpty, input.isEmpty { close() }
+    }
+
+    /// Closes after the answer, leaving the client some time to read it.
+    func closeAfterAnswer(drainingAtMost rest: Int) {
+        keepAlive = false
+        phase = .draining(rest: rest)
+        input.removeAll()
+        timer?.arm(after: .seconds(1))
+        flush()
+    }
+
+    func close() {
+        if case .closed = phase { return }
+        phase = .closed
+        timer?.cancel()
+        timer = nil
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        // The descriptor closes with this object; the loop lets go of it at the end of the turn.
+        try? Syscalls.shutdownWriting(descriptor.rawValue)
+        siblings.remove(self)
+    }
+}

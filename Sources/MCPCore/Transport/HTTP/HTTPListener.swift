@@ -1,0 +1,108 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Accepts connections on one socket and gives each to a loop.
+///
+/// Confined to its own loop. When the process runs out of descriptors, it sacrifices one it keeps in reserve to
+/// accept and close what is waiting, and rests for 100 ms, so that it neither spins nor hangs (fault 74).
+final class HTTPListener: EventHandler, @unchecked Sendable {
+    // SAFETY: touched on its loop only, after `start`.
+    private let socket: ListenSocket
+    private let loop: EventLoop
+    private let endpoint: StreamableEndpoint
+    private let census: ConnectionCensus
+    /// Where connections go in turn; one when every loop has its own socket.
+    private let targets: [ConnectionSet]
+    private var turn = 0
+    private var registration: Registration?
+    private var reserve: FileDescriptor?
+
+    /// Connections taken in one turn, so that a flood does not starve those that are served.
+    private static let acceptsPerTurn = 64
+
+    init(
+        _ socket: consuming ListenSocket, loop: EventLoop, endpoint: StreamableEndpoint,
+        census: ConnectionCensus, targets: [ConnectionSet]
+    ) {
+        self.socket = socket
+        self.loop = loop
+        self.endpoint = endpoint
+        self.census = census
+        self.targets = targets
+    }
+
+    /// Begins to accept. On the loop.
+    func start() throws(IOError) {
+        reserve = try? Syscalls.open("/dev/null", O_RDONLY)
+        registration = try loop.register(socket.descriptor.rawValue, .readable, self)
+    }
+
+    /// Accepts no more.
+    func stop() {
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        reserve = nil
+    }
+
+    override func loopStopped() { registration = nil }
+
+    override func ready(_ events: Readiness) {
+        for _ in 0 ..< Self.acceptsPerTurn {
+            do {
+                guard let accepted = try Syscalls.accept(socket.descriptor.rawValue) else { return }
+                take(accepted)
+            } catch {
+                return rest(after: error)
+            }
+        }
+    }
+
+    private func take(_ accepted: consuming FileDescriptor) {
+        guard census.enter() else {
+            refuse(accepted)
+            return
+        }
+        if socket.isTCP { try? Syscalls.setNoDelay(accepted.rawValue) }
+        let target = targets[turn % targets.count]
+        turn &+= 1
+        let connection = HTTPConnection(
+            accepted, loop: target.loop, endpoint: endpoint, identifier: ConnectionNumber.next(),
+            siblings: target)
+        if target.loop === loop {
+            target.insert(connection)
+        } else {
+            target.loop.execute { target.insert(connection) }
+        }
+    }
+
+    /// One connection too many: a short answer, so that the client knows why.
+    private func refuse(_ accepted: borrowing FileDescriptor) {
+        var out = ByteBuffer()
+        let extra = try? HeaderFields(["Retry-After": "1"])
+        ResponseWriter.writeText(
+            status: 503, "Too many connections; try again later", keepAlive: false, extra: extra, to: &out)
+        _ = unsafe try? out.withBytes { (bytes) throws(IOError) in
+            unsafe try Syscalls.send(accepted.rawValue, UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    private func rest(after error: IOError) {
+        endpoint.dispatcher.log("accept failed: \(error.reason)")
+        if error.errno == EMFILE || error.errno == ENFILE {
+            reserve = nil
+            if let victim = try? Syscalls.accept(socket.descriptor.rawValue) { refuse(victim) }
+            reserve = try? Syscalls.open("/dev/null", O_RDONLY)
+        }
+        guard let registration else { return }
+        try? loop.modify(registration, [])
+        loop.schedule(after: .milliseconds(100)) { [weak self] in
+            guard let self, let registration = self.registration else { return }
+            try? self.loop.modify(registration, .readable)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import Synchronization
+
+extension MCPServer {
+    /// The server's MCP endpoint for programs that bring an HTTP stack of their own.
+    ///
+    /// Make it once and give it every request: it makes the same checks as our own listener, which stands on the
+    /// same code.
+    ///
+    /// - Parameters:
+    ///   - policy: which hosts and origins are allowed; loopback names by default.
+    ///   - options: the endpoint's path and the limits of a message.
+    public func endpoint(
+        policy: AccessPolicy = .loopback, options: HTTPServerOptions = HTTPServerOptions()
+    ) -> MCPEndpoint {
+        MCPEndpoint(StreamableEndpoint(server: self, policy: policy, options: options))
+    }
+
+    /// Answers one HTTP request with the default policy: loopback hosts only, path `/mcp`.
+    public func respond(to request: HTTPRequest) async -> HTTPResponse {
+        await endpoint().respond(to: request)
+    }
+}
+
+/// An MCP endpoint behind somebody else's HTTP server (transports/streamable-http).
+public final class MCPEndpoint: Sendable {
+    private let endpoint: StreamableEndpoint
+
+    init(_ endpoint: StreamableEndpoint) { self.endpoint = endpoint }
+
+    /// Answers one request. A body that streams ends with the answer; stop reading it to cancel the request.
+    public func respond(to request: HTTPRequest) async -> HTTPResponse {
+        let bytes = Self.head(of: request)
+        var parser = RequestParser(limits: endpoint.options.limits)
+        switch unsafe bytes.withBytes({ unsafe parser.parse($0) }) {
+        case .needMore: return Self.text(400, "The request is not complete")
+        case .failed(let error): return Self.text(error.status, error.reason)
+        case .head(let head): return await respond(head, bytes, ByteSlice(request.body))
+        }
+    }
+
+    private func respond(_ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice) async -> HTTPResponse {
+        do {
+            switch try endpoint.check(head, in: bytes) {
+            case .endSession:
+                try endpoint.endSession(head, in: bytes)
+                return HTTPResponse(status: 204)
+            case .message: break
+            }
+            var origin = try endpoint.origin(of: head, in: bytes, connection: ConnectionNumber.next())
+            return await serve(body, &origin)
+        } catch {
+            return Self.text(error.status, error.text ?? "", allow: error.allow)
+        }
+    }
+
+    private func serve(_ body: ByteSlice, _ origin: inout Origin) async -> HTTPResponse {
+        let wasOpen = !origin.slot.isNegotiated
+        var writer = JSONWriter()
+        let sink = StreamingSink()
+        switch endpoint.dispatcher.receiveAny(body, from: &origin, into: &writer, sink: { sink }) {
+        case .answered(let status):
+            var headers = HeaderFields()
+            if wasOpen, case .negotiated(let revision) = origin.slot {
+                headers = endpoint.sessionHeader(for: revision) ?? headers
+            }
+            try? headers.set("Content-Type", to: "application/json")
+            return HTTPResponse(
+                status: origin.legacyStatus(status), headers: headers, body: .bytes(Array(writer.finish())))
+        case .accepted: return HTTPResponse(status: 202)
+        case .dropped: return HTTPResponse(status: origin.slot.isNegotiated ? 202 : 400)
+        case .deferred(let exchange): return await sink.response(cancelling: wasOpen ? exchange : nil)
+        }
+    }
+
+    private static func head(of request: HTTPRequest) -> ByteSlice {
+        var head = ByteBuffer()
+        head.append(utf8: "\(request.method) \(request.target) HTTP/1.1\r\n")
+        for field in request.headers where !isFraming(field.name) {
+            head.append(utf8: "\(field.name): \(field.value)\r\n")
+        }
+        head.append(utf8: "Content-Length: \(request.body.count)\r\n\r\n")
+        return head.freeze()
+    }
+
+    /// The other stack has dealt with these already.
+    private static func isFraming(_ name: String) -> Bool {
+        ["content-length", "transfer-encoding", "connection", "expect", "keep-alive"].contains(name.lowercased())
+    }
+
+    private static func text(_ status: Int, _ text: String, allow: String? = nil) -> HTTPResponse {
+        var headers = HeaderFields()
+        if let allow { try? headers.set("Allow", to: allow) }
+        guard !text.isEmpty else { return HTTPResponse(status: status, headers: headers) }
+        try? headers.set("Content-Type", to: "text/plain; charset=utf-8")
+        return HTTPResponse(status: status, headers: headers, body: .bytes(Array((text + "\n").utf8)))
+    }
+}
+
+/// Decides late whether an answer is one JSON body or an event stream.
+private final class StreamingSink: ExchangeSink {
+    private struct State {
+        var waiting: CheckedContinuation<First, Never>?
+        var first: First?
+        var stream: AsyncStream<[UInt8]>.Continuation?
+    }
+
+    private enum First {
+        case answer(Answer?)
+        case stream(AsyncStream<[UInt8]>)
+    }
+
+    private let state = Mutex(State())
+    let executor: (any TaskExecutor)? = nil
+
+    func notify(_ message: ByteSlice) {
+        let event = Self.event(message)
+        let resumption = state.withLock { state -> (CheckedContinuation<First, Never>, First)? in
+            if let stream = state.stream {
+                stream.yield(event)
+                return nil
+            }
+            let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
+            continuation.yield(event)
+            state.stream = continuation
+            return Self.announce(.stream(stream), &state)
+        }
+        resumption?.0.resume(returning: resumption?.1 ?? .answer(nil))
+    }
+
+    func finish(_ answer: Answer?) {
+        let resumption = state.withLock { state -> (CheckedContinuation<First, Never>, First)? in
+            if let stream = state.stream {
+                if let answer { stream.yield(Self.event(answer.bytes)) }
+                stream.finish()
+                return nil
+            }
+            return Self.announce(.answer(answer), &state)
+        }
+        resumption?.0.resume(returning: resumption?.1 ?? .answer(nil))
+    }
+
+    private static func announce(
+        _ first: First, _ state: inout State
+    ) -> (CheckedContinuation<First, Never>, First)? {
+        state.first = first
+        guard let waiting = state.waiting else { return nil }
+        state.waiting = nil
+        return (waiting, first)
+    }
+
+    private static func event(_ message: ByteSlice) -> [UInt8] {
+        var out = ByteBuffer()
+        SSEEncoder.write(data: message, to: &out)
+        return Array(out.freeze())
+    }
+
+    func response(cancelling exchange: Exchange?) async -> HTTPResponse {
+        let first = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = state.withLock { state -> First? in
+                    if let first = state.first { return first }
+                    state.waiting = continuation
+                    return nil
+                }
+                if let ready { continuation.resume(returning: ready) }
+            }
+        } onCancel: {
+            exchange?.cancel()
+        }
+        switch first {
+        case .answer(nil): return HTTPResponse(status: 202)
+        case .answer(let answer?):
+            let headers = (try? HeaderFields(["Content-Type": "application/json"])) ?? HeaderFields()
+            return HTTPResponse(status: answer.status, headers: headers, body: .bytes(Array(answer.bytes)))
+        case .stream(let stream):
+            state.withLock { $0.stream }?.onTermination = { reason in
+                if case .cancelled = reason { exchange?.cancel() }
+            }
+            let headers =
+                (try? HeaderFields([
+                    "Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no",
+                ])) ?? HeaderFields()
+            return HTTPResponse(status: 200, headers: headers, body: .stream(stream))
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Synchronization
+
+extension MCPServer {
+    /// Serves one message that your own transport received, and returns the answer to send back.
+    ///
+    /// For transports that carry one JSON-RPC message at a time, such as a line or a frame. Notifications that
+    /// belong to the request, such as progress, are dropped; the handshake revisions need a connection that
+    /// remembers `initialize`: make an `MCPConnection` for each client for both.
+    ///
+    /// - Returns: one JSON-RPC message, or nil when the message wants no answer.
+    public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
+        await connection().handle(bytes)
+    }
+
+    /// A client's connection over a transport of your own: it remembers the handshake, and its requests can be
+    /// cancelled.
+    ///
+    /// - Parameter notify: takes messages that belong to requests in flight, such as progress.
+    public func connection(notify: (@Sendable ([UInt8]) -> Void)? = nil) -> MCPConnection {
+        MCPConnection(self, notify: notify)
+    }
+}
+
+/// One client of a server, over a transport of your own. Safe to use from any task.
+public final class MCPConnection: Sendable {
+    private let server: MCPServer
+    private let identifier = ConnectionNumber.next()
+    private let slot = Mutex(LegacySlot.none)
+    private let notification: (@Sendable ([UInt8]) -> Void)?
+
+    init(_ server: MCPServer, notify: (@Sendable ([UInt8]) -> Void)?) {
+        self.server = server
+        notification = notify
+    }
+
+    /// Serves one message.
+    ///
+    /// Call it for each message as it comes, without waiting for the answers before it: a cancellation must not wait
+    /// for the request it cancels. When the calling task is cancelled, so is the request.
+    /// - Returns: one JSON-RPC message, or nil when the message wants no answer or was cancelled.
+    public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
+        let outcome: (answer: ByteSlice?, sink: WaitingSink?) = slot.withLock { slot in
+            var origin = Origin(scope: identifier, slot: slot)
+            var writer = JSONWriter()
+            var sink: WaitingSink?
+            let disposition = server.dispatcher.receiveAny(ByteSlice(bytes), from: &origin, into: &writer) {
+                let made = WaitingSink(notification)
+                sink = made
+                return made
+            }
+            slot = origin.slot
+            switch disposition {
+            case .answered: return (writer.finish(), nil)
+            case .accepted, .dropped: return (nil, nil)
+            case .deferred(let exchange):
+                sink?.exchange.withLock { $0 = exchange }
+                return (nil, sink)
+            }
+        }
+        if let answer = outcome.answer { return Array(answer) }
+        guard let sink = outcome.sink else { return nil }
+        return await sink.wait().map { Array($0.bytes) }
+    }
+
+    /// Ends the connection: what it has in flight is cancelled.
+    public func close() { server.dispatcher.cancelAll(in: identifier) }
+
+    deinit { close() }
+}
+
+/// Lets a caller in the same process wait for the end of an exchange.
+private final class WaitingSink: ExchangeSink {
+    private enum State {
+        case open
+        case waiting(CheckedContinuation<Answer?, Never>)
+        case done(Answer?)
+    }
+
+    private let state = Mutex(State.open)
+    private let notification: (@Sendable ([UInt8]) -> Void)?
+    let exchange = Mutex<Exchange?>(nil)
+
+    init(_ notification: (@Sendable ([UInt8]) -> Void)?) { self.notification = notification }
+
+    var executor: (any TaskExecutor)? { nil }
+
+    func notify(_ message: ByteSlice) { notification?(Array(message)) }
+
+    func finish(_ answer: Answer?) {
+        let waiting = state.withLock { state -> CheckedContinuation<Answer?, Never>? in
+            defer { state = .done(answer) }
+            if case .waiting(let continuation) = state { return continuation }
+            return nil
+        }
+        waiting?.resume(returning: answer)
+    }
+
+    func wait() async -> Answer? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let done = state.withLock { state -> Answer?? in
+                    if case .done(let answer) = state { return .some(answer) }
+                    state = .waiting(continuation)
+                    return .none
+                }
+                if let answer = done { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            exchange.withLock { $0 }?.cancel()
+        }
+    }
+}

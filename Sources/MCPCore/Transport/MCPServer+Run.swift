@@ -1,0 +1,71 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A way to reach a server.
+public struct ServerTransport: Sendable {
+    enum Kind: Sendable {
+        case stdio
+        case http([ListenAddress], AccessPolicy?, HTTPServerOptions)
+    }
+
+    let kind: Kind
+
+    /// Standard input and output, one message per line. Standard output belongs to the protocol from then on: what
+    /// a handler prints goes to standard error.
+    public static let stdio = ServerTransport(kind: .stdio)
+
+    /// Streamable HTTP on 127.0.0.1; port 0 takes a free one.
+    public static func http(port: UInt16) -> ServerTransport { .http(.tcp(port: port)) }
+
+    /// Streamable HTTP on these addresses.
+    ///
+    /// - Parameters:
+    ///   - policy: which hosts and origins are allowed; by default loopback names on TCP, any on unix sockets.
+    ///   - options: the endpoint's path, limits and time-outs.
+    public static func http(
+        _ addresses: ListenAddress..., policy: AccessPolicy? = nil,
+        options: HTTPServerOptions = HTTPServerOptions()
+    ) -> ServerTransport {
+        .http(addresses, policy: policy, options: options)
+    }
+
+    /// Streamable HTTP on these addresses.
+    public static func http(
+        _ addresses: [ListenAddress], policy: AccessPolicy? = nil,
+        options: HTTPServerOptions = HTTPServerOptions()
+    ) -> ServerTransport {
+        ServerTransport(kind: .http(addresses, policy, options))
+    }
+}
+
+extension MCPServer {
+    /// Serves until standard input ends, or SIGTERM or SIGINT comes; then drains and returns.
+    ///
+    /// A second signal ends the process at once, with 143 or 130.
+    /// - Throws: `ListenError` when an address cannot be used.
+    public func run(_ transports: ServerTransport...) async throws { try await run(transports) }
+
+    /// Serves until standard input ends, or SIGTERM or SIGINT comes; then drains and returns.
+    public func run(_ transports: [ServerTransport]) async throws {
+        let running = try start(transports)
+        let signals = SignalWatch([SIGTERM, SIGINT]) { number in
+            if running.requestStop() { return }
+            exit(128 + number)
+        }
+        defer { signals.cancel() }
+        await running.waitUntilEnded()
+    }
+
+    /// Begins to serve and returns at once, for programs that have a life of their own.
+    ///
+    /// - Throws: `ListenError` when an address cannot be used.
+    public func start(_ transports: [ServerTransport]) throws -> RunningServer {
+        SignalWatch.ignoreBrokenPipes()
+        return try RunningServer(self, transports)
+    }
+}

@@ -1,0 +1,75 @@
+import Synchronization
+
+/// A server that serves: where, and how to stop it.
+public final class RunningServer: Sendable {
+    private let http: [HTTPServer]
+    private let stdio: StdioServer?
+    private let stdioLoop: EventLoop?
+    private let stopRequested = Mutex(false)
+    private let stopSignal = AsyncStream<Void>.makeStream()
+
+    /// The addresses that are listened on, with the ports that were really taken.
+    public var addresses: [ListenAddress] { http.flatMap(\.addresses) }
+
+    init(_ server: MCPServer, _ transports: [ServerTransport]) throws {
+        var http: [HTTPServer] = []
+        var wantsStdio = false
+        for transport in transports {
+            switch transport.kind {
+            case .stdio: wantsStdio = true
+            case .http(let addresses, let policy, let options):
+                http.append(
+                    try HTTPServer(server, addresses: addresses, policy: policy, options: options))
+            }
+        }
+        self.http = http
+        guard wantsStdio else {
+            stdio = nil
+            stdioLoop = nil
+            return
+        }
+        let loop = try EventLoop(label: "mcp.stdio")
+        let stdio = StdioServer(server, streams: try StandardStreams.capture(), loop: loop)
+        self.stdio = stdio
+        stdioLoop = loop
+        loop.start()
+        loop.execute { stdio.start() }
+    }
+
+    /// Asks the server to drain and end. False when it was asked before.
+    @discardableResult
+    public func requestStop() -> Bool {
+        let isFirst = stopRequested.withLock { requested in
+            defer { requested = true }
+            return !requested
+        }
+        if isFirst { stopSignal.continuation.finish() }
+        return isFirst
+    }
+
+    /// Returns when standard input has ended or a stop was asked for, and everything is drained.
+    public func waitUntilEnded() async {
+        if let stdio {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await stdio.waitUntilEnded() }
+                group.addTask { for await _ in self.stopSignal.stream {} }
+                await group.next()
+                stdio.stop()
+                self.requestStop()
+                await group.waitForAll()
+            }
+            stdioLoop?.stop()
+        } else {
+            for await _ in stopSignal.stream {}
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for server in http { group.addTask { await server.stop() } }
+        }
+    }
+
+    /// Drains and ends.
+    public func stop() async {
+        requestStop()
+        await waitUntilEnded()
+    }
+}

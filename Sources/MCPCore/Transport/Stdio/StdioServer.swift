@@ -1,0 +1,233 @@
+import Synchronization
+
+/// Serves one client over a pair of byte streams, one message per line (basic/transports/stdio).
+///
+/// Confined to its loop. Reading never stops: answers and cancellations come on the same pipe, so a client that
+/// writes much before it reads would otherwise wait for ever. What it has not read yet is kept, and when that is
+/// more than the limit, new requests are answered with an overload error.
+final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
+    // SAFETY: touched on its loop only; other threads reach it through `loop.execute`.
+    private let server: MCPServer
+    let loop: EventLoop
+    private let streams: StandardStreams
+    private let identifier = ConnectionNumber.next()
+    private var framer: LineFramer
+    private var output = JSONWriter()
+    private var slot = LegacySlot.none
+    private var inputRegistration: Registration?
+    private var outputHandler: OutputHandler?
+    private var outputRegistration: Registration?
+    private var pending = 0
+    private var inputEnded = false
+    private var isOver = false
+    private let ended = OnceContinuation<Void>()
+    private var drainTimer: LoopTimer?
+
+    private static let readBytes = 64 * 1024
+    /// Answers that a client may leave unread before it gets overload errors.
+    private static let backlogBytes = 64 * 1024 * 1024
+    /// How long requests in flight may take after the input has ended.
+    private static let drainTimeout: Duration = .seconds(10)
+
+    init(_ server: MCPServer, streams: consuming StandardStreams, loop: EventLoop) {
+        self.server = server
+        self.streams = streams
+        self.loop = loop
+        framer = LineFramer(maximumBytes: server.options.limits.lineBytes)
+    }
+
+    /// Begins to serve. On the loop.
+    func start() {
+        do {
+            inputRegistration = try loop.register(streams.input.rawValue, .readable, self)
+        } catch {
+            server.dispatcher.log("cannot read standard input: \(error)")
+            finish()
+        }
+    }
+
+    /// Returns when the input has ended and everything that was read is answered.
+    func waitUntilEnded() async {
+        await withCheckedContinuation { continuation in
+            ended.set(continuation)
+            loop.execute { if self.isOver { self.ended.resume(()) } }
+        }
+    }
+
+    /// Takes no more input, lets what is in flight finish.
+    func stop() { loop.execute { self.endInput() } }
+
+    // MARK: Reading
+
+    override func ready(_ events: Readiness) {
+        guard !inputEnded else { return }
+        do {
+            var count: Int?
+            _ = unsafe try framer.fill(reserving: Self.readBytes) { (room) throws(IOError) in
+                count = unsafe try streams.input.readNonBlocking(into: UnsafeMutableRawBufferPointer(room))
+                return count ?? 0
+            }
+            guard let count else { return }
+            takeLines()
+            if count == 0 { endOfStream() }
+        } catch {
+            server.dispatcher.log("reading standard input failed: \(error)")
+            endOfStream()
+        }
+        loop.scheduleFlush(self)
+    }
+
+    override func loopStopped() { finish() }
+
+    private func takeLines() {
+        while true {
+            switch framer.next() {
+            case .needMore: return
+            case .line(let line): take(line)
+            case .tooLong:
+                let text = "A line is longer than \(framer.maximumBytes) bytes and was skipped"
+                let refusal = Refusal(.invalidRequest(text))
+                _ = server.dispatcher.refuse(refusal, id: nil, slot: slot, &output)
+                output.out.append(UInt8(ascii: "\n"))
+            }
+        }
+    }
+
+    private func take(_ line: ByteSlice) {
+        // Empty lines are nothing (fault 3).
+        guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return }
+        var origin = Origin(scope: identifier, slot: slot)
+        if output.out.count > Self.backlogBytes, let id = requestID(of: line) {
+            let error = MCPError(
+                code: MCPError.overloadedCode, message: "Too many answers are waiting to be read")
+            _ = server.dispatcher.refuse(Refusal(error), id: id, slot: slot, &output)
+            return output.out.append(UInt8(ascii: "\n"))
+        }
+        let disposition = server.dispatcher.receiveAny(line, from: &origin, into: &output) {
+            StdioExchange(self)
+        }
+        slot = origin.slot
+        switch disposition {
+        case .answered: output.out.append(UInt8(ascii: "\n"))
+        case .deferred: pending += 1
+        case .accepted, .dropped: break
+        }
+    }
+
+    private func requestID(of line: ByteSlice) -> ByteSlice? {
+        guard let message = try? MessageScanner.scan(line, limits: JSONLimits()), message.head.kind == .request
+        else { return nil }
+        return line[message.head.id.range]
+    }
+
+    private func endOfStream() {
+        // A last message without its newline is still a message.
+        if let rest = framer.rest() { take(rest) }
+        endInput()
+    }
+
+    private func endInput() {
+        guard !inputEnded else { return }
+        inputEnded = true
+        if let inputRegistration { loop.deregister(inputRegistration) }
+        inputRegistration = nil
+        drainTimer = loop.schedule(after: Self.drainTimeout) { [weak self] in
+            guard let self else { return }
+            self.server.dispatcher.cancelAll(in: self.identifier)
+            self.finish()
+        }
+        loop.scheduleFlush(self)
+    }
+
+    // MARK: Writing
+
+    /// A message of an exchange, on the loop.
+    func send(_ bytes: ByteSlice) {
+        guard !isOver else { return }
+        output.out.append(bytes)
+        output.out.append(UInt8(ascii: "\n"))
+        loop.scheduleFlush(self)
+    }
+
+    func exchangeEnded() {
+        pending -= 1
+        loop.scheduleFlush(self)
+    }
+
+    override func flush() {
+        guard !isOver else { return }
+        do {
+            while !output.out.isEmpty {
+                let written = unsafe try output.out.withBytes { (bytes) throws(IOError) in
+                    unsafe try streams.output.writeNonBlocking(UnsafeRawBufferPointer(bytes))
+                }
+                guard let written else { return try watchOutput() }
+                output.out.consume(written)
+            }
+        } catch {
+            // Nobody reads any more (fault 73): there is nothing left to do for this client.
+            server.dispatcher.cancelAll(in: identifier)
+            return finish()
+        }
+        output.out.removeAll(keeping: 256 * 1024)
+        framer.shrink(keeping: 256 * 1024)
+        if let outputRegistration { try? loop.modify(outputRegistration, []) }
+        if inputEnded, pending == 0 { finish() }
+    }
+
+    /// Goes on writing when the pipe has room.
+    private func watchOutput() throws(IOError) {
+        if let outputRegistration { return try loop.modify(outputRegistration, .writable) }
+        let handler = OutputHandler(self)
+        outputHandler = handler
+        outputRegistration = try loop.register(streams.output.rawValue, .writable, handler)
+    }
+
+    private func finish() {
+        guard !isOver else { return }
+        isOver = true
+        drainTimer?.cancel()
+        if let inputRegistration { loop.deregister(inputRegistration) }
+        if let outputRegistration { loop.deregister(outputRegistration) }
+        inputRegistration = nil
+        outputRegistration = nil
+        ended.resume(())
+    }
+
+    /// The output's readiness; the input has the server itself as its handler.
+    private final class OutputHandler: EventHandler {
+        private weak var server: StdioServer?
+        init(_ server: StdioServer) { self.server = server }
+        override func ready(_ events: Readiness) { server?.flush() }
+    }
+}
+
+/// Who an exchange over a shared channel belongs to.
+protocol ExchangeOwner: AnyObject, Sendable {
+    var loop: EventLoop { get }
+    func send(_ bytes: ByteSlice)
+    func exchangeEnded()
+}
+
+/// One exchange over a channel that all share: its messages stand between those of others.
+final class StdioExchange: ExchangeSink {
+    private let owner: any ExchangeOwner
+
+    init(_ owner: any ExchangeOwner) { self.owner = owner }
+
+    var executor: (any TaskExecutor)? { owner.loop }
+
+    func notify(_ message: ByteSlice) {
+        let owner = owner
+        if owner.loop.isOnLoop { owner.send(message) } else { owner.loop.execute { owner.send(message) } }
+    }
+
+    func finish(_ answer: Answer?) {
+        let owner = owner
+        let end: @Sendable () -> Void = {
+            if let answer { owner.send(answer.bytes) }
+            owner.exchangeEnded()
+        }
+        if owner.loop.isOnLoop { end() } else { owner.loop.execute(end) }
+    }
+}

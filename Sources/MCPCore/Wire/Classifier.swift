@@ -1,0 +1,144 @@
+/// Decides how one message is served: the era, the revision and the method, in the order of Table 2.
+enum Classifier {
+    struct Verdict: Sendable {
+        let isModern: Bool
+        let revision: Revision
+        let entry: MethodEntry
+    }
+
+    /// Judges a request or notification. `legacy` is what `initialize` fixed on this connection or session.
+    static func classify(
+        _ message: Message, claims: HeaderClaims?, legacy: LegacySlot
+    ) throws(Refusal) -> Verdict {
+        let head = message.head
+        guard head.kind == .request || head.kind == .notification else {
+            throw Refusal(.invalidRequest("Invalid request: \(head.defect.text)"))
+        }
+        return head.metaVersion.isPresent
+            ? try modern(message, claims: claims)
+            : try legacyVerdict(message, claims: claims, slot: legacy)
+    }
+
+    // MARK: Modern
+
+    private static func modern(
+        _ message: Message, claims: HeaderClaims?
+    ) throws(Refusal) -> Verdict {
+        let head = message.head
+        let named = message.bytes[head.metaVersion.range]
+        let isServed = named.equals("\"2026-07-28\"")
+        if let claims {
+            guard let header = claims.version else {
+                throw .headerMismatch("The header MCP-Protocol-Version is missing")
+            }
+            guard !claims.isRepeated else { throw .headerMismatch("An MCP header stands twice") }
+            if !claims.equals(header, content: named) {
+                throw .headerMismatch(
+                    "MCP-Protocol-Version is '\(claims.text(header) ?? "")', the body says \(String(named))")
+            }
+        }
+        guard isServed else {
+            let requested = RawJSON(unchecked: named)
+            guard requested.kind == .string else {
+                throw .missingMeta("_meta io.modelcontextprotocol/protocolVersion must be a string")
+            }
+            throw .unsupportedVersion(requested.value)
+        }
+        guard head.metaCapabilities.isPresent,
+            message.bytes[Int(head.metaCapabilities.start)] == UInt8(ascii: "{")
+        else {
+            throw .missingMeta(
+                "_meta io.modelcontextprotocol/clientCapabilities is missing; send {} when there are none")
+        }
+        if let claims { try compare(claims, with: message) }
+        let method = message.bytes[head.method.range]
+        guard let entry = WireEra.modern.methods.entry(for: method) else {
+            throw Refusal(.methodNotFound(message.method))
+        }
+        if let claims { try compareName(claims, with: message, entry) }
+        return Verdict(isModern: true, revision: .newest, entry: entry)
+    }
+
+    /// `Mcp-Method` is required of requests; a notification may leave it out (AMB-3).
+    @inline(__always)
+    private static func compare(_ claims: HeaderClaims, with message: Message) throws(Refusal) {
+        guard let header = claims.method else {
+            if message.head.kind == .notification { return }
+            throw .headerMismatch("The header Mcp-Method is missing")
+        }
+        let method = message.bytes[message.head.method.range]
+        if claims.equals(header, content: method) { return }
+        if claims.text(header) == message.method { return }
+        throw .headerMismatch(
+            "Mcp-Method is '\(claims.text(header) ?? "")', the body says '\(message.method)'")
+    }
+
+    @inline(__always)
+    private static func compareName(
+        _ claims: HeaderClaims, with message: Message, _ entry: MethodEntry
+    ) throws(Refusal) {
+        let part =
+            entry.flags.contains(.mirrorsName)
+            ? message.head.name : entry.flags.contains(.mirrorsURI) ? message.head.uri : MessageHead.Part()
+        // Without a string in the body there is nothing to compare with: decoding refuses it (AMB-14).
+        guard part.isPresent, message.bytes[Int(part.start)] == UInt8(ascii: "\"") else { return }
+        guard let header = claims.name else { throw .headerMismatch("The header Mcp-Name is missing") }
+        let value = message.bytes[part.range]
+        if claims.equals(header, content: value), !claims.mayBeEncoded(header), !value.contains(0x5C) { return }
+        try compareEncodedName(claims, header, RawJSON(unchecked: value).string ?? "")
+    }
+
+    private static func compareEncodedName(
+        _ claims: HeaderClaims, _ header: Range<Int>, _ expected: String
+    ) throws(Refusal) {
+        guard let decoded = MCPHeaderValue.decode(claims.bytes[header]) else {
+            throw .headerMismatch("Mcp-Name is not a valid header value")
+        }
+        guard decoded == expected else {
+            throw .headerMismatch("Mcp-Name is '\(decoded)', the body says '\(expected)'")
+        }
+    }
+
+    // MARK: Legacy
+
+    private static func legacyVerdict(
+        _ message: Message, claims: HeaderClaims?, slot: LegacySlot
+    ) throws(Refusal) -> Verdict {
+        let named = claims?.version.flatMap { Revision.named(claims?.bytes[$0] ?? ByteSlice()) }
+        if let claims, let version = claims.version {
+            guard let named else {
+                throw Refusal(
+                    .invalidRequest("Unknown protocol version '\(claims.text(version) ?? "")'"), status: 400)
+            }
+            if named.isModern {
+                throw .missingMeta("_meta io.modelcontextprotocol/protocolVersion is missing")
+            }
+        }
+        let method = message.bytes[message.head.method.range]
+        guard let entry = WireEra.legacy.methods.entry(for: method) else {
+            if case .negotiated = slot { throw Refusal(.methodNotFound(message.method)) }
+            throw notInitialized(message)
+        }
+        switch slot {
+        case .negotiated(let revision):
+            return Verdict(isModern: false, revision: revision, entry: entry)
+        case .none:
+            guard entry.flags.contains(.beforeInitialize) || entry.flags.contains(.notification) else {
+                throw notInitialized(message)
+            }
+            return Verdict(isModern: false, revision: named ?? .newestLegacy, entry: entry)
+        }
+    }
+
+    private static func notInitialized(_ message: Message) -> Refusal {
+        Refusal(
+            .invalidRequest(
+                "\(message.method) needs 'initialize' first, or _meta with a protocol version"), status: 400)
+    }
+}
+
+/// What `initialize` fixed: nothing, or a revision. Belongs to one stdio process or one HTTP session.
+enum LegacySlot: Sendable {
+    case none
+    case negotiated(Revision)
+}

@@ -1,0 +1,66 @@
+import Synchronization
+
+/// Session ids of the handshake revisions over HTTP, which carry all that a session is (LEG-21).
+///
+/// An id holds the revision, its time of birth and 128 random bits under a MAC, so any instance with the same key
+/// serves it, and a restart loses nothing. It names a conversation and is never a proof of identity (LEG-28): the
+/// principal is part of what the MAC covers.
+final class LegacySessions: Sendable {
+    struct Session: Sendable {
+        let revision: Revision
+        /// Ids of requests are unique within it.
+        let scope: UInt64
+    }
+
+    enum Refusal: Error { case unknown, expired, ended }
+
+    private let key: [UInt8]
+    private let lifetime: Int64
+    /// Ended by their clients, until they would expire anyway.
+    private let ended = Mutex<[UInt64: Int64]>([:])
+    private static let maximumEnded = 100_000
+
+    private static let format: UInt8 = 1
+    private static let bodyBytes = 1 + 1 + 8 + 16
+    private static let macBytes = 16
+
+    /// - Parameter lifetime: seconds after which an id is no longer good.
+    init(key: [UInt8], lifetime: Int64 = 24 * 3600) {
+        self.key = key
+        self.lifetime = lifetime
+    }
+
+    func make(_ revision: Revision, principal: String, now: Int64, random: some Collection<UInt8>) -> String {
+        var body: [UInt8] = [Self.format, UInt8(truncatingIfNeeded: revision.index)]
+        for shift in stride(from: 56, through: 0, by: -8) { body.append(UInt8(truncatingIfNeeded: now >> shift)) }
+        body += random
+        return Base64URL.encode(body + mac(body, principal))
+    }
+
+    func open(_ id: ByteSlice, principal: String, now: Int64) throws(Refusal) -> Session {
+        guard id.count <= 128, let bytes = Base64URL.decode(id), bytes.count == Self.bodyBytes + Self.macBytes
+        else { throw .unknown }
+        let body = Array(bytes.prefix(Self.bodyBytes))
+        guard constantTimeEquals(bytes.suffix(Self.macBytes), mac(body, principal)), body[0] == Self.format,
+            Int(body[1]) < Revision.all.count
+        else { throw .unknown }
+        let born = body[2 ..< 10].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        guard now - born < lifetime, born - now < 300 else { throw .expired }
+        let scope = body[10 ..< 18].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1 << 63
+        guard ended.withLock({ $0[scope] == nil }) else { throw .ended }
+        return Session(revision: Revision.all[Int(body[1])], scope: scope)
+    }
+
+    /// Ends a session: its id is refused from now on, by this instance.
+    func end(_ session: Session, now: Int64) {
+        ended.withLock { ended in
+            if ended.count >= Self.maximumEnded { ended = ended.filter { now - $0.value < lifetime } }
+            if ended.count < Self.maximumEnded { ended[session.scope] = now }
+        }
+    }
+
+    private func mac(_ body: [UInt8], _ principal: String) -> [UInt8] {
+        let text = Array("session".utf8) + body + Array(principal.utf8)
+        return Array(HMACSHA256.authenticate(text, key: key).bytes.prefix(Self.macBytes))
+    }
+}

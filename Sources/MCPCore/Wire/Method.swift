@@ -1,0 +1,64 @@
+/// The methods this library knows, under one name in every era.
+enum Method: UInt8, Sendable {
+    case discover, initialize, initialized, ping, cancelled
+    case toolsList, toolsCall
+    case resourcesList, resourceTemplatesList, resourcesRead
+    case promptsList, promptsGet
+}
+
+/// One row of an era's method table.
+struct MethodEntry: Sendable {
+    struct Flags: OptionSet, Sendable {
+        let rawValue: UInt8
+        /// A notification: it has no answer.
+        static let notification = Flags(rawValue: 1 << 0)
+        /// Served before `initialize` in a legacy era.
+        static let beforeInitialize = Flags(rawValue: 1 << 1)
+        /// `params` must be there.
+        static let needsParams = Flags(rawValue: 1 << 2)
+        /// `Mcp-Name` repeats `params.name` (HDR-05).
+        static let mirrorsName = Flags(rawValue: 1 << 3)
+        /// `Mcp-Name` repeats `params.uri` (HDR-05).
+        static let mirrorsURI = Flags(rawValue: 1 << 4)
+        /// The result carries `ttlMs` and `cacheScope` where the revision has them (CACHE-01).
+        static let cacheable = Flags(rawValue: 1 << 5)
+    }
+
+    /// What the server must offer, else the method does not exist (JRPC-22).
+    enum Capability: Sendable { case none, tools, resources, prompts }
+
+    let name: StaticString
+    let method: Method
+    let flags: Flags
+    let capability: Capability
+
+    init(
+        _ name: StaticString, _ method: Method, _ flags: Flags = [], needs capability: Capability = .none
+    ) {
+        self.name = name
+        self.method = method
+        self.flags = flags
+        self.capability = capability
+    }
+}
+
+/// The methods of one era. A method that is not here does not exist in that era: -32601 by absence.
+struct MethodTable: Sendable {
+    private let entries: [MethodEntry]
+
+    init(_ entries: [MethodEntry]) { self.entries = entries }
+
+    /// Finds a method by length and bytes; a dozen rows need no hash. `name` is the method's JSON text, with quotes.
+    @inline(__always)
+    func entry(for name: ByteSlice) -> MethodEntry? {
+        let length = name.count - 2
+        guard length > 0 else { return nil }
+        return unsafe name.withBytes { bytes -> MethodEntry? in
+            guard let start = bytes.baseAddress else { return nil }
+            for entry in entries where entry.name.utf8CodeUnitCount == length {
+                if unsafe memoryEquals(start + 1, entry.name.utf8Start, length) { return entry }
+            }
+            return nil
+        }
+    }
+}

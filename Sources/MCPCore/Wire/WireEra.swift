@@ -1,0 +1,40 @@
+/// A way of speaking MCP: the handshake revisions up to 2025-11-25, or the stateless ones from 2026-07-28 on.
+///
+/// An era is its table of methods and the tails of its messages; what differs between revisions of an era are the
+/// flags in `Revision`. The era is decided once for each message, by `Classifier`, and nothing behind it asks again.
+struct WireEra: Sendable {
+    enum Name: Sendable { case modern, legacy }
+
+    let name: Name
+    let methods: MethodTable
+
+    static let modern = WireEra(
+        name: .modern,
+        methods: MethodTable([
+            MethodEntry("tools/call", .toolsCall, [.needsParams, .mirrorsName], needs: .tools),
+            MethodEntry("tools/list", .toolsList, .cacheable, needs: .tools),
+            MethodEntry("server/discover", .discover, .cacheable),
+            MethodEntry("resources/read", .resourcesRead, [.needsParams, .mirrorsURI, .cacheable], needs: .resources),
+            MethodEntry("resources/list", .resourcesList, .cacheable, needs: .resources),
+            MethodEntry("resources/templates/list", .resourceTemplatesList, .cacheable, needs: .resources),
+            MethodEntry("prompts/get", .promptsGet, [.needsParams, .mirrorsName], needs: .prompts),
+            MethodEntry("prompts/list", .promptsList, .cacheable, needs: .prompts),
+            MethodEntry("notifications/cancelled", .cancelled, .notification),
+        ]))
+
+    static let legacy = WireEra(
+        name: .legacy,
+        methods: MethodTable([
+            MethodEntry("tools/call", .toolsCall, .needsParams, needs: .tools),
+            MethodEntry("tools/list", .toolsList, needs: .tools),
+            MethodEntry("ping", .ping, .beforeInitialize),
+            MethodEntry("initialize", .initialize, [.beforeInitialize, .needsParams]),
+            MethodEntry("notifications/initialized", .initialized, .notification),
+            MethodEntry("resources/read", .resourcesRead, .needsParams, needs: .resources),
+            MethodEntry("resources/list", .resourcesList, needs: .resources),
+            MethodEntry("resources/templates/list", .resourceTemplatesList, needs: .resources),
+            MethodEntry("prompts/get", .promptsGet, .needsParams, needs: .prompts),
+            MethodEntry("prompts/list", .promptsList, needs: .prompts),
+            MethodEntry("notifications/cancelled", .cancelled, .notification),
+        ]))
+}
