@@ -1,0 +1,110 @@
+import Synchronization
+
+/// One request of a client: who waits for it, until when, and what came of it.
+///
+/// It ends once, whoever comes first: the answer, a failure, the time-out or a cancellation.
+final class ClientCall: Sendable {
+    /// What came of a request.
+    enum Reply: Sendable {
+        case result(RawJSON)
+        /// An error answer; `status` is that of the HTTP answer it came with.
+        case refused(MCPError, status: Int?)
+        case failed(ClientError)
+    }
+
+    private enum Phase {
+        case new
+        case waiting(CheckedContinuation<Reply, Never>)
+        /// Over before anybody waited.
+        case early(Reply)
+        case over
+    }
+
+    private struct State {
+        var phase = Phase.new
+        var idleDeadline: MonotonicInstant
+    }
+
+    let id: Int64
+    let method: String
+    let speech: Speech
+    let idleTimeout: Duration?
+    /// When the call ends whatever is reported.
+    let deadline: MonotonicInstant
+    private let onProgress: (@Sendable (Progress) -> Void)?
+    private let state: Mutex<State>
+
+    init(
+        _ id: Int64, _ method: String, _ speech: Speech, idleTimeout: Duration?, deadline: Duration?,
+        now: MonotonicInstant, onProgress: (@Sendable (Progress) -> Void)?
+    ) {
+        self.id = id
+        self.method = method
+        self.speech = speech
+        self.idleTimeout = idleTimeout
+        self.deadline = deadline.map { now + $0 } ?? .never
+        self.onProgress = onProgress
+        state = Mutex(State(idleDeadline: idleTimeout.map { now + $0 } ?? .never))
+    }
+
+    var requestID: RequestID { RequestID(id) }
+
+    /// When somebody has to look at the call again.
+    var nextDeadline: MonotonicInstant { min(deadline, state.withLock { $0.idleDeadline }) }
+
+    var isOver: Bool {
+        state.withLock { state in
+            switch state.phase {
+            case .new, .waiting: false
+            case .early, .over: true
+            }
+        }
+    }
+
+    /// Waits for the end. `send` is called once, unless the call is over already.
+    func wait(send: () -> Void) async -> Reply {
+        await withCheckedContinuation { continuation in
+            let early = state.withLock { state -> Reply? in
+                if case .early(let reply) = state.phase {
+                    state.phase = .over
+                    return reply
+                }
+                state.phase = .waiting(continuation)
+                return nil
+            }
+            if let early {
+                continuation.resume(returning: early)
+            } else {
+                send()
+            }
+        }
+    }
+
+    /// Ends the call; false when it was over.
+    @discardableResult
+    func finish(_ reply: Reply) -> Bool {
+        let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Reply, Never>?) in
+            switch state.phase {
+            case .new:
+                state.phase = .early(reply)
+                return (true, nil)
+            case .waiting(let continuation):
+                state.phase = .over
+                return (true, continuation)
+            case .early, .over: return (false, nil)
+            }
+        }
+        continuation?.resume(returning: reply)
+        return isFirst
+    }
+
+    /// Takes a progress report; the time of silence begins anew (CANC-09).
+    func report(_ progress: Progress, now: MonotonicInstant) {
+        let isRunning = state.withLock { state -> Bool in
+            guard case .waiting = state.phase else { return false }
+            if let idleTimeout { state.idleDeadline = now + idleTimeout }
+            return true
+        }
+        if isRunning { onProgress?(progress) }
+    }
+}

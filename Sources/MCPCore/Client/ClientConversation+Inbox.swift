@@ -1,0 +1,133 @@
+import Synchronization
+
+extension ClientConversation: ClientInbox {
+    /// Requests of the server whose answers have not left yet: one more is dropped.
+    private static var maxAnswersOnTheWay: Int { 64 }
+
+    func receive(_ bytes: ByteSlice, exchange: Int64?, status: Int?) {
+        trace(.received(bytes: bytes))
+        receive(bytes, exchange: exchange, status: status, isElement: false)
+    }
+
+    private func receive(_ bytes: ByteSlice, exchange: Int64?, status: Int?, isElement: Bool) {
+        let message: Message
+        do {
+            let limits = JSONLimits(maxDepth: JSONLimits.greatestDepth)
+            message = try MessageScanner.scan(bytes, limits: limits)
+        } catch {
+            return garbage(bytes)
+        }
+        switch message.head.kind {
+        case .response: answer(message, exchange, status)
+        case .notification: notify(message)
+        case .request: serverAsks(message)
+        case .batch where !isElement && takesBatches:
+            RawJSON(unchecked: bytes).elements?.forEach {
+                receive($0.bytes, exchange: exchange, status: status, isElement: true)
+            }
+        case .batch, .invalid: garbage(bytes)
+        }
+    }
+
+    /// Only 2025-03-26 has batches (JRPC-19).
+    private var takesBatches: Bool { profile?.revision.has(.batches) ?? false }
+
+    private func garbage(_ bytes: ByteSlice) {
+        trace(.garbage(String(bytes.count > 1_000 ? bytes[0 ..< 1_000] : bytes)))
+    }
+
+    // MARK: Answers
+
+    private func answer(_ message: Message, _ exchange: Int64?, _ status: Int?) {
+        guard let call = call(for: message, exchange, status) else { return garbage(message.bytes) }
+        if let error = message.raw(message.head.error) {
+            guard error.kind == .object else { return fail(call.id, Self.notAnObject("error", call.method)) }
+            // Servers in the field leave members out; what is there is shown.
+            let refusal = MCPError(
+                code: error["code"]?.int ?? 0, message: error["message"]?.string ?? "",
+                data: error["data"]?.value)
+            return finish(call, .refused(refusal, status: status))
+        }
+        guard let result = message.raw(message.head.result), result.kind == .object else {
+            return fail(call.id, Self.notAnObject("result", call.method))
+        }
+        finish(call, .result(result))
+    }
+
+    private static func notAnObject(_ member: String, _ method: String) -> ClientError {
+        ClientError(.protocolViolation, "the answer to \(method) has a \(member) that is not an object")
+    }
+
+    /// The call that an answer belongs to. An answer on an HTTP exchange never ends the call of another one.
+    private func call(for message: Message, _ exchange: Int64?, _ status: Int?) -> ClientCall? {
+        let id = message.id
+        let isError = message.head.error.isPresent
+        guard let exchange else {
+            if let id { return pending.call(id) }
+            // The server could not read the id; with one request on the way there is no doubt whose it is.
+            return isError ? pending.only : nil
+        }
+        let own = pending.call(RequestID(exchange))
+        if id == own?.requestID { return own }
+        // A refusing status belongs to this request, whatever id its error was given.
+        let isRefusal = isError && (id == nil || (status ?? 0) >= 400)
+        return isRefusal ? own : nil
+    }
+
+    // MARK: Notifications and requests of the server
+
+    private func notify(_ message: Message) {
+        let method = message.method
+        guard method == "notifications/progress" else {
+            options.onNotification?(method, message.params)
+            return
+        }
+        guard let params = message.params, let token = params["progressToken"].flatMap(RequestID.init),
+            let call = pending.call(token), let progress = Progress(params: params)
+        else { return garbage(message.bytes) }
+        call.report(progress, now: clock.now)
+    }
+
+    /// Before 2026-07-28 servers may ask; this client declares no capability, so only `ping` is answered well.
+    private func serverAsks(_ message: Message) {
+        let method = message.method
+        let speech = state.withLock { $0.speech }
+        guard let id = message.id, speech?.isModern != true else { return garbage(message.bytes) }
+        if speech == nil, method == "server/discover" || method == "initialize" {
+            return connectionClosed(
+                ClientError(
+                    .protocolViolation, "the program sends our own request back: it is no MCP server"))
+        }
+        let isAdmitted = state.withLock { state in
+            guard state.answersOnTheWay < Self.maxAnswersOnTheWay else { return false }
+            state.answersOnTheWay += 1
+            return true
+        }
+        guard isAdmitted else { return garbage(message.bytes) }
+        let bytes = MessageEncoder.answer(id, method == "ping" ? nil : .methodNotFound(method))
+        let answer = outbound(bytes, "", speech ?? .opening(.newestLegacy))
+        trace(.sent(method: "", bytes: bytes))
+        Task { [self] in
+            // A server that cannot take the answer has ended the connection, which is told to all calls.
+            try? await transport.post(answer)
+            state.withLock { $0.answersOnTheWay -= 1 }
+        }
+    }
+
+    // MARK: Failures
+
+    func isWaiting(_ id: Int64) -> Bool { pending.call(RequestID(id)) != nil }
+
+    func fail(_ id: Int64, _ error: ClientError) {
+        if let call = pending.call(RequestID(id)) { finish(call, .failed(error)) }
+    }
+
+    func failAll(_ error: ClientError) {
+        for call in pending.all { finish(call, .failed(error)) }
+    }
+
+    func connectionClosed(_ error: ClientError) {
+        state.withLock { if $0.end == nil { $0.end = error } }
+        for call in pending.close() { finish(call, .failed(error)) }
+    }
+}

@@ -1,0 +1,165 @@
+import Synchronization
+
+/// The talk with one server: calls that wait, what is known of the server, and how it is spoken to.
+///
+/// `MCPClient` is its public face; the transport knows it as its inbox.
+final class ClientConversation: Sendable {
+    struct State {
+        var speech: Speech?
+        var profile: ServerProfile?
+        /// How often a legacy session was opened.
+        var generation = 0
+        var reopening: Task<ClientError?, Never>?
+        var answersOnTheWay = 0
+        /// Why the connection is at its end; a call made afterwards fails with it too.
+        var end: ClientError?
+    }
+
+    let options: ClientOptions
+    let transport: any ClientTransport
+    let encoder: MessageEncoder
+    let pending = PendingCalls<ClientCall>()
+    let state = Mutex(State())
+    let clock: any TimeSource
+    private let watch: Mutex<CallWatch?> = Mutex(nil)
+
+    init(_ transport: any ClientTransport, options: ClientOptions, clock: any TimeSource = SystemClock()) {
+        self.transport = transport
+        self.options = options
+        self.clock = clock
+        encoder = MessageEncoder(clientInfo: Implementation(name: options.name, version: options.version))
+        let watch = CallWatch(clock: clock) { [weak self] in self?.expire($0) ?? .never }
+        self.watch.withLock { $0 = watch }
+    }
+
+    var profile: ServerProfile? { state.withLock { $0.profile } }
+
+    // MARK: Calls
+
+    /// Sends a request in the words of the negotiated revision.
+    func call(_ method: String, _ params: JSONObject, _ options: CallOptions) async -> ClientCall.Reply {
+        let (speech, generation) = state.withLock { ($0.speech, $0.generation) }
+        guard let speech else { return .failed(ClientError(.connectionClosed, "the client is not connected")) }
+        let reply = await exchange(method, params, options, speech)
+        guard case .failed(let error) = reply, error.kind == .sessionExpired, case .legacy = speech else {
+            return reply
+        }
+        // LEG-25: a session that is gone is opened anew, once, and the request repeated.
+        if let error = await reopen(after: generation) { return .failed(error) }
+        guard let renewed = state.withLock({ $0.speech }) else { return reply }
+        return await exchange(method, params, options, renewed)
+    }
+
+    /// Sends one request and waits for what comes of it.
+    func exchange(
+        _ method: String, _ params: JSONObject, _ options: CallOptions, _ speech: Speech
+    ) async -> ClientCall.Reply {
+        let opened: (ClientCall, OutboundMessage)?
+        do {
+            opened = try open(method, params, options, speech)
+        } catch {
+            return .failed(error)
+        }
+        guard let (call, message) = opened else {
+            let end = state.withLock { $0.end }
+            return .failed(end ?? ClientError(.connectionClosed, "the connection to the server is closed"))
+        }
+        let deadline = call.nextDeadline
+        if deadline != .never { watch.withLock { $0 }?.watch(deadline) }
+        return await withTaskCancellationHandler {
+            await call.wait {
+                trace(.sent(method: method, bytes: message.bytes))
+                transport.send(message, id: call.id)
+                // It may have ended between the registration and the sending.
+                if call.isOver { transport.abandon(call.id, notice: notice(call, "cancelled")) }
+            }
+        } onCancel: {
+            abandon(call, ClientError(.cancelled, "the call of \(method) was cancelled"), "cancelled")
+        }
+    }
+
+    private func open(
+        _ method: String, _ params: JSONObject, _ options: CallOptions, _ speech: Speech
+    ) throws(ClientError) -> (ClientCall, OutboundMessage)? {
+        let now = clock.now
+        let call = pending.open { id in
+            ClientCall(
+                id, method, speech, idleTimeout: options.timeout ?? self.options.timeout,
+                deadline: options.deadline, now: now, onProgress: options.onProgress)
+        }
+        guard let call else { return nil }
+        do {
+            let bytes = try encoder.request(
+                call.id, method, params, meta: options.meta, wantsProgress: options.onProgress != nil, speech)
+            var message = outbound(bytes, method, speech)
+            if speech.isModern { message.mirroredName = MessageEncoder.mirroredName(method, params) }
+            return (call, message)
+        } catch {
+            pending.remove(call.requestID)
+            throw error
+        }
+    }
+
+    func outbound(_ bytes: ByteSlice, _ method: String, _ speech: Speech) -> OutboundMessage {
+        OutboundMessage(
+            bytes: bytes, method: method, revision: speech.headerRevision, connectTimeout: options.connectTimeout)
+    }
+
+    func trace(_ event: @autoclosure () -> TraceEvent) {
+        if let trace = options.trace { trace(event()) }
+    }
+
+    // MARK: The end of calls
+
+    func finish(_ call: ClientCall, _ reply: ClientCall.Reply) {
+        pending.remove(call.requestID)
+        call.finish(reply)
+    }
+
+    /// Stops waiting, and tells the server where the revision has a way to.
+    func abandon(_ call: ClientCall, _ error: ClientError, _ reason: String) {
+        guard call.finish(.failed(error)) else { return }
+        pending.remove(call.requestID)
+        transport.abandon(call.id, notice: notice(call, reason))
+    }
+
+    /// CANC-01: `notifications/cancelled` on a shared channel and in legacy revisions; on modern HTTP the closed
+    /// exchange says it (HTTPC-08). The opening requests are never cancelled (LIFE-09).
+    private func notice(_ call: ClientCall, _ reason: String) -> OutboundMessage? {
+        if case .opening = call.speech { return nil }
+        if call.method == "server/discover" || call.speech.isModern && transport.isHTTP { return nil }
+        let bytes = MessageEncoder.notification(
+            "notifications/cancelled",
+            ["requestId": .number(JSONNumber(Int(call.id))), "reason": .string(reason)])
+        return outbound(bytes, "notifications/cancelled", call.speech)
+    }
+
+    private func expire(_ now: MonotonicInstant) -> MonotonicInstant {
+        var earliest = MonotonicInstant.never
+        for call in pending.all {
+            let next = call.nextDeadline
+            if next > now {
+                earliest = min(earliest, next)
+            } else {
+                abandon(call, Self.timeoutError(call, now), "timeout")
+            }
+        }
+        return earliest
+    }
+
+    private static func timeoutError(_ call: ClientCall, _ now: MonotonicInstant) -> ClientError {
+        if call.deadline <= now {
+            return ClientError(.timeout, "\(call.method) did not end before its deadline; it was cancelled")
+        }
+        let limit = call.idleTimeout?.milliseconds ?? 0
+        let text = limit % 1000 == 0 ? "\(limit / 1000) s" : "\(limit) ms"
+        return ClientError(
+            .timeout, "no answer to \(call.method) within \(text); it was cancelled",
+            hint: "progress reports of the server start the time anew; a longer timeout helps slow ones")
+    }
+
+    func close() async {
+        connectionClosed(ClientError(.connectionClosed, "the client was closed"))
+        await transport.close()
+    }
+}

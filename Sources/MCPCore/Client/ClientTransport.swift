@@ -1,0 +1,59 @@
+/// One message to the server, with what a transport needs to route it.
+struct OutboundMessage: Sendable {
+    /// The JSON text, without a newline.
+    let bytes: ByteSlice
+    /// The JSON-RPC method; empty for an answer to a request of the server.
+    let method: String
+    /// What `Mcp-Name` repeats (HDR-05); modern requests only.
+    var mirroredName: String?
+    /// What the message speaks; nil for `initialize`, which negotiates it.
+    var revision: Revision?
+    /// How long a connection that has to be opened for it may take.
+    var connectTimeout: Duration
+}
+
+/// Carries messages to a server, and what comes back to the inbox.
+///
+/// It knows nothing of what the messages mean: a request goes out, and what belongs to it comes back, ended by one
+/// answer or one failure.
+protocol ClientTransport: AnyObject, Sendable {
+    /// The transport is HTTP: a request has an exchange of its own, and closing it cancels it (CANC-01).
+    var isHTTP: Bool { get }
+
+    /// Takes the inbox, before anything is sent.
+    func start(_ inbox: any ClientInbox)
+
+    /// Sends a request. What comes back, or that nothing can come, is told to the inbox under the same id.
+    func send(_ message: OutboundMessage, id: Int64)
+
+    /// Sends a message that has no answer; returns when it is on its way, over HTTP when it was taken.
+    func post(_ message: OutboundMessage) async throws(ClientError)
+
+    /// Nobody waits for the request any more; `notice` tells the server where the revision has such a message.
+    func abandon(_ id: Int64, notice: OutboundMessage?)
+
+    /// Ends the connection in good order and waits for that. May be called again.
+    func close() async
+
+    /// Begins to end the connection, without waiting.
+    func shutDown()
+}
+
+/// Takes what comes from the server. Called from any thread.
+protocol ClientInbox: AnyObject, Sendable {
+    /// A message came. `exchange` is the id of the request on whose HTTP exchange it came, nil on a shared channel;
+    /// `status` is that of a refusing HTTP answer.
+    func receive(_ bytes: ByteSlice, exchange: Int64?, status: Int?)
+
+    /// Whether somebody still waits for the answer to this request.
+    func isWaiting(_ id: Int64) -> Bool
+
+    /// The request will have no answer. Without effect when it has one already.
+    func fail(_ id: Int64, _ error: ClientError)
+
+    /// None of the requests that wait now will have an answer.
+    func failAll(_ error: ClientError)
+
+    /// The connection is at its end: what waits fails, and what is sent later fails as well.
+    func connectionClosed(_ error: ClientError)
+}

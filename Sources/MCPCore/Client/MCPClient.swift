@@ -1,0 +1,93 @@
+/// A client: one connection to one server, in whichever revision of the protocol both speak.
+///
+/// Calls may be made from any task and at the same time. The connection lives until `close()`; a client that is
+/// let go ends its program or its connections by itself.
+///
+/// ```swift
+/// let client = try await MCPClient.connect(.command("python3", "server.py"))
+/// let sum: Double = try await client.call("add", ["a": 2, "b": 3])
+/// await client.close()
+/// ```
+public final class MCPClient: Sendable {
+    let conversation: ClientConversation
+
+    private init(_ conversation: ClientConversation) { self.conversation = conversation }
+
+    deinit {
+        conversation.connectionClosed(ClientError(.connectionClosed, "the client was let go"))
+        conversation.transport.shutDown()
+    }
+
+    /// Connects to a server and agrees on a revision with it.
+    ///
+    /// - Throws: `ClientError` when the program cannot be started, the server cannot be reached or no revision is
+    ///   common; the `MCPError` with which a server refuses the handshake.
+    public static func connect(
+        _ target: ClientTarget, options: ClientOptions = ClientOptions()
+    ) async throws -> MCPClient {
+        let client = MCPClient(ClientConversation(try target.open(options), options: options))
+        client.conversation.transport.start(client.conversation)
+        do {
+            try await Negotiation(client.conversation).open()
+        } catch {
+            await client.close()
+            throw error
+        }
+        return client
+    }
+
+    // MARK: The server
+
+    /// Who the server says it is; modern servers may keep silent about it. For display, never for decisions.
+    public var serverInfo: Implementation? { conversation.profile?.serverInfo }
+
+    /// The revision that is spoken.
+    public var protocolVersion: ProtocolVersion { conversation.profile?.revision.version ?? .newest }
+
+    /// What the server offers.
+    public var serverCapabilities: ServerCapabilities { conversation.profile?.capabilities ?? ServerCapabilities() }
+
+    /// How a model should use the server.
+    public var instructions: String? { conversation.profile?.instructions }
+
+    /// The revisions that the server lists; of a server from before 2026-07-28 only the negotiated one is known.
+    public var supportedVersions: [String] { conversation.profile?.supportedVersions ?? [] }
+
+    // MARK: Requests
+
+    /// Sends any request and returns the result object exactly as it came.
+    ///
+    /// - Parameters:
+    ///   - method: the JSON-RPC method, for example `tools/list`.
+    ///   - params: its parameters; `_meta` is completed by what the protocol needs.
+    ///   - options: time limits and progress.
+    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
+    public func request(
+        _ method: String, _ params: JSONObject = [:], options: CallOptions = CallOptions()
+    ) async throws -> RawJSON {
+        switch await conversation.call(method, params, options) {
+        case .result(let result):
+            if conversation.profile?.revision.isModern == true { try Self.checkKind(of: result, method) }
+            return result
+        case .refused(let error, _): throw error
+        case .failed(let error): throw error
+        }
+    }
+
+    /// JRPC-07, JRPC-08: no `resultType` means `complete`, and what is not known is no valid answer.
+    private static func checkKind(of result: RawJSON, _ method: String) throws(ClientError) {
+        guard let type = result["resultType"] else { return }
+        switch type.string {
+        case "complete": return
+        case "input_required":
+            throw ClientError(
+                .inputRequired, "\(method) needs an answer of the user that nobody here can give", result: result)
+        default:
+            throw ClientError(.protocolViolation, "\(method) has an answer of the unknown resultType \(type)")
+        }
+    }
+
+    /// Ends the connection: legacy sessions are deleted, a program gets the end of its input, then SIGTERM, then
+    /// SIGKILL. Calls that wait fail with `.connectionClosed`. May be called again.
+    public func close() async { await conversation.close() }
+}

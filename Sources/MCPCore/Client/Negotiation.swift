@@ -1,0 +1,188 @@
+import Synchronization
+
+/// Finds out which revision a server speaks and opens the conversation (basic/versioning "Backward Compatibility").
+struct Negotiation {
+    let conversation: ClientConversation
+    private var options: ClientOptions { conversation.options }
+    private var isHTTP: Bool { conversation.transport.isHTTP }
+
+    /// What an answer to `server/discover` says about the era.
+    private enum Verdict {
+        case modern(ServerProfile)
+        /// A server from before 2026-07-28, to which this revision is offered.
+        case legacy(Revision)
+    }
+
+    init(_ conversation: ClientConversation) { self.conversation = conversation }
+
+    /// - Throws: `ClientError`, or the `MCPError` with which the server refuses.
+    func open() async throws {
+        switch options.protocol {
+        case .exactly(let version):
+            guard let revision = Revision.named(version.text) else {
+                throw ClientError(
+                    .unsupportedVersion, "\(version) is not a revision that this client speaks",
+                    hint: "known: \(ProtocolVersion.known.map(\.text).joined(separator: ", "))")
+            }
+            guard revision.isModern else { return try await initialize(revision) }
+            try await openModern(revision)
+        case .auto:
+            switch try await probe() {
+            case .modern(let profile): adopt(profile)
+            case .legacy(let revision): try await initialize(revision)
+            }
+        }
+    }
+
+    private func adopt(_ profile: ServerProfile) {
+        conversation.state.withLock { state in
+            state.speech = profile.revision.isModern ? .modern(profile.revision) : .legacy(profile.revision)
+            state.profile = profile
+            state.generation += 1
+        }
+    }
+
+    // MARK: server/discover
+
+    private func discover(_ revision: Revision) async -> ClientCall.Reply {
+        let limit = isHTTP ? options.connectTimeout : min(options.probeTimeout, options.connectTimeout)
+        return await conversation.exchange(
+            "server/discover", [:], CallOptions(timeout: limit, deadline: limit), .modern(revision))
+    }
+
+    /// Also a client of one revision asks first, lest a legacy server runs a call without a handshake (DUAL-13).
+    private func openModern(_ revision: Revision) async throws {
+        switch await discover(revision) {
+        case .failed(let error): throw error
+        case .refused(let error, _):
+            throw unsupported(revision.version.text, Self.supported(error), details: ["its answer: \(error)"])
+        case .result(let result):
+            let versions = ServerProfile.supportedVersions(in: result) ?? []
+            guard versions.contains(revision.version.text) else {
+                throw unsupported(revision.version.text, versions)
+            }
+            adopt(try ServerProfile(discovered: result, revision, versions: versions))
+        }
+    }
+
+    /// DUAL-10 to DUAL-18.
+    private func probe() async throws -> Verdict {
+        switch await discover(.newest) {
+        case .result(let result):
+            // A result that is no DiscoverResult comes from a server that answers anything with anything.
+            guard let versions = ServerProfile.supportedVersions(in: result) else { return .legacy(.newestLegacy) }
+            let revision = try common(versions)
+            guard revision.isModern else { return .legacy(revision) }
+            return .modern(try ServerProfile(discovered: result, revision, versions: versions))
+        case .refused(let error, let status):
+            return try judge(error, status)
+        case .failed(let error):
+            if !isHTTP, error.kind == .timeout { return .legacy(.newestLegacy) }
+            // 401, 403 and a network that fails say nothing about the era (DUAL-18).
+            if error.kind == .httpStatus, [400, 404, 405].contains(error.httpStatus) {
+                return .legacy(.newestLegacy)
+            }
+            throw error
+        }
+    }
+
+    private func judge(_ error: MCPError, _ status: Int?) throws -> Verdict {
+        switch error.code {
+        case MCPError.unsupportedProtocolVersionCode:
+            let revision = try common(Self.supported(error))
+            // It refuses the very revision that it lists: asking again would go in a circle (VER-04).
+            if revision.isModern { throw error }
+            return .legacy(revision)
+        case MCPError.headerMismatchCode where isHTTP, MCPError.missingClientCapabilityCode where isHTTP:
+            throw error
+        default:
+            return .legacy(.newestLegacy)
+        }
+    }
+
+    /// The newest revision that both have.
+    private func common(_ versions: [String]) throws -> Revision {
+        guard let revision = Revision.all.reversed().first(where: { versions.contains($0.version.text) }) else {
+            throw unsupported("any revision of this client", versions)
+        }
+        return revision
+    }
+
+    private static func supported(_ error: MCPError) -> [String] {
+        error.data?["supported"]?.arrayValue?.compactMap(\.stringValue) ?? []
+    }
+
+    private func unsupported(_ wanted: String, _ versions: [String], details: [String] = []) -> ClientError {
+        let offer = versions.prefix(8).joined(separator: ", ")
+        return ClientError(
+            .unsupportedVersion, "the server does not speak \(wanted)",
+            details: (versions.isEmpty ? [] : ["it speaks \(offer)"]) + details,
+            hint: options.protocol == .auto ? nil : "without a fixed protocol version the client adapts itself")
+    }
+
+    // MARK: initialize
+
+    /// Opens a legacy conversation: `initialize`, then `notifications/initialized` (LIFE-01 to LIFE-05).
+    func initialize(_ offered: Revision) async throws {
+        let limit = options.connectTimeout
+        let reply = await conversation.exchange(
+            "initialize", conversation.encoder.initialize(offered), CallOptions(timeout: limit, deadline: limit),
+            .opening(offered))
+        let result: RawJSON
+        switch reply {
+        case .result(let json): result = json
+        case .failed(let error): throw explain(error)
+        case .refused(let error, _):
+            let versions = Self.supported(error)
+            if versions.isEmpty, error.code != MCPError.unsupportedProtocolVersionCode { throw error }
+            throw unsupported(offered.version.text, versions, details: ["its answer: \(error)"])
+        }
+        guard let version = result["protocolVersion"]?.string else {
+            throw ClientError(.protocolViolation, "the answer to initialize names no protocolVersion")
+        }
+        let isWanted = options.protocol == .auto || version == offered.version.text
+        guard let revision = Revision.named(version), !revision.isModern, isWanted else {
+            throw unsupported(offered.version.text, [version])
+        }
+        let profile = try ServerProfile(initialized: result, revision)
+        let bytes = MessageEncoder.notification("notifications/initialized")
+        conversation.trace(.sent(method: "notifications/initialized", bytes: bytes))
+        try await conversation.transport.post(
+            conversation.outbound(bytes, "notifications/initialized", .legacy(revision)))
+        adopt(profile)
+    }
+
+    private func explain(_ error: ClientError) -> ClientError {
+        guard error.kind == .httpStatus, [404, 405].contains(error.httpStatus) else { return error }
+        var error = error
+        error.hint = "is the path right? Servers mostly serve MCP at /mcp; HTTP+SSE of 2024-11-05 is not spoken"
+        return error
+    }
+}
+
+extension ClientConversation {
+    /// Opens a new legacy session for all calls that found the old one gone; nil when it is open.
+    func reopen(after generation: Int) async -> ClientError? {
+        let task = state.withLock { state -> Task<ClientError?, Never>? in
+            if let running = state.reopening { return running }
+            guard state.generation == generation, let revision = state.profile?.revision else { return nil }
+            let task = Task { await self.reopen(revision) }
+            state.reopening = task
+            return task
+        }
+        return await task?.value
+    }
+
+    private func reopen(_ revision: Revision) async -> ClientError? {
+        defer { state.withLock { $0.reopening = nil } }
+        do {
+            try await Negotiation(self).initialize(revision)
+            return nil
+        } catch let error as ClientError {
+            return error
+        } catch {
+            return ClientError(
+                .sessionExpired, "the session is gone, and a new one was refused", details: ["\(error)"])
+        }
+    }
+}

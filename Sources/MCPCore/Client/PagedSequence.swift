@@ -1,0 +1,60 @@
+/// The elements of a list method, fetched page by page as they are asked for (server/utilities/pagination).
+public struct PagedSequence<Element: Sendable>: AsyncSequence, Sendable {
+    /// One page, and where the next begins.
+    struct Page: Sendable {
+        let elements: [Element]
+        let next: String?
+    }
+
+    /// A server whose list does not end is not believed any more.
+    static var maxPages: Int { 1_000 }
+
+    let fetch: @Sendable (_ cursor: String?) async throws -> Page
+
+    /// Steps through the elements; a page is fetched when the one before is used up.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let fetch: @Sendable (String?) async throws -> Page
+        private var page: IndexingIterator<[Element]> = [].makeIterator()
+        private var cursor: String?
+        private var pages = 0
+        private var isAtEnd = false
+
+        init(_ fetch: @escaping @Sendable (String?) async throws -> Page) { self.fetch = fetch }
+
+        /// The next element, or nil at the end.
+        ///
+        /// - Throws: what the request for the page throws; `ClientError` of the kind `.protocolViolation` when the
+        ///   list goes in a circle.
+        public mutating func next() async throws -> Element? {
+            while true {
+                if let element = page.next() { return element }
+                if isAtEnd { return nil }
+                guard pages < PagedSequence.maxPages else {
+                    throw ClientError(.protocolViolation, "the list has more than \(PagedSequence.maxPages) pages")
+                }
+                pages += 1
+                let fetched = try await fetch(cursor)
+                page = fetched.elements.makeIterator()
+                // An empty cursor is a cursor (PAGE-04).
+                guard let next = fetched.next else {
+                    isAtEnd = true
+                    continue
+                }
+                if next == cursor {
+                    throw ClientError(.protocolViolation, "the list answers with the same cursor again")
+                }
+                cursor = next
+            }
+        }
+    }
+
+    /// An iterator that begins with the first page.
+    public func makeAsyncIterator() -> Iterator { Iterator(fetch) }
+
+    /// All elements.
+    func collect() async throws -> [Element] {
+        var all: [Element] = []
+        for try await element in self { all.append(element) }
+        return all
+    }
+}

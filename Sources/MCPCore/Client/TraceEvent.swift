@@ -1,0 +1,17 @@
+/// Something that happened on the connection, for `--verbose` and for logs.
+///
+/// Values of headers that may be secret are masked; bodies are not.
+public enum TraceEvent: Sendable {
+    /// A message left.
+    case sent(method: String, bytes: ByteSlice)
+    /// A message came; it is not yet known whether anybody waits for it.
+    case received(bytes: ByteSlice)
+    /// The head of an HTTP request, with secrets masked.
+    case httpRequest(head: String)
+    /// The head of an HTTP answer, with secrets masked.
+    case httpResponse(status: Int, head: String)
+    /// What came is no message, or one that nobody waits for. The conversation goes on.
+    case garbage(String)
+    /// A line that the program wrote to stderr.
+    case stderr(String)
+}

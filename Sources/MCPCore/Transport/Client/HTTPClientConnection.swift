@@ -1,0 +1,388 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// One connection to a server: it carries one exchange after the other. Confined to the loop.
+final class HTTPClientConnection: EventHandler {
+    private static let readBytes = 64 << 10
+    private static let readsPerTurn = 16
+    /// How long, and how far, the rest of an event stream is read after its answer, to use the connection again.
+    private static let drainTimeout = Duration.seconds(1)
+    private static let drainBytes = 64 << 10
+    /// The body of a refusal is read so far; it only explains.
+    private static let refusalBytes = 1 << 20
+
+    private enum Phase {
+        case connecting
+        case idle
+        case head
+        case body(ResponseHead, ByteSlice)
+        case closed
+    }
+
+    private let pool: HTTPClientPool
+    private let loop: EventLoop
+    private var descriptor: FileDescriptor?
+    private var registration: Registration?
+    private var phase = Phase.connecting
+    private var addresses: [SocketAddress] = []
+    private var timer: LoopTimer?
+
+    private var exchange: HTTPClientExchange?
+    private var outbox = ByteSlice()
+    private var inbox = ByteBuffer()
+    private var parser: ResponseParser
+    private var body: BodyDecoder
+    private var content = ByteBuffer()
+    private var events: SSEDecoder?
+    private var drained = 0
+    /// It has carried an answer before, so the server may have closed it in the meantime.
+    private var isReused = false
+    private var hasAnswerBytes = false
+
+    init(_ pool: HTTPClientPool) {
+        self.pool = pool
+        loop = pool.loop
+        parser = ResponseParser(limits: Self.limits(pool.options.maxMessageBytes))
+        body = BodyDecoder(.none)
+    }
+
+    private static func limits(_ bodyBytes: Int) -> HTTPLimits { HTTPLimits(maxBodyBytes: bodyBytes) }
+
+    // MARK: Opening
+
+    func open(for exchange: HTTPClientExchange) {
+        self.exchange = exchange
+        exchange.connection = self
+        arm(exchange.request.connectTimeout) { [unowned self] in
+            refuse("no answer within \(exchange.request.connectTimeout.milliseconds) ms")
+        }
+        pool.resolve { [self] result in
+            guard case .connecting = phase else { return }
+            switch result {
+            case .success(let found):
+                addresses = found.reversed()
+                connectNext("it has no address")
+            case .failure(let error): refuse("\(error)")
+            }
+        }
+    }
+
+    private func connectNext(_ lastReason: String) {
+        guard let address = addresses.popLast() else { return refuse(lastReason) }
+        deregister()
+        do {
+            let socket = try Syscalls.streamSocket(address.domain)
+            let fd = socket.rawValue
+            descriptor = consume socket
+            if address.family != .unix { try? Syscalls.setNoDelay(fd) }
+            if try Syscalls.connect(fd, to: address) {
+                connected()
+            } else {
+                registration = try loop.register(fd, .writable, self)
+            }
+        } catch {
+            connectNext(error.reason)
+        }
+    }
+
+    private func connectionProgressed() {
+        guard let fd = descriptor?.rawValue else { return }
+        let problem: IOError?
+        do { problem = try Syscalls.connectionError(fd) } catch { problem = error }
+        if let problem { connectNext(problem.reason) } else { connected() }
+    }
+
+    private func connected() {
+        timer?.cancel()
+        timer = nil
+        guard let exchange, !exchange.isOver else { return close() }
+        self.exchange = nil
+        begin(exchange)
+    }
+
+    private func refuse(_ reason: String) {
+        let text = reason.prefix(1).lowercased() + reason.dropFirst()
+        let exchange = exchange
+        self.exchange = nil
+        close()
+        exchange?.fail(
+            ClientError(
+                .cannotConnect, "cannot connect to \(pool.endpoint.name): \(text)",
+                hint: "is the server running, and is the address right?"))
+    }
+
+    // MARK: Sending
+
+    /// Writes a request; the connection is free.
+    func begin(_ exchange: HTTPClientExchange) {
+        timer?.cancel()
+        timer = nil
+        self.exchange = exchange
+        exchange.connection = self
+        outbox = exchange.request.bytes
+        hasAnswerBytes = false
+        phase = .head
+        write()
+    }
+
+    private func write() {
+        guard let fd = descriptor?.rawValue else { return }
+        while !outbox.isEmpty {
+            do {
+                let written = unsafe try outbox.withBytes { (bytes) throws(IOError) in
+                    unsafe try Syscalls.send(fd, UnsafeRawBufferPointer(bytes))
+                }
+                guard let written else { return watch([.readable, .writable]) }
+                outbox = outbox[written ..< outbox.count]
+            } catch {
+                // An answer may have come before the end of the request; reading finds it, or the end.
+                outbox = ByteSlice()
+            }
+        }
+        outbox = ByteSlice()
+        watch(.readable)
+    }
+
+    private func watch(_ interest: Readiness) {
+        guard let fd = descriptor?.rawValue else { return }
+        do {
+            if let registration {
+                try loop.modify(registration, interest)
+            } else {
+                registration = try loop.register(fd, interest, self)
+            }
+        } catch {
+            lost("\(error)")
+        }
+    }
+
+    // MARK: Receiving
+
+    override func ready(_ events: Readiness) {
+        if case .connecting = phase { return connectionProgressed() }
+        if events.contains(.writable), !outbox.isEmpty { write() }
+        if !events.isDisjoint(with: [.readable, .hangup]) { read() }
+    }
+
+    private func read() {
+        for _ in 0 ..< Self.readsPerTurn {
+            guard let fd = descriptor?.rawValue else { return }
+            inbox.reserve(Self.readBytes)
+            let count: Int?
+            do {
+                var isDry = false
+                let filled = unsafe try inbox.fill { (room) throws(IOError) in
+                    let read = unsafe try Syscalls.receive(fd, into: UnsafeMutableRawBufferPointer(room))
+                    isDry = read == nil
+                    return read ?? 0
+                }
+                count = isDry ? nil : filled
+            } catch {
+                return lost(error.reason)
+            }
+            guard let count else { return }
+            if count == 0 { return endOfInput() }
+            hasAnswerBytes = true
+            process()
+        }
+    }
+
+    private func process() {
+        while true {
+            switch phase {
+            case .connecting, .closed: return
+            case .idle:
+                // Nothing was asked, so whatever comes can be no answer.
+                if !inbox.isEmpty { close() }
+                return
+            case .head:
+                switch unsafe inbox.withBytes({ unsafe parser.parse($0) }) {
+                case .needMore: return
+                case .failed(let error): return broken(error)
+                case .head(let head): takeHead(head)
+                }
+            case .body(let head, let bytes):
+                if inbox.isEmpty, !body.isDone { return }
+                guard takeBody(head, bytes) else { return }
+            }
+        }
+    }
+
+    private func takeHead(_ head: ResponseHead) {
+        // Copied, because the block is written on while the body comes.
+        let bytes = ByteSlice(Array(inbox.slice(0 ..< head.byteCount)))
+        inbox.consume(head.byteCount)
+        do {
+            try exchange?.take(head, bytes)
+        } catch {
+            return fail(error)
+        }
+        let isStream = (200 ..< 300).contains(head.status)
+            && head.value(.contentType, in: bytes).map(MediaType.isEventStream) == true
+        events = isStream ? SSEDecoder(maxEventBytes: pool.options.maxEventBytes) : nil
+        let isRefusal = head.status >= 400
+        let maximum = isStream ? Int.max : isRefusal ? Self.refusalBytes : pool.options.maxMessageBytes
+        body = BodyDecoder(head.body, limits: Self.limits(maximum))
+        content.removeAll(keeping: Self.readBytes)
+        phase = .body(head, bytes)
+    }
+
+    /// Takes what has come of the body; false when there is nothing more to do for now.
+    private func takeBody(_ head: ResponseHead, _ bytes: ByteSlice) -> Bool {
+        let outcome = unsafe inbox.withBytes { unsafe body.decode($0, into: &content) }
+        switch outcome {
+        case .needMore: inbox.consume(inbox.count)
+        case .done(let consumed): inbox.consume(consumed)
+        case .failed(let error):
+            // A refusal that is too long to be read has been understood already.
+            if head.status >= 400, error == .bodyTooLarge {
+                endBody(head, bytes, isComplete: false)
+            } else {
+                broken(error)
+            }
+            return false
+        }
+        if events != nil, !takeEvents() { return false }
+        guard body.isDone else { return false }
+        endBody(head, bytes, isComplete: true)
+        return true
+    }
+
+    /// Hands the complete events on; false when the stream cannot be read on.
+    private func takeEvents() -> Bool {
+        if exchange == nil {
+            drained += content.count
+            content.removeAll(keeping: Self.readBytes)
+            if drained > Self.drainBytes { close() }
+            return drained <= Self.drainBytes
+        }
+        var found: [SSEEvent] = []
+        do {
+            try unsafe content.withBytes { (bytes) throws(HTTPError) in
+                try unsafe events?.decode(bytes, into: &found)
+            }
+        } catch {
+            broken(error)
+            return false
+        }
+        content.removeAll(keeping: Self.readBytes)
+        for event in found {
+            guard let exchange else { break }
+            exchange.take(event)
+            if exchange.isOver { finishEarly() }
+        }
+        if case .closed = phase { return false }
+        return true
+    }
+
+    /// The answer has come; what follows of the stream is read for a moment, so that the connection stays usable.
+    private func finishEarly() {
+        exchange?.connection = nil
+        exchange = nil
+        drained = 0
+        arm(Self.drainTimeout) { [unowned self] in close() }
+    }
+
+    private func endBody(_ head: ResponseHead, _ bytes: ByteSlice, isComplete: Bool) {
+        let ended = exchange
+        exchange = nil
+        ended?.connection = nil
+        let isStream = events != nil
+        events = nil
+        let whole = content.slice(0 ..< content.count)
+        content = ByteBuffer()
+        release(head, isComplete: isComplete)
+        if isStream { ended?.endOfEvents() } else { ended?.take(head, bytes, body: whole) }
+    }
+
+    private func release(_ head: ResponseHead, isComplete: Bool) {
+        guard isComplete, head.keepAlive, inbox.isEmpty, outbox.isEmpty else { return close() }
+        isReused = true
+        phase = .idle
+        inbox.removeAll(keeping: Self.readBytes)
+        arm(HTTPClientPool.idleTimeout) { [unowned self] in close() }
+        pool.released(self)
+    }
+
+    // MARK: Ends
+
+    private func endOfInput() {
+        if case .body(let head, let bytes) = phase {
+            do {
+                try body.finish()
+                return endBody(head, bytes, isComplete: false)
+            } catch {
+                return broken(error)
+            }
+        }
+        lost("the server closed the connection")
+    }
+
+    /// The connection is gone.
+    private func lost(_ reason: String) {
+        let lost = exchange
+        exchange = nil
+        let isUntouched = isReused && !hasAnswerBytes
+        close()
+        guard let lost, !lost.isOver else { return }
+        // A server may close a connection it kept open at the moment a request is sent: nothing was answered, and
+        // the same on a new connection is no repetition for the caller.
+        if isUntouched, !lost.isRepeated {
+            lost.isRepeated = true
+            return pool.open(for: lost)
+        }
+        lost.fail(
+            ClientError(
+                .connectionClosed,
+                "the connection to \(pool.endpoint.name) ended before the answer to \(lost.request.method)",
+                details: [reason]))
+    }
+
+    private func broken(_ error: HTTPError) {
+        fail(
+            ClientError(
+                error == .truncatedBody ? .connectionClosed : .protocolViolation,
+                "the answer of \(pool.endpoint.name) cannot be read: \(error.reason)"))
+    }
+
+    private func fail(_ error: ClientError) {
+        let failed = exchange
+        exchange = nil
+        close()
+        failed?.fail(error)
+    }
+
+    private func arm(_ duration: Duration, _ action: @escaping () -> Void) {
+        timer?.cancel()
+        timer = loop.schedule(after: duration, action)
+    }
+
+    private func deregister() {
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        descriptor = nil
+    }
+
+    /// Closes the connection; its exchange, if any, fails.
+    func close() {
+        if case .closed = phase { return }
+        phase = .closed
+        timer?.cancel()
+        timer = nil
+        deregister()
+        let left = exchange
+        exchange = nil
+        pool.closed(self)
+        left?.fail(ClientError(.connectionClosed, "the connection to \(pool.endpoint.name) was closed"))
+    }
+
+    override func loopStopped() {
+        registration = nil
+        close()
+    }
+}

@@ -1,0 +1,158 @@
+/// One request and its answer: what the parts of the answer mean, and who is told. Confined to the loop.
+final class HTTPClientExchange {
+    /// The part of an unusable body that an error shows.
+    private static let snippetBytes = 300
+
+    let request: HTTPClientRequest
+    private let pool: HTTPClientPool
+    weak var connection: HTTPClientConnection?
+    /// It was sent again after a reset of a connection that had been kept open.
+    var isRepeated = false
+    private(set) var isOver = false
+
+    init(_ request: HTTPClientRequest, _ pool: HTTPClientPool) {
+        self.request = request
+        self.pool = pool
+    }
+
+    /// Somebody waits for something that is still to come.
+    var isWaiting: Bool {
+        guard let id = request.id else { return !isOver }
+        return !isOver && pool.inbox?.isWaiting(id) == true
+    }
+
+    func fail(_ error: ClientError) {
+        guard !isOver else { return }
+        end(error)
+        if let id = request.id { pool.inbox?.fail(id, error) }
+    }
+
+    /// Ends without being waited for any longer, and closes its connection.
+    func drop() {
+        let connection = connection
+        end(ClientError(.cancelled, "the request was given up"))
+        connection?.close()
+    }
+
+    private func end(_ error: ClientError?) {
+        guard !isOver else { return }
+        isOver = true
+        pool.ended(self)
+        request.completion?(error)
+    }
+
+    // MARK: The answer
+
+    /// Looks at the head, before the body comes. Throws when no body can help.
+    func take(_ head: ResponseHead, _ bytes: ByteSlice) throws(ClientError) {
+        if let trace = pool.options.trace {
+            let lines = HTTPClientFields.masked(bytes[head.start ..< head.byteCount])
+            trace(.httpResponse(status: head.status, head: lines))
+        }
+        if (300 ..< 400).contains(head.status) {
+            let place = head.value(.location, in: bytes).map { " to \(String($0))" } ?? ""
+            throw ClientError(
+                .redirect, "the server redirects\(place) (HTTP \(head.status)); redirects are not followed",
+                hint: "use that URL if you trust it", httpStatus: head.status)
+        }
+        if let coding = head.value(.contentEncoding, in: bytes),
+            !ASCII.equalsIgnoringCase(coding, "identity".utf8)
+        {
+            throw ClientError(
+                .protocolViolation, "the server sent a body in the coding \(String(coding)), which was not asked for",
+                httpStatus: head.status)
+        }
+        if request.method == "initialize", (200 ..< 300).contains(head.status) {
+            try openSession(head.value(.mcpSessionID, in: bytes))
+        }
+    }
+
+    /// A session id is visible ASCII (LEG-21).
+    private func openSession(_ value: ByteSlice?) throws(ClientError) {
+        if let value, value.isEmpty || value.count > 1_024 || !value.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+            throw ClientError(.protocolViolation, "the server's session id is not 1 to 1024 visible characters")
+        }
+        pool.session.open(value.map { String($0) })
+    }
+
+    /// Takes one event of an event stream.
+    func take(_ event: SSEEvent) {
+        // An event without data primes a stream that could be taken up again; other types are not MCP's.
+        guard event.type == "message", !event.data.isEmpty else { return }
+        pool.inbox?.receive(event.data, exchange: request.id, status: nil)
+        if let id = request.id, pool.inbox?.isWaiting(id) != true { end(nil) }
+    }
+
+    /// The event stream is at its end.
+    func endOfEvents() {
+        guard request.id != nil else { return end(nil) }
+        fail(
+            ClientError(
+                .connectionClosed, "the event stream ended without the answer to \(request.method)",
+                hint: "the request is lost; it may be sent again"))
+    }
+
+    /// The whole body of an answer that is no event stream.
+    func take(_ head: ResponseHead, _ bytes: ByteSlice, body: ByteSlice) {
+        let status = head.status
+        switch status {
+        case 200 ..< 300: take(success: head, bytes, body)
+        case 401, 403: fail(authentication(head, bytes, body))
+        case 404 where request.namesSession:
+            fail(ClientError(.sessionExpired, "the server does not know the session any more", httpStatus: 404))
+        default:
+            // A notification that is refused is not worth failing for.
+            guard let id = request.id else { return end(nil) }
+            if body.first(where: { !Self.isSpace($0) }) == UInt8(ascii: "{") {
+                pool.inbox?.receive(body, exchange: id, status: status)
+                if pool.inbox?.isWaiting(id) != true { return end(nil) }
+            }
+            fail(refusal(head, bytes, body))
+        }
+    }
+
+    private func take(success head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) {
+        guard let id = request.id else { return end(nil) }
+        if body.allSatisfy(Self.isSpace) {
+            return fail(
+                violation("the server answered \(request.method) with HTTP \(head.status) and no body", head))
+        }
+        let type = head.value(.contentType, in: bytes)
+        guard let type, MediaType.isJSON(type) else {
+            let text = type.map { "of the type \(String($0))" } ?? "without a Content-Type"
+            return fail(
+                violation("the server answered \(request.method) with a body \(text), not JSON", head, body))
+        }
+        pool.inbox?.receive(body, exchange: id, status: nil)
+        if pool.inbox?.isWaiting(id) != true { return end(nil) }
+        fail(violation("the body is no JSON-RPC answer to \(request.method)", head, body))
+    }
+
+    private func violation(_ text: String, _ head: ResponseHead, _ body: ByteSlice = ByteSlice()) -> ClientError {
+        ClientError(.protocolViolation, text, details: Self.snippet(body), httpStatus: head.status)
+    }
+
+    private func authentication(_ head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) -> ClientError {
+        let challenges = head.value(.wwwAuthenticate, in: bytes).map { ["WWW-Authenticate: \(String($0))"] } ?? []
+        let isMissing = head.status == 401
+        return ClientError(
+            .authentication,
+            isMissing ? "the server wants credentials (HTTP 401)" : "the server denies access (HTTP 403)",
+            details: challenges + Self.snippet(body),
+            hint: isMissing ? "send a token in the header Authorization" : nil, httpStatus: head.status)
+    }
+
+    private func refusal(_ head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) -> ClientError {
+        let retry = head.value(.retryAfter, in: bytes).map { ["Retry-After: \(String($0))"] } ?? []
+        return ClientError(
+            .httpStatus, "the server refused \(request.method) with HTTP \(head.status)",
+            details: retry + Self.snippet(body), httpStatus: head.status)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+
+    private static func snippet(_ body: ByteSlice) -> [String] {
+        let text = String(body[0 ..< min(body.count, snippetBytes)])
+        return text.allSatisfy(\.isWhitespace) ? [] : ["body: \(text)"]
+    }
+}

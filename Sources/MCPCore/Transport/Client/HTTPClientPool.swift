@@ -1,0 +1,113 @@
+import Dispatch
+
+/// The connections to one endpoint, on their loop: a free one is used again, a busy one is never shared.
+final class HTTPClientPool {
+    /// Connections at the same time; further requests wait. Notifications do not: one may free what they wait for.
+    static let maxConnections = 64
+    /// Free connections that are kept.
+    static let maxIdle = 8
+    /// Free connections are closed after this time; servers mostly do so earlier.
+    static let idleTimeout = Duration.seconds(30)
+
+    let endpoint: HTTPEndpoint
+    let loop: EventLoop
+    let options: ClientOptions
+    let session: HTTPClientSession
+    weak var inbox: (any ClientInbox)?
+
+    private var connections: [ObjectIdentifier: HTTPClientConnection] = [:]
+    private var idle: [HTTPClientConnection] = []
+    private var exchanges: [Int64: HTTPClientExchange] = [:]
+    private var waiting: [HTTPClientExchange] = []
+    private var isClosed = false
+
+    init(
+        _ endpoint: HTTPEndpoint, loop: EventLoop, options: ClientOptions,
+        session: HTTPClientSession
+    ) {
+        self.endpoint = endpoint
+        self.loop = loop
+        self.options = options
+        self.session = session
+    }
+
+    /// Sends a request on a free connection, or on a new one.
+    @discardableResult
+    func send(_ request: HTTPClientRequest) -> HTTPClientExchange {
+        let exchange = HTTPClientExchange(request, self)
+        guard !isClosed else {
+            exchange.fail(ClientError(.connectionClosed, "the client was closed"))
+            return exchange
+        }
+        if let id = request.id { exchanges[id] = exchange }
+        run(exchange)
+        return exchange
+    }
+
+    private func run(_ exchange: HTTPClientExchange) {
+        if let connection = idle.popLast() {
+            connection.begin(exchange)
+        } else if exchange.request.id != nil, connections.count >= Self.maxConnections {
+            waiting.append(exchange)
+        } else {
+            open(for: exchange)
+        }
+    }
+
+    /// Opens a new connection for the exchange, which waits on it meanwhile.
+    func open(for exchange: HTTPClientExchange) {
+        let connection = HTTPClientConnection(self)
+        connections[ObjectIdentifier(connection)] = connection
+        connection.open(for: exchange)
+    }
+
+    /// Nobody waits for the request any more: its connection is closed, which a modern server takes as a
+    /// cancellation.
+    func abandon(_ id: Int64) { exchanges[id]?.drop() }
+
+    func ended(_ exchange: HTTPClientExchange) {
+        if let id = exchange.request.id { exchanges[id] = nil }
+        waiting.removeAll { $0 === exchange }
+    }
+
+    /// A connection can take the next request.
+    func released(_ connection: HTTPClientConnection) {
+        if isClosed { return connection.close() }
+        if !waiting.isEmpty { return connection.begin(waiting.removeFirst()) }
+        if idle.count >= Self.maxIdle { return connection.close() }
+        idle.append(connection)
+    }
+
+    func closed(_ connection: HTTPClientConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        idle.removeAll { $0 === connection }
+        if !isClosed, !waiting.isEmpty, connections.count < Self.maxConnections { open(for: waiting.removeFirst()) }
+    }
+
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        for exchange in waiting { exchange.fail(ClientError(.connectionClosed, "the client was closed")) }
+        for connection in connections.values { connection.close() }
+        loop.stop()
+    }
+
+    // MARK: Addresses
+
+    /// Finds the endpoint's addresses; a name is looked up on another thread, since that may take seconds.
+    func resolve(_ then: @escaping (Result<[SocketAddress], SocketAddress.ResolveError>) -> Void) {
+        switch endpoint.place {
+        case .unix(let address): then(.success([address]))
+        case .host(let host, let port):
+            if let address = SocketAddress(numeric: host, port: port) { return then(.success([address])) }
+            let answer = LoopBound(then, loop: loop)
+            let loop = loop
+            DispatchQueue.global().async {
+                let result = Result { () throws(SocketAddress.ResolveError) in
+                    try SocketAddress.resolve(host: host, port: port)
+                }
+                loop.execute { answer.value(result) }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+/// One HTTP request of a client, ready to be written.
+struct HTTPClientRequest: Sendable {
+    /// The JSON-RPC id, for a request; nil for a notification, an answer or DELETE.
+    var id: Int64?
+    /// The JSON-RPC method, for messages.
+    let method: String
+    /// Head and body.
+    let bytes: ByteSlice
+    /// Carries a session id, so that 404 says that the session is gone (LEG-24).
+    let namesSession: Bool
+    let connectTimeout: Duration
+    /// Called once at the end of a request without id: nil when the server took it.
+    var completion: (@Sendable (ClientError?) -> Void)?
+}
+
+/// The header fields of a client's requests.
+struct HTTPClientFields: Sendable {
+    /// What this client writes itself; anything else would break the message or the protocol.
+    private static let reserved = [
+        "host", "content-length", "transfer-encoding", "connection", "content-type", "accept", "accept-encoding",
+        "expect", "upgrade", "te", "trailer", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id",
+    ]
+
+    private let user: HeaderFields
+
+    init(_ options: ClientOptions) throws(ClientError) {
+        var fields = HeaderFields()
+        fields.append(sanitizing: "User-Agent", "\(options.name)/\(options.version)")
+        for (name, value) in options.headers {
+            if Self.reserved.contains(name.lowercased()) {
+                throw ClientError(.invalidRequest, "the header \(name) is set by the client itself")
+            }
+            do {
+                if ASCII.equalsIgnoringCase(name.utf8, "user-agent".utf8) {
+                    try fields.set(name, to: value)
+                } else {
+                    try fields.append(name, value)
+                }
+            } catch {
+                throw ClientError(.invalidRequest, "the header \(name) cannot be sent: \(error.description)")
+            }
+        }
+        user = fields
+    }
+
+    /// The fields of a message (transports/streamable-http "Sending Messages").
+    func fields(_ message: OutboundMessage, session: String?) throws(HeaderFields.InvalidField) -> HeaderFields {
+        var fields = HeaderFields()
+        try fields.append("Content-Type", "application/json")
+        try fields.append("Accept", "application/json, text/event-stream")
+        if let revision = message.revision, revision.has(.versionHeader) {
+            try fields.append("MCP-Protocol-Version", revision.version.text)
+            if revision.isModern {
+                try fields.append("Mcp-Method", message.method)
+                if let name = message.mirroredName { try fields.append("Mcp-Name", MCPHeaderValue.encode(name)) }
+            }
+        }
+        if let session { try fields.append("Mcp-Session-Id", session) }
+        return try adding(to: fields)
+    }
+
+    /// The fields of the DELETE that ends a session.
+    func deletion(_ session: String, _ revision: Revision?) throws(HeaderFields.InvalidField) -> HeaderFields {
+        var fields = HeaderFields()
+        try fields.append("Mcp-Session-Id", session)
+        if let revision, revision.has(.versionHeader) {
+            try fields.append("MCP-Protocol-Version", revision.version.text)
+        }
+        return try adding(to: fields)
+    }
+
+    private func adding(to fields: HeaderFields) throws(HeaderFields.InvalidField) -> HeaderFields {
+        var fields = fields
+        for field in user { try fields.append(field.name, field.value) }
+        return fields
+    }
+
+    /// The head as a trace may show it: what the user added, sessions and cookies are masked.
+    func masked(_ head: ByteSlice) -> String {
+        let secret = Set(user.map { $0.name.lowercased() }).subtracting(["user-agent"])
+        return Self.masked(head, secret)
+    }
+
+    static func masked(_ head: ByteSlice, _ names: Set<String> = []) -> String {
+        let secret = names.union([
+            "authorization", "proxy-authorization", "cookie", "set-cookie", "mcp-session-id",
+        ])
+        let lines = head.split(separator: 0x0A).map { line -> String in
+            let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+            guard let colon = text.firstIndex(of: ":") else { return text }
+            let name = text[..<colon]
+            return secret.contains(name.lowercased()) ? "\(name): [redacted]" : text
+        }
+        return lines.filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,35 @@
+import Synchronization
+
+/// The legacy session of an HTTP client: the loop learns its id, callers send it.
+final class HTTPClientSession: Sendable {
+    private struct State {
+        var id: String?
+        var revision: Revision?
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// The server opened a session; nil: it keeps none.
+    func open(_ id: String?) { state.withLock { $0.id = id } }
+
+    /// The id to send with a message. A new session begins without the id of the old one (LEG-25).
+    func id(for message: OutboundMessage) -> String? {
+        state.withLock { state in
+            if message.method == "initialize" { state.id = nil }
+            guard let revision = message.revision else { return nil }
+            state.revision = revision
+            return revision.isModern ? nil : state.id
+        }
+    }
+
+    /// The session to delete; nil when there is none, or it was taken already.
+    func end() -> (id: String, revision: Revision?)? {
+        state.withLock { state in
+            guard !state.isClosed, let id = state.id else { return nil }
+            state.isClosed = true
+            state.id = nil
+            return (id, state.revision)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// Speaks with a server by HTTP: one POST per message, whose answer is JSON or an event stream
+/// (transports/streamable-http).
+final class HTTPClientTransport: ClientTransport {
+    /// How long the client waits for the answer to DELETE when it closes.
+    private static let deleteTimeout = Duration.seconds(1)
+
+    private let endpoint: HTTPEndpoint
+    private let options: ClientOptions
+    private let fields: HTTPClientFields
+    private let loop: EventLoop
+    private let pool: LoopBound<HTTPClientPool>
+    private let session = HTTPClientSession()
+
+    init(_ endpoint: HTTPEndpoint, options: ClientOptions) throws(ClientError) {
+        self.endpoint = endpoint
+        self.options = options
+        fields = try HTTPClientFields(options)
+        do {
+            loop = try EventLoop(label: "mcp.client.http")
+        } catch {
+            throw ClientError(.cannotConnect, "cannot make an event loop: \(error)")
+        }
+        SignalWatch.ignoreBrokenPipes()
+        pool = LoopBound(HTTPClientPool(endpoint, loop: loop, options: options, session: session), loop: loop)
+        loop.start()
+    }
+
+    var isHTTP: Bool { true }
+
+    func start(_ inbox: any ClientInbox) {
+        let pool = pool
+        loop.execute { pool.value.inbox = inbox }
+    }
+
+    func send(_ message: OutboundMessage, id: Int64) {
+        let pool = pool
+        do {
+            let request = try request(message, id: id)
+            loop.execute { pool.value.send(request) }
+        } catch {
+            loop.execute { pool.value.inbox?.fail(id, error) }
+        }
+    }
+
+    func post(_ message: OutboundMessage) async throws(ClientError) {
+        var request = try request(message, id: nil)
+        let pool = pool
+        let loop = loop
+        let error = await withCheckedContinuation { (continuation: CheckedContinuation<ClientError?, Never>) in
+            request.completion = { continuation.resume(returning: $0) }
+            let request = request
+            loop.execute { pool.value.send(request) }
+        }
+        if let error { throw error }
+    }
+
+    func abandon(_ id: Int64, notice: OutboundMessage?) {
+        let pool = pool
+        if let notice, let request = try? request(notice, id: nil) { loop.execute { pool.value.send(request) } }
+        loop.execute { pool.value.abandon(id) }
+    }
+
+    private func request(_ message: OutboundMessage, id: Int64?) throws(ClientError) -> HTTPClientRequest {
+        let session = session.id(for: message)
+        var buffer = ByteBuffer(capacity: 512 + message.bytes.count)
+        do {
+            try RequestWriter.writeHead(
+                method: "POST", target: endpoint.target, host: endpoint.hostField,
+                fields: try fields.fields(message, session: session), contentLength: message.bytes.count,
+                to: &buffer)
+        } catch {
+            throw ClientError(.invalidRequest, "\(message.method) cannot be sent: \(error.description)")
+        }
+        trace(buffer.slice(0 ..< buffer.count))
+        buffer.append(message.bytes)
+        return HTTPClientRequest(
+            id: id, method: message.method, bytes: buffer.freeze(), namesSession: session != nil,
+            connectTimeout: message.connectTimeout)
+    }
+
+    private func trace(_ head: ByteSlice) {
+        if let trace = options.trace { trace(.httpRequest(head: fields.masked(head))) }
+    }
+
+    // MARK: The end
+
+    /// Ends the session, if there is one, and closes the connections (LEG-26).
+    func close() async {
+        if let (id, revision) = session.end() { await delete(id, revision) }
+        shutDown()
+    }
+
+    private func delete(_ session: String, _ revision: Revision?) async {
+        var buffer = ByteBuffer()
+        guard let fields = try? fields.deletion(session, revision),
+            (try? RequestWriter.writeHead(
+                method: "DELETE", target: endpoint.target, host: endpoint.hostField, fields: fields,
+                contentLength: nil, to: &buffer)) != nil
+        else { return }
+        let bytes = buffer.freeze()
+        trace(bytes)
+        let pool = pool
+        let loop = loop
+        _ = await withCheckedContinuation { (continuation: CheckedContinuation<ClientError?, Never>) in
+            let request = HTTPClientRequest(
+                method: "DELETE", bytes: bytes, namesSession: false, connectTimeout: Self.deleteTimeout,
+                completion: { continuation.resume(returning: $0) })
+            loop.execute {
+                let exchange = pool.value.send(request)
+                // Whatever the server says, and if it says nothing, the client is done with it.
+                loop.schedule(after: Self.deleteTimeout) { exchange.drop() }
+            }
+        }
+    }
+
+    func shutDown() {
+        let pool = pool
+        loop.execute { pool.value.close() }
+    }
+}

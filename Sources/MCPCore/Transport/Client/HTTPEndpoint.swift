@@ -1,0 +1,93 @@
+/// Where an HTTP server is, taken from a URL.
+struct HTTPEndpoint: Sendable, Hashable {
+    enum Place: Sendable, Hashable {
+        case host(String, port: UInt16)
+        case unix(SocketAddress)
+    }
+
+    let place: Place
+    /// The path and the query.
+    let target: String
+    /// What stands in `Host`.
+    let hostField: String
+    /// The endpoint in messages: `127.0.0.1:8808`, or the path of the socket.
+    let name: String
+
+    /// Reads `http://HOST[:PORT][/PATH][?QUERY]`.
+    init(url: String) throws(ClientError) {
+        guard let mark = Self.find("://", in: url) else {
+            throw ClientError(.invalidRequest, "\(url) is not a URL", hint: "write http://\(url)")
+        }
+        switch url[..<mark.lowerBound].lowercased() {
+        case "http": break
+        case "https":
+            throw ClientError(
+                .invalidRequest, "\(url): this version has no TLS, so https cannot be spoken",
+                hint: "use http:// to a server or a TLS proxy on this machine")
+        default: throw ClientError(.invalidRequest, "\(url): only http:// can be reached")
+        }
+        let rest = url[mark.upperBound...].prefix { $0 != "#" }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let tail = rest[authority.endIndex...]
+        target = tail.first == "/" ? String(tail) : "/" + tail
+        if authority.contains("@") {
+            throw ClientError(
+                .invalidRequest, "a URL with a user name or a password is not used",
+                hint: "send credentials in the header Authorization")
+        }
+        let bytes = ByteSlice(String(authority))
+        let isValid = unsafe bytes.withBytes { Authority.isValid(unsafe ByteView($0), 0 ..< bytes.count) }
+        guard isValid, let (host, port) = Self.split(authority) else {
+            throw ClientError(.invalidRequest, "\(url): \(authority) is not HOST or HOST:PORT")
+        }
+        place = .host(host, port: port)
+        hostField = String(authority)
+        name = "\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port)"
+        try Self.check(target)
+    }
+
+    /// A server behind a unix socket.
+    init(unixPath path: String, target: String) throws(ClientError) {
+        guard let address = SocketAddress(unixPath: path) else {
+            throw ClientError(
+                .invalidRequest,
+                "\(path): a socket's path has 1 to \(SocketAddress.maxUnixPathBytes) bytes and no NUL")
+        }
+        place = .unix(address)
+        self.target = target
+        hostField = "localhost"
+        name = path
+        try Self.check(target)
+    }
+
+    private static func check(_ target: String) throws(ClientError) {
+        guard target.hasPrefix("/"), target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw ClientError(
+                .invalidRequest, "the path \(target) cannot be sent",
+                hint: "it starts with / and other characters are percent-encoded")
+        }
+    }
+
+    /// The host without brackets, and the port.
+    private static func split(_ authority: Substring) -> (String, UInt16)? {
+        let afterHost = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
+        let colon = authority[afterHost...].firstIndex(of: ":")
+        let host = authority[..<(colon ?? authority.endIndex)].filter { $0 != "[" && $0 != "]" }
+        guard let colon else { return (String(host), 80) }
+        let digits = authority[authority.index(after: colon)...]
+        if digits.isEmpty { return (String(host), 80) }
+        guard let port = UInt16(digits), port > 0 else { return nil }
+        return (String(host), port)
+    }
+
+    private static func find(_ text: String, in whole: String) -> Range<String.Index>? {
+        var start = whole.startIndex
+        while start < whole.endIndex {
+            if whole[start...].hasPrefix(text) {
+                return start ..< whole.index(start, offsetBy: text.count)
+            }
+            start = whole.index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,241 @@
+/// The three pipes of a child, on their loop.
+final class StdioChannel {
+    /// How long an error waits for the exit status after the end of the output.
+    private static let statusGrace = Duration.milliseconds(250)
+    private static let readBytes = 64 << 10
+    /// Reads in one turn before others get theirs; the poller reports what is left.
+    private static let readsPerTurn = 16
+    /// Reads of what an ended child left behind: a survivor that holds the pipe must not keep us for ever.
+    private static let lastReads = 1_024
+
+    private let child: ChildProcess
+    private let name: String
+    private let loop: EventLoop
+    private let options: ClientOptions
+    private var inbox: (any ClientInbox)?
+
+    private var input: ChildPipe?
+    private var output: ChildPipe?
+    private var errors: ChildPipe?
+    private var framer: LineFramer
+    private var tail = StderrTail()
+    private var outbox = ByteBuffer()
+    private var isClosing = false
+    private var hasReported = false
+
+    init(_ child: ChildProcess, name: String, loop: EventLoop, options: ClientOptions) {
+        self.child = child
+        self.name = name
+        self.loop = loop
+        self.options = options
+        framer = LineFramer(maximumBytes: options.maxMessageBytes)
+    }
+
+    func start(_ inbox: any ClientInbox) {
+        self.inbox = inbox
+        input = ChildPipe(child.takeInput(), loop)
+        output = ChildPipe(child.takeOutput(), loop)
+        errors = ChildPipe(child.takeErrors(), loop)
+        input?.onReady = { [unowned self] in flush() }
+        output?.onReady = { [unowned self] in readOutput(Self.readsPerTurn) }
+        errors?.onReady = { [unowned self] in readErrors(Self.readsPerTurn) }
+        do {
+            try output?.watch(.readable)
+            try errors?.watch(.readable)
+        } catch {
+            end("cannot watch the pipes of \(name): \(error)")
+        }
+    }
+
+    // MARK: Writing
+
+    func write(_ bytes: ByteSlice) {
+        guard input != nil, !hasReported else { return }
+        outbox.append(bytes)
+        outbox.append(0x0A)
+        flush()
+    }
+
+    private func flush() {
+        while !outbox.isEmpty, let pipe = input {
+            do {
+                let written = unsafe try outbox.withBytes { (bytes) throws(IOError) in
+                    unsafe try Syscalls.write(pipe.fd, UnsafeRawBufferPointer(bytes))
+                }
+                guard let written else { return try pipe.watch(.writable) }
+                outbox.consume(written)
+            } catch {
+                // What the server has written before is still read: its end tells more than a broken pipe.
+                input?.close()
+                input = nil
+                return awaitStatus()
+            }
+        }
+        outbox.removeAll(keeping: Self.readBytes)
+        try? input?.watch([])
+    }
+
+    // MARK: Reading
+
+    private func readOutput(_ reads: Int) {
+        for _ in 0 ..< reads {
+            guard let pipe = output else { return }
+            var isDry = false
+            let count: Int
+            do {
+                count = unsafe try framer.fill(reserving: Self.readBytes) { (room) throws(IOError) in
+                    let read = unsafe try Syscalls.read(pipe.fd, into: UnsafeMutableRawBufferPointer(room))
+                    isDry = read == nil
+                    return read ?? 0
+                }
+            } catch {
+                return outputEnded()
+            }
+            takeLines()
+            if isDry { return }
+            if count == 0 { return outputEnded() }
+        }
+    }
+
+    private func takeLines() {
+        while true {
+            switch framer.next() {
+            case .line(let line): take(line)
+            case .tooLong:
+                inbox?.failAll(
+                    ClientError(
+                        .protocolViolation,
+                        "\(name) sent a line of more than \(options.maxMessageBytes) bytes"))
+            case .needMore: return framer.shrink(keeping: Self.readBytes)
+            }
+        }
+    }
+
+    private func take(_ line: ByteSlice) {
+        if !line.isEmpty { inbox?.receive(line, exchange: nil, status: nil) }
+    }
+
+    private func outputEnded() {
+        if let rest = framer.rest() { take(rest) }
+        output?.close()
+        output = nil
+        awaitStatus()
+    }
+
+    private func readErrors(_ reads: Int) {
+        for _ in 0 ..< reads {
+            guard let pipe = errors else { return }
+            var buffer = ByteBuffer(capacity: 16 << 10)
+            var isDry = false
+            let count = try? unsafe buffer.fill { (room) throws(IOError) in
+                let read = unsafe try Syscalls.read(pipe.fd, into: UnsafeMutableRawBufferPointer(room))
+                isDry = read == nil
+                return read ?? 0
+            }
+            if isDry { return }
+            guard let count, count > 0 else {
+                errors?.close()
+                errors = nil
+                return
+            }
+            for line in unsafe buffer.withBytes({ unsafe tail.take($0) }) {
+                options.onServerStderr?(line)
+                options.trace?(.stderr(line))
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// The conversation is over; the exit status, which follows mostly, makes the better error.
+    private func awaitStatus() {
+        if isClosing || hasReported { return }
+        if let status = child.status { return conclude(status) }
+        loop.schedule(after: Self.statusGrace) { [self] in conclude(nil) }
+    }
+
+    func childExited(_ status: ProcessExit) {
+        readOutput(Self.lastReads)
+        conclude(status)
+        for pipe in [input, output, errors] { pipe?.close() }
+        (input, output, errors) = (nil, nil, nil)
+        inbox = nil
+        loop.stop()
+    }
+
+    private func conclude(_ status: ProcessExit?) {
+        readErrors(Self.lastReads)
+        switch status {
+        case .exited(let code): end("\(name) exited with status \(code)")
+        case .signaled(let signal): end("\(name) was killed by signal \(signal)")
+        case .unknown: end("\(name) ended")
+        case nil: end("\(name) closed its connection")
+        }
+    }
+
+    /// Tells those who wait, once, and lets the child end.
+    private func end(_ message: String) {
+        guard !hasReported else { return }
+        hasReported = true
+        let details = tail.last.map { "stderr: \($0)" }
+        inbox?.connectionClosed(
+            ClientError(
+                .connectionClosed, message, details: details,
+                hint: isClosing || !details.isEmpty ? nil : "run the program by hand to see what it does"))
+        close()
+        child.startTermination()
+    }
+
+    /// Closes the child's input, by which it is asked to end. Its output is read on until it has ended.
+    func close() {
+        isClosing = true
+        flush()
+        input?.close()
+        input = nil
+    }
+}
+
+/// One end of a pipe to a child, and its place on the loop.
+final class ChildPipe: EventHandler {
+    var onReady: (() -> Void)?
+    private let loop: EventLoop
+    private var descriptor: FileDescriptor?
+    private var registration: Registration?
+
+    /// Nil when the pipe was taken already.
+    init?(_ pipe: consuming FileDescriptor?, _ loop: EventLoop) {
+        guard let descriptor = pipe.take() else { return nil }
+        self.loop = loop
+        // Our end has a description of its own, so the flag reaches nobody else.
+        try? Syscalls.setNonBlocking(descriptor.rawValue)
+        self.descriptor = consume descriptor
+    }
+
+    var fd: Int32 { descriptor?.rawValue ?? -1 }
+
+    /// Watches for `interest`; nothing at all when it is empty, for a pipe without a reader reports without end.
+    func watch(_ interest: Readiness) throws(IOError) {
+        if interest.isEmpty {
+            if let registration { loop.deregister(registration) }
+            registration = nil
+        } else if let registration {
+            try loop.modify(registration, interest)
+        } else {
+            registration = try loop.register(fd, interest, self)
+        }
+    }
+
+    override func ready(_ events: Readiness) { onReady?() }
+
+    override func loopStopped() {
+        registration = nil
+        close()
+    }
+
+    func close() {
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        onReady = nil
+        descriptor = nil
+    }
+}
