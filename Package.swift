@@ -14,10 +14,23 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "MCPCore", targets: ["MCPCore"]),
+        .executable(name: "mcp-server", targets: ["MCPServerDaemon"]),
+        .executable(name: "mcp-client", targets: ["MCPClientCLI"]),
     ],
     targets: [
         .target(name: "CMCPSystem"),
         .target(name: "MCPCore", dependencies: ["CMCPSystem"], swiftSettings: settings),
+        .executableTarget(name: "MCPServerDaemon", dependencies: ["MCPCore"], swiftSettings: settings),
+        .executableTarget(name: "MCPClientCLI", dependencies: ["MCPCore"], swiftSettings: settings),
+        .executableTarget(
+            name: "schema-suite", dependencies: ["MCPCore"], path: "Tests/SchemaSuite",
+            swiftSettings: settings),
+        .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore"], swiftSettings: settings),
+        .testTarget(
+            name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
+        .testTarget(
+            name: "ClientCLITests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,122 @@
+import MCPCore
+
+/// Checks the finished arguments against the schema before anything is sent, and words the report.
+struct ArgumentCheck {
+    let name: String
+    let schema: JSONValue
+    private let view: SchemaView
+
+    init(name: String, schema: JSONValue) {
+        self.name = name
+        self.schema = schema
+        view = SchemaView(schema)
+    }
+
+    /// The rows of the report: what the words had wrong, then what the schema refuses.
+    /// They stand in the order of the words, and what is missing comes last.
+    /// Nil when the schema itself cannot be used; then the server decides.
+    func problems(
+        _ object: JSONObject, words: [ArgumentProblem], order: [String] = []
+    ) -> [ArgumentProblem]? {
+        guard let compiled = try? CompiledSchema(schema) else { return nil }
+        var problems = words
+        let known = Set(words.map(\.name))
+        for violation in compiled.validate(.object(object)) {
+            if violation.instancePath.isEmpty, let member = violation.member, view.required.contains(member) {
+                continue
+            }
+            for problem in rows(violation, object) where !known.contains(problem.name) {
+                if !problems.contains(problem) { problems.append(problem) }
+            }
+        }
+        func rank(_ problem: ArgumentProblem) -> Int {
+            order.firstIndex { problem.name == $0 || problem.name.hasPrefix($0 + ".") } ?? order.count
+        }
+        problems = problems.enumerated().sorted { a, b in
+            (rank(a.element), a.offset) < (rank(b.element), b.offset)
+        }.map(\.element)
+        for required in view.required where object[required] == nil && !known.contains(required) {
+            let type = view.property(required).map { " (\(TypeText.signature($0)))" } ?? ""
+            problems.append(ArgumentProblem(name: required, message: "is missing\(type)"))
+        }
+        return problems
+    }
+
+    private func rows(
+        _ violation: SchemaViolation, _ object: JSONObject
+    ) -> [ArgumentProblem] {
+        let tokens = Self.tokens(violation.instancePath)
+        if let member = violation.member {
+            return [memberProblem(violation, tokens + [member])]
+        }
+        guard !tokens.isEmpty else {
+            return [ArgumentProblem(name: "arguments", message: inlineText(violation.message))]
+        }
+        let (place, value) = look(tokens, in: object)
+        var suggestion: String?
+        if violation.keyword == "enum" || violation.keyword == "const", let place, let value {
+            suggestion = ArgumentBuilder.nearestChoice(value, place)
+        }
+        let name = tokens.joined(separator: ".")
+        return [ArgumentProblem(name: name, message: inlineText(violation.message), suggestion: suggestion)]
+    }
+
+    /// A member that is missing or that the schema does not allow.
+    private func memberProblem(_ violation: SchemaViolation, _ path: [String]) -> ArgumentProblem {
+        let name = path.joined(separator: ".")
+        if violation.keyword == "required" || violation.keyword == "dependentRequired" {
+            return ArgumentProblem(name: name, message: "is missing")
+        }
+        let (parent, _) = look(Array(path.dropLast()), in: [:])
+        let best = Suggestion.best(for: path.last ?? "", among: parent?.propertyNames ?? [])
+        let full = best.map { inlineText((path.dropLast() + [$0]).joined(separator: ".")) }
+        return ArgumentProblem(name: name, message: "no such argument", suggestion: full)
+    }
+
+    /// The schema and the value at a path.
+    private func look(_ path: [String], in object: JSONObject) -> (SchemaView?, JSONValue?) {
+        var place: SchemaView? = view
+        var value: JSONValue? = .object(object)
+        for token in path {
+            if let index = Int(token), place?.types.contains("array") ?? false {
+                value = value?[index]
+                place = place?.items
+            } else {
+                value = value?[token]
+                place = place?.property(token)
+            }
+        }
+        return (place, value)
+    }
+
+    private static func tokens(_ pointer: String) -> [String] {
+        guard pointer.hasPrefix("/") else { return [] }
+        return pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { token in
+            token.split(separator: "~1", omittingEmptySubsequences: false).map { part in
+                part.split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
+            }.joined(separator: "/")
+        }
+    }
+
+    /// The failure of 'nothing was sent'.
+    func failure(_ problems: [ArgumentProblem], usage: String) -> Failure {
+        Failure(
+            code: .usage, kind: .invalidArguments,
+            message: "arguments do not fit \(inlineText(name)) (nothing was sent)",
+            details: ArgumentProblem.rows(problems), usage: "usage: \(usage)")
+    }
+
+    /// `unit=<web|worker|cron> [now=<bool>]`
+    func usageWords() -> [String] {
+        let required = Set(view.required)
+        func word(_ name: String) -> String {
+            "\(inlineText(name))=<\(view.property(name).map(TypeText.usage) ?? "any")>"
+        }
+        let names = view.propertyNames
+        var words = names.filter(required.contains).map(word)
+        let optional = names.filter { !required.contains($0) }
+        words += optional.prefix(8).map { "[\(word($0))]" }
+        if optional.count > 8 { words.append("[…]") }
+        return words
+    }
+}

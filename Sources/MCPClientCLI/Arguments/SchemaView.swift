@@ -1,0 +1,203 @@
+import MCPCore
+
+/// What the argument forms and the signatures need to know of a JSON Schema: a flat look through local references
+/// and `allOf`, `anyOf`, `oneOf`. It types words and prints; whether a value fits is the validator's decision.
+struct SchemaView: Sendable {
+    /// The schemas that speak about the value.
+    let nodes: [JSONObject]
+    /// How many of `nodes`, from the front, hold in every case; the rest are alternatives.
+    private let firmCount: Int
+    /// Some part cannot be seen through: conditions, foreign references.
+    let isOpaque: Bool
+    private let root: JSONValue
+
+    init(_ schema: JSONValue) { self.init([schema], root: schema) }
+
+    private init(_ schemas: [JSONValue], root: JSONValue) {
+        var collector = Collector(root: root)
+        for schema in schemas { collector.add(schema, isFirm: true, depth: 0) }
+        nodes = collector.firm + collector.alternatives
+        firmCount = collector.firm.count
+        isOpaque = collector.isOpaque
+        self.root = root
+    }
+
+    /// Flattens with bounds: a schema comes from the server and may refer to itself.
+    private struct Collector {
+        let root: JSONValue
+        var firm: [JSONObject] = []
+        var alternatives: [JSONObject] = []
+        var isOpaque = false
+        private static let maxNodes = 256
+        private static let maxDepth = 16
+        private static let conditions = ["if", "dependentSchemas", "propertyNames", "$dynamicRef", "not"]
+
+        mutating func add(_ schema: JSONValue, isFirm: Bool, depth: Int) {
+            guard case .object(let object) = schema else { return }
+            guard depth < Self.maxDepth, firm.count + alternatives.count < Self.maxNodes else {
+                isOpaque = true
+                return
+            }
+            if isFirm { firm.append(object) } else { alternatives.append(object) }
+            if Self.conditions.contains(where: { object[$0] != nil }) { isOpaque = true }
+            if let reference = object["$ref"]?.stringValue {
+                if let target = resolve(reference) {
+                    add(target, isFirm: isFirm, depth: depth + 1)
+                } else {
+                    isOpaque = true
+                }
+            }
+            for part in object["allOf"]?.arrayValue ?? [] { add(part, isFirm: isFirm, depth: depth + 1) }
+            for keyword in ["anyOf", "oneOf"] {
+                for part in object[keyword]?.arrayValue ?? [] { add(part, isFirm: false, depth: depth + 1) }
+            }
+        }
+
+        /// `#` and `#/a/b` (RFC 6901).
+        private func resolve(_ reference: String) -> JSONValue? {
+            guard reference.hasPrefix("#") else { return nil }
+            let pointer = reference.dropFirst()
+            if pointer.isEmpty { return root }
+            guard pointer.hasPrefix("/") else { return nil }
+            var current = root
+            for token in pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+                let name = Self.unescape(token)
+                if let member = current[name] {
+                    current = member
+                } else if let index = Int(name), let element = current[index] {
+                    current = element
+                } else {
+                    return nil
+                }
+            }
+            return current
+        }
+
+        private static func unescape(_ token: Substring) -> String {
+            guard token.contains("~") else { return String(token) }
+            var out = ""
+            var afterTilde = false
+            for character in token {
+                if afterTilde {
+                    out += character == "1" ? "/" : "~"
+                    afterTilde = false
+                } else if character == "~" {
+                    afterTilde = true
+                } else {
+                    out.append(character)
+                }
+            }
+            return out
+        }
+    }
+
+    // MARK: Objects
+
+    /// The listed properties in the order of the schema.
+    var propertyNames: [String] {
+        var names: [String] = []
+        var seen: Set<String> = []
+        for node in nodes {
+            for (name, _) in node["properties"]?.objectValue ?? [:] where seen.insert(name).inserted {
+                names.append(name)
+            }
+        }
+        return names
+    }
+
+    /// The names that must be present in every case.
+    var required: [String] {
+        var names: [String] = []
+        for node in nodes.prefix(firmCount) {
+            for name in node["required"]?.arrayValue ?? [] {
+                if let name = name.stringValue, !names.contains(name) { names.append(name) }
+            }
+        }
+        return names
+    }
+
+    /// The listed property, or nil.
+    func property(_ name: String) -> SchemaView? {
+        let found = nodes.compactMap { $0["properties"]?[name] }
+        return found.isEmpty ? nil : SchemaView(found, root: root)
+    }
+
+    /// What members have that no property lists: their schema, or nil when they are refused.
+    var otherMembers: SchemaView? {
+        if isOpaque { return SchemaView([], root: root) }
+        var listsProperties = false
+        for node in nodes {
+            if case .object? = node["patternProperties"] { return SchemaView([], root: root) }
+            switch node["additionalProperties"] ?? node["unevaluatedProperties"] {
+            case .bool(true): return SchemaView([], root: root)
+            case .bool(false): listsProperties = true
+            case .some(let schema): return SchemaView([schema], root: root)
+            case nil: break
+            }
+            if node["properties"] != nil { listsProperties = true }
+        }
+        return listsProperties ? nil : SchemaView([], root: root)
+    }
+
+    // MARK: Values
+
+    /// The possible types; empty when the schema does not say.
+    var types: [String] {
+        var types: [String] = []
+        func add(_ type: String) { if !types.contains(type) { types.append(type) } }
+        for node in nodes {
+            switch node["type"] {
+            case .string(let type): add(type)
+            case .array(let list): list.compactMap(\.stringValue).forEach(add)
+            default:
+                if node["properties"] != nil {
+                    add("object")
+                } else if node["items"] != nil || node["prefixItems"] != nil {
+                    add("array")
+                } else {
+                    for value in Self.choices(of: node) { add(Self.type(of: value)) }
+                }
+            }
+        }
+        return types
+    }
+
+    /// The values of `enum` and `const`.
+    var choices: [JSONValue] {
+        var values: [JSONValue] = []
+        for node in nodes {
+            for value in Self.choices(of: node) where !values.contains(value) { values.append(value) }
+        }
+        return values
+    }
+
+    private static func choices(of node: JSONObject) -> [JSONValue] {
+        if let constant = node["const"] { return [constant] }
+        return Array((node["enum"]?.arrayValue ?? []).prefix(500))
+    }
+
+    static func type(of value: JSONValue) -> String {
+        switch value {
+        case .null: "null"
+        case .bool: "boolean"
+        case .number(let number): number.int64 == nil ? "number" : "integer"
+        case .string: "string"
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+
+    /// The schema of array elements.
+    var items: SchemaView {
+        let found = nodes.compactMap { $0["items"] ?? $0["prefixItems"]?[0] }
+        return SchemaView(found, root: root)
+    }
+
+    /// The first value of a keyword.
+    func keyword(_ name: String) -> JSONValue? {
+        for node in nodes { if let value = node[name] { return value } }
+        return nil
+    }
+
+    func admits(_ type: String) -> Bool { types.isEmpty || types.contains(type) }
+}

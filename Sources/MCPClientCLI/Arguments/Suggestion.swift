@@ -1,0 +1,41 @@
+/// "Did you mean": the nearest of the words that exist.
+enum Suggestion {
+    /// The nearest candidate, when it is near enough to be a slip of the finger.
+    static func best(for word: String, among candidates: some Sequence<String>) -> String? {
+        let typed = Array(word.lowercased().unicodeScalars.prefix(64))
+        guard !typed.isEmpty else { return nil }
+        var best: (distance: Int, candidate: String)?
+        for candidate in candidates.prefix(1000) where candidate != word {
+            let name = Array(candidate.lowercased().unicodeScalars.prefix(64))
+            var distance = editDistance(typed, name)
+            // A long beginning of a longer name counts as near: `git` for `git_log`.
+            if typed.count >= 3, name.count > typed.count, name.starts(with: typed) {
+                distance = min(distance, 2)
+            }
+            let limit = max(1, (max(typed.count, name.count) + 1) / 3)
+            guard distance <= limit || (distance == 2 && name.starts(with: typed)) else { continue }
+            if best.map({ distance < $0.distance }) ?? true { best = (distance, candidate) }
+        }
+        return best?.candidate
+    }
+
+    /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+    static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
+        if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
+        var beforeLast = [Int](repeating: 0, count: b.count + 1)
+        var last = Array(0 ... b.count)
+        for i in 1 ... a.count {
+            var row = [i] + [Int](repeating: 0, count: b.count)
+            for j in 1 ... b.count {
+                let cost = a[i - 1] == b[j - 1] ? 0 : 1
+                row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + cost)
+                if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+                    row[j] = min(row[j], beforeLast[j - 2] + 1)
+                }
+            }
+            beforeLast = last
+            last = row
+        }
+        return last[b.count]
+    }
+}

@@ -1,0 +1,59 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The process around a command: signals, the deadline, the exit code.
+enum ClientProgram {
+    static func main(_ arguments: [String]) -> Int32 {
+        // A reader of our output or a child that goes away is an error code, not our death.
+        signal(SIGPIPE, SIG_IGN)
+        let request: CommandLineRequest
+        do {
+            request = try InvocationParser.parse(arguments)
+        } catch {
+            return usageFailure(error, arguments)
+        }
+        let environment = CommandEnvironment.process()
+        let runner = CommandRunner(environment: environment)
+        if case .help(let command) = request {
+            environment.stdout.write(Help.text(for: command))
+            return environment.stdout.failure == nil ? 0 : ExitCode.unreachable.rawValue
+        }
+        return perform(request, runner)
+    }
+
+    private static func usageFailure(_ failure: Failure, _ arguments: [String]) -> Int32 {
+        var options = Options()
+        options.json = arguments.prefix { $0 != "--" }.contains("--json")
+        let stderr = DescriptorSink(2)
+        Console(stdout: stderr, stderr: stderr, options: options, variable: SystemFile.variable).failure(
+            failure)
+        return failure.code.rawValue
+    }
+
+    private static func perform(_ request: CommandLineRequest, _ runner: CommandRunner) -> Int32 {
+        let stop = StopReason()
+        let done = DispatchSemaphore(value: 0)
+        let code = Atomic<Int32>(0)
+        let work = Task.detached {
+            let result = await runner.run(request, stop: stop)
+            code.store(result.rawValue, ordering: .releasing)
+            done.signal()
+        }
+        let canceller = Canceller(stop: stop) { work.cancel() }
+        let signals = [SIGINT, SIGTERM].map { canceller.watch($0) }
+        if case .run(let invocation) = request, let deadline = invocation.options.deadline {
+            canceller.arm(deadline)
+        }
+        done.wait()
+        withExtendedLifetime(signals) {}
+        return code.load(ordering: .acquiring)
+    }
+}

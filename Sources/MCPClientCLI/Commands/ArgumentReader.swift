@@ -1,0 +1,30 @@
+import MCPCore
+
+/// Words to arguments: builds the object, checks it, and refuses to send what does not fit.
+struct ArgumentReader {
+    let invocation: Invocation
+    let console: Console
+
+    func read(
+        _ words: [String], name: String, schema: JSONValue, input: ArgumentInput
+    ) throws(Failure) -> JSONObject {
+        var builder = ArgumentBuilder(
+            name: name, schema: schema, input: input, acceptsUnknown: invocation.options.noValidate)
+        let object = try builder.build(words)
+        let check = ArgumentCheck(name: name, schema: schema)
+        let problems: [ArgumentProblem]
+        if invocation.options.noValidate {
+            problems = builder.problems
+        } else if let found = check.problems(object, words: builder.problems, order: builder.order) {
+            problems = found
+        } else {
+            console.note(
+                "note: the schema of \(inlineText(name)) cannot be used; the arguments are not checked")
+            problems = builder.problems
+        }
+        if problems.isEmpty { return object }
+        let usage = invocation.line(
+            invocation.command.rawValue, [ShellWord.quote(name)] + check.usageWords())
+        throw check.failure(problems, usage: usage)
+    }
+}

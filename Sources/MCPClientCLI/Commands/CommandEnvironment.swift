@@ -1,0 +1,30 @@
+import MCPCore
+
+/// What a command touches outside itself. Tests bring their own.
+struct CommandEnvironment: Sendable {
+    var stdout: any Sink
+    var stderr: any Sink
+    var input: ArgumentInput
+    /// A variable of the process environment.
+    var variable: @Sendable (String) -> String?
+    var saveFile: @Sendable ([UInt8], String) throws(Failure) -> Void
+    /// Asked before anything is sent.
+    var checkWritable: @Sendable (String) throws(Failure) -> Void
+    var connect: @Sendable (Target, Options, ClientOptions) async throws -> MCPClient
+
+    static func process() -> CommandEnvironment {
+        let stderr = DescriptorSink(2)
+        return CommandEnvironment(
+            stdout: DescriptorSink(1), stderr: stderr,
+            input: ArgumentInput(
+                file: { path throws(Failure) in try SystemFile.read(path) },
+                stdin: { () throws(Failure) in try StandardInput.readAll(notice: stderr) },
+                isStdinPiped: SystemFile.isPipeOrFile(0)),
+            variable: { SystemFile.variable($0) },
+            saveFile: { bytes, path throws(Failure) in try SystemFile.write(bytes, to: path) },
+            checkWritable: { path throws(Failure) in try SystemFile.checkWritable(path) },
+            connect: { target, flags, options in
+                try await MCPClient.connect(target.clientTarget(flags), options: options)
+            })
+    }
+}

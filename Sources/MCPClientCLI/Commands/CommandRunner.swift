@@ -1,0 +1,108 @@
+import MCPCore
+
+/// Runs one command line from its words to its exit code.
+struct CommandRunner: Sendable {
+    static let name = "mcp-client"
+    static let version = "0.1.0"
+
+    let environment: CommandEnvironment
+
+    /// Parses and runs; `stop` is told why the work ended early, by a signal or the deadline.
+    func run(_ request: CommandLineRequest, stop: StopReason) async -> ExitCode {
+        switch request {
+        case .help(let command):
+            environment.stdout.write(Help.text(for: command))
+            return environment.stdout.failure == nil ? .ok : .unreachable
+        case .run(let invocation): return await run(invocation, stop: stop)
+        }
+    }
+
+    private func run(_ invocation: Invocation, stop: StopReason) async -> ExitCode {
+        let buffer = invocation.options.outputFile == nil ? nil : BufferSink()
+        let console = Console(
+            stdout: buffer ?? environment.stdout, stderr: environment.stderr, options: invocation.options,
+            variable: environment.variable)
+        var code = ExitCode.ok
+        do {
+            if let file = invocation.options.outputFile { try environment.checkWritable(file) }
+            code = try await execute(invocation, console, stop)
+        } catch {
+            let failure = stop.failure ?? error
+            console.failure(failure)
+            code = failure.code
+        }
+        if let file = invocation.options.outputFile, let bytes = buffer?.bytes, code == .ok || !bytes.isEmpty
+        {
+            do {
+                try environment.saveFile(bytes, file)
+            } catch {
+                console.failure(error)
+                return error.code
+            }
+        }
+        if let message = environment.stdout.failure {
+            console.failure(
+                Failure(code: .unreachable, kind: .output, message: "cannot write to stdout: \(message)"))
+            return .unreachable
+        }
+        return code
+    }
+
+    private func execute(
+        _ invocation: Invocation, _ console: Console, _ stop: StopReason
+    ) async throws(Failure) -> ExitCode {
+        guard let target = invocation.target else {
+            version(console)
+            return .ok
+        }
+        if invocation.command == .raw {
+            _ = try RawCommand.checkedText(invocation.operands.dropFirst().first)
+        }
+        let timings = Timings()
+        defer { if invocation.options.timings { console.stderr.write(timings.line + "\n") } }
+        let session = try await Connector(environment: environment, console: console, timings: timings)
+            .connect(target, invocation)
+        do {
+            let code = try await dispatch(session)
+            await session.client.close()
+            return code
+        } catch {
+            await session.client.close()
+            throw error
+        }
+    }
+
+    private func dispatch(_ session: Session) async throws(Failure) -> ExitCode {
+        let operands = session.invocation.operands
+        let first = operands.first ?? ""
+        let words = session.invocation.arguments
+        switch session.invocation.command {
+        case .info: try await InfoCommand(session: session).run()
+        case .tools: try await ListCommands(session: session).tools(glob: operands.first)
+        case .tool: try await ToolCommand(session: session).run(first)
+        case .call: return try await CallCommand(session: session).run(first, words)
+        case .resources: try await ListCommands(session: session).resources()
+        case .templates: try await ListCommands(session: session).templates()
+        case .read: try await ReadCommand(session: session).run(operands)
+        case .prompts: try await ListCommands(session: session).prompts()
+        case .prompt: try await PromptCommand(session: session).run(first, words)
+        case .raw: try await RawCommand(session: session).run(first, operands.dropFirst().first)
+        case .ping: try await PingCommand(session: session).run()
+        case .version: version(session.console)
+        }
+        return .ok
+    }
+
+    private func version(_ console: Console) {
+        if console.isJSON {
+            let revisions = Options.revisions.map { JSONValue.string($0) }
+            console.json(
+                RawJSON([
+                    "name": .string(Self.name), "version": .string(Self.version),
+                    "protocolVersions": .array(revisions),
+                ]))
+        } else {
+            console.line("\(Self.name) \(Self.version)")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import MCPCore
+
+/// Opens the connection that the flags describe.
+struct Connector {
+    let environment: CommandEnvironment
+    let console: Console
+    let timings: Timings
+
+    func connect(_ target: Target, _ invocation: Invocation) async throws(Failure) -> Session {
+        var options = try clientOptions(invocation)
+        let sent = SentLog()
+        if case .program = target {
+            let trace = options.trace
+            options.trace = { event in
+                sent.note(event)
+                trace?(event)
+            }
+        }
+        let start = ContinuousClock.now
+        do {
+            let client = try await environment.connect(target, invocation.options, options)
+            timings.add("connect", ContinuousClock.now - start, isRequest: false)
+            return Session(
+                client: client, invocation: invocation, console: console, environment: environment,
+                timings: timings)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            let failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
+            throw Self.explain(failure, sent: sent.text, after: ContinuousClock.now - start)
+        }
+    }
+
+    /// A program that ends instead of answering: when, and to what.
+    private static func explain(_ failure: Failure, sent: String?, after time: Duration) -> Failure {
+        guard failure.kind == .connectionClosed, let sent else { return failure }
+        var failure = failure
+        failure.message += " before answering (after \(TimeSpan.text(time)))"
+        failure.details.append("sent:   \(sent)")
+        return failure
+    }
+
+    func clientOptions(_ invocation: Invocation) throws(Failure) -> ClientOptions {
+        let flags = invocation.options
+        var options = ClientOptions()
+        options.name = CommandRunner.name
+        options.version = CommandRunner.version
+        options.timeout = flags.timeout
+        options.connectTimeout = flags.connectTimeout
+        if let version = flags.protocolVersion { options.protocol = .exactly(ProtocolVersion(version)) }
+        options.headers = flags.headers.map { ($0.name, $0.value) }
+        let token = try bearer(flags)
+        if let token { options.headers.append(("Authorization", "Bearer \(token)")) }
+        if flags.verbosity > 0 {
+            let printer = TracePrinter(
+                sink: console.stderr, showsWire: flags.verbosity > 1, secret: token, style: console.noteStyle)
+            options.trace = { printer.show($0) }
+        }
+        return options
+    }
+
+    /// The token of `--bearer-env` or `--bearer-file`; it never stands on the command line.
+    private func bearer(_ flags: Options) throws(Failure) -> String? {
+        var token: String?
+        var source = ""
+        if let name = flags.bearerEnv {
+            guard let value = environment.variable(name) else {
+                throw .usage(
+                    "the environment has no variable \(inlineText(name))", hint: "--bearer-env names it")
+            }
+            token = value.trimmingWhitespace()
+            source = "the variable \(inlineText(name))"
+        } else if let path = flags.bearerFile {
+            token = String(decoding: try environment.input.file(path), as: UTF8.self).trimmingWhitespace()
+            source = inlineText(path)
+        }
+        guard let token else { return nil }
+        // RFC 6750 2.1: b64token. The token itself is not shown.
+        let isToken =
+            !token.isEmpty
+            && token.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-._~+/=".utf8.contains($0) }
+        if !isToken {
+            throw .usage("\(source) holds no bearer token", hint: "a token is letters, digits and -._~+/=")
+        }
+        return token
+    }
+}

@@ -1,0 +1,81 @@
+import MCPCore
+
+/// Words the errors of the library for a person at a command line.
+enum FailureMapping {
+    static func failure(
+        _ error: any Error, method: String?, subject: String?, invocation: Invocation
+    ) -> Failure {
+        switch error {
+        case let error as MCPError: rpc(error, method: method, subject: subject, invocation: invocation)
+        case let error as ClientError: client(error, subject: subject ?? method)
+        case is CancellationError: StopReason.interrupted
+        default: .malformed(inlineText("\(error)"))
+        }
+    }
+
+    /// Codes that ask for something the client did not offer (MCP 2026-07-28; -32042 in 2025-11-25).
+    private static let inputCodes = [MCPError.missingClientCapabilityCode, -32042]
+
+    private static func rpc(
+        _ error: MCPError, method: String?, subject: String?, invocation: Invocation
+    ) -> Failure {
+        let sent = [method, subject].compactMap { $0 }.map { inlineText($0) }.joined(separator: " ")
+        if inputCodes.contains(error.code) {
+            return InputRequired.failure([quoted(error.message)], subject: subject ?? method ?? "the server")
+        }
+        var failure = Failure(
+            code: .protocolError, kind: .rpcError,
+            message: "the server refused: \(inlineText(error.message)) (\(error.code))")
+        failure.rpcCode = error.code
+        if !sent.isEmpty { failure.details.append("sent: \(sent)") }
+        if let data = error.data, !data.isNull {
+            failure.details.append("data: \(inlineText(data.serialized()))")
+        }
+        failure.hint = hint(error.code, method, invocation)
+        return failure
+    }
+
+    private static func hint(_ code: Int, _ method: String?, _ invocation: Invocation) -> String? {
+        switch (code, method) {
+        case (MCPError.methodNotFoundCode, _):
+            invocation.line("info", []) + " shows what the server offers"
+        case (MCPError.legacyResourceNotFoundCode, _), (MCPError.invalidParamsCode, "resources/read"):
+            invocation.line("resources", []) + " lists resources"
+        case (MCPError.invalidParamsCode, "tools/call"):
+            invocation.line("tools", []) + " lists tools and their arguments"
+        default: nil
+        }
+    }
+
+    private static func client(_ error: ClientError, subject: String?) -> Failure {
+        if error.kind == .cancelled { return StopReason.interrupted }
+        if error.kind == .inputRequired {
+            let questions = InputRequired.questions(error.result?["inputRequests"]?.value)
+            return InputRequired.failure(questions, subject: subject ?? "the server")
+        }
+        let (code, kind) = codes(error)
+        var failure = Failure(
+            code: code, kind: kind, message: TerminalText.inline(error.message, limit: 1000),
+            hint: error.hint.map { inlineText($0) }, status: error.httpStatus)
+        // Of a long traceback the last lines tell most.
+        let stderr = error.details.filter { $0.hasPrefix("stderr: ") }
+        failure.details = stderr.suffix(maxStderrLines).map { inlineText($0) }
+        failure.details += error.details.filter { !$0.hasPrefix("stderr: ") }.map { inlineText($0) }
+        if stderr.count > maxStderrLines, failure.hint == nil { failure.hint = "-v shows all that it wrote to stderr" }
+        return failure
+    }
+
+    private static let maxStderrLines = 2
+
+    private static func codes(_ error: ClientError) -> (ExitCode, Failure.Kind) {
+        switch error.kind {
+        case .cannotStart: (.unreachable, .cannotStart)
+        case .cannotConnect: (.unreachable, .cannotConnect)
+        case .connectionClosed: (.unreachable, .connectionClosed)
+        case .authentication: (.authentication, error.httpStatus == 403 ? .forbidden : .authRequired)
+        case .timeout: (.timeout, .timeout)
+        case .invalidRequest: (.usage, .usage)
+        default: (.protocolError, .protocolError)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import MCPCore
+
+/// A server that asks back: this version has nobody who answers.
+enum InputRequired {
+    static func failure(_ questions: [String], subject: String) -> Failure {
+        let asks = questions.first.map { " asks \($0)" } ?? " asks back"
+        return Failure(
+            code: .inputRequired, kind: .inputRequired,
+            message: "input required: \(inlineText(subject))\(asks)",
+            details: questions.dropFirst().prefix(4).map { "and \($0)" }, hasPrefix: false)
+    }
+
+    /// What an `input_required` result asks (MCP 2026-07-28, multi round-trip requests).
+    static func questions(_ requests: JSONValue?) -> [String] {
+        (requests?.objectValue ?? [:]).map { _, request in
+            let params = request["params"]
+            guard let message = params?["message"]?.stringValue else {
+                return "for \(inlineText(request["method"]?.stringValue ?? "input"))"
+            }
+            let fields = (params?["requestedSchema"]?["properties"]?.objectValue ?? [:]).prefix(6).map {
+                field in
+                "\(inlineText(field.key)): \(TypeText.signature(SchemaView(field.value)))"
+            }
+            let suffix =
+                fields.isEmpty
+                ? "" : " (field\(fields.count == 1 ? "" : "s") \(fields.joined(separator: ", ")))"
+            return quoted(message) + suffix
+        }
+    }
+}

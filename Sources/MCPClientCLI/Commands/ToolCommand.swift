@@ -1,0 +1,89 @@
+import MCPCore
+
+/// `tool`: one tool in full.
+struct ToolCommand {
+    let session: Session
+
+    func run(_ name: String) async throws(Failure) {
+        let raw = try await ToolLookup(session: session).tool(name)
+        if try session.printer.printJSON(raw) { return }
+        let tool = try session.decode("tool", raw) { json throws(JSONError) in try Tool(json: json) }
+        let console = session.console
+        var line = console.style.bold(Signature.tool(tool))
+        if let hint = Signature.hint(tool) { line += "   " + hint }
+        console.line(line)
+        if let title = tool.title ?? tool.annotations?.title { console.line("    " + inlineText(title)) }
+        indented(tool.description)
+        arguments(tool)
+        annotations(tool)
+        schema("input schema", tool.inputSchema)
+        if let output = tool.outputSchema { schema("output schema", output) }
+        let words = ArgumentCheck(name: tool.name, schema: tool.inputSchema).usageWords()
+        console.line("")
+        console.line("usage: " + session.invocation.line("call", [ShellWord.quote(tool.name)] + words))
+    }
+
+    private func arguments(_ tool: Tool) {
+        let view = SchemaView(tool.inputSchema)
+        let required = Set(view.required)
+        let rows = view.propertyNames.map { name -> [String] in
+            let property = view.property(name)
+            let fallback = property?.keyword("default").map {
+                "= " + TerminalText.inline($0.serialized(), limit: 40)
+            }
+            return [
+                inlineText(name), property.map { TypeText.signature($0) } ?? "any",
+                required.contains(name) ? "required" : (fallback ?? ""),
+                property?.keyword("description")?.stringValue.map { inlineText($0) } ?? "",
+            ]
+        }
+        guard !rows.isEmpty else { return }
+        session.console.line("")
+        session.console.line("arguments")
+        for line in Self.columns(rows) { session.console.line("  " + line) }
+    }
+
+    private func annotations(_ tool: Tool) {
+        guard let hints = tool.annotations else { return }
+        let all = [
+            ("readOnlyHint", hints.readOnlyHint), ("destructiveHint", hints.destructiveHint),
+            ("idempotentHint", hints.idempotentHint), ("openWorldHint", hints.openWorldHint),
+        ]
+        let given = all.compactMap { name, value in value.map { "\(name) \($0)" } }
+        guard !given.isEmpty else { return }
+        session.console.line("")
+        session.console.line("hints (claims of the server)")
+        session.console.line("  " + given.joined(separator: ", "))
+    }
+
+    private func schema(_ title: String, _ schema: JSONValue) {
+        session.console.line("")
+        session.console.line(title)
+        indented(schema.serialized(pretty: true), by: "  ")
+    }
+
+    private func indented(_ text: String?, by margin: String = "    ") {
+        guard let text, !text.isEmpty else { return }
+        let block = TerminalText.block(text.trimmingWhitespace())
+        for line in block.split(separator: "\n", omittingEmptySubsequences: false) {
+            session.console.line(line.isEmpty ? "" : margin + line)
+        }
+    }
+
+    /// Every column as wide as its widest cell; no blanks at the end of a line.
+    static func columns(_ rows: [[String]]) -> [String] {
+        let count = rows.map(\.count).max() ?? 0
+        let widths = (0 ..< count).map { column in
+            rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            var line = ""
+            for (column, cell) in row.enumerated() {
+                line += cell + String(repeating: " ", count: widths[column] - cell.count)
+                if widths[column] > 0 { line += "  " }
+            }
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// Why a command ends without its result: two to four lines for a person, one JSON line for a program.
+struct Failure: Error, Sendable {
+    /// The word that programs compare, `kind` of the JSON line.
+    enum Kind: String, Sendable {
+        case toolError = "tool_error"
+        case usage
+        case invalidArguments = "invalid_arguments"
+        case cannotStart = "cannot_start"
+        case cannotConnect = "cannot_connect"
+        case connectionClosed = "connection_closed"
+        case output
+        case authRequired = "auth_required"
+        case forbidden
+        case protocolError = "protocol_error"
+        case rpcError = "rpc_error"
+        case notFound = "not_found"
+        case timeout
+        case inputRequired = "input_required"
+        case interrupted
+    }
+
+    var code: ExitCode
+    var kind: Kind
+    /// What happened. One line; stands after `error: `.
+    var message: String
+    /// Further lines, printed with two spaces before them.
+    var details: [String] = []
+    /// Lines that stand at the margin, such as the usage line.
+    var usage: String?
+    /// One next step.
+    var hint: String?
+    /// The HTTP status that caused it.
+    var status: Int?
+    /// The JSON-RPC error code that caused it.
+    var rpcCode: Int?
+    /// Tool errors stand without the word `error`.
+    var hasPrefix = true
+
+    static func usage(_ message: String, details: [String] = [], hint: String? = nil) -> Failure {
+        Failure(code: .usage, kind: .usage, message: message, details: details, hint: hint)
+    }
+
+    static func malformed(_ message: String, details: [String] = []) -> Failure {
+        Failure(code: .protocolError, kind: .protocolError, message: message, details: details)
+    }
+}

@@ -1,0 +1,117 @@
+/// The commands. Their grammar and their help are rows of one table.
+enum Command: String, Sendable, CaseIterable {
+    case info, tools, tool, call, resources, templates, read, prompts, prompt, raw, ping, version
+}
+
+/// One word that stands after the TARGET of a command.
+struct Operand: Sendable, Hashable {
+    enum Count: Sendable { case one, optional, oneOrMore }
+    let name: String
+    let count: Count
+
+    var placeholder: String {
+        switch count {
+        case .one: name
+        case .optional: "[\(name)]"
+        case .oneOrMore: "\(name)…"
+        }
+    }
+}
+
+/// The grammar of one command.
+struct CommandGrammar: Sendable {
+    let summary: String
+    var operands: [Operand] = []
+    /// Words after the last operand belong to the tool or prompt, not to us.
+    var takesArguments = false
+    var needsTarget = true
+    /// Further lines of `COMMAND --help`.
+    var notes: [String] = []
+    var examples: [String] = []
+}
+
+extension Command {
+    var grammar: CommandGrammar {
+        switch self {
+        case .info:
+            CommandGrammar(
+                summary: "identity, protocol versions, capabilities, instructions",
+                examples: ["mcp-client info http://127.0.0.1:3000/mcp"])
+        case .tools:
+            CommandGrammar(
+                summary: "list tools as signatures",
+                operands: [Operand(name: "GLOB", count: .optional)],
+                notes: ["GLOB selects by name: * any text, ? one character, [a-z] one of a set."],
+                examples: ["mcp-client tools localhost:3000 'git_*'"])
+        case .tool:
+            CommandGrammar(
+                summary: "one tool in full: description, arguments, schemas, hints",
+                operands: [Operand(name: "NAME", count: .one)],
+                examples: ["mcp-client tool git_log -- ./server"])
+        case .call: Self.callGrammar
+        case .resources:
+            CommandGrammar(summary: "list resources", examples: ["mcp-client resources localhost:3000"])
+        case .templates:
+            CommandGrammar(
+                summary: "list resource templates", examples: ["mcp-client templates localhost:3000"])
+        case .read:
+            CommandGrammar(
+                summary: "read resources",
+                operands: [Operand(name: "URI", count: .oneOrMore)],
+                examples: ["mcp-client read localhost:3000 file:///notes.txt"])
+        case .prompts:
+            CommandGrammar(summary: "list prompts", examples: ["mcp-client prompts localhost:3000"])
+        case .prompt:
+            CommandGrammar(
+                summary: "get a prompt",
+                operands: [Operand(name: "NAME", count: .one)],
+                takesArguments: true,
+                notes: ["ARGS are k=v, k=@file, k=@- or --k v; a prompt's arguments are always texts."],
+                examples: ["mcp-client prompt localhost:3000 review code=@main.swift"])
+        case .raw:
+            CommandGrammar(
+                summary: "send any request, print the result",
+                operands: [Operand(name: "METHOD", count: .one), Operand(name: "JSON", count: .optional)],
+                notes: ["JSON is the params object; @FILE reads it from a file, @- from stdin."],
+                examples: ["mcp-client raw localhost:3000 tools/call '{\"name\":\"now\"}'"])
+        case .ping:
+            CommandGrammar(
+                summary: "measure one round trip", examples: ["mcp-client ping localhost:3000"])
+        case .version:
+            CommandGrammar(summary: "print the version; no network access", needsTarget: false)
+        }
+    }
+
+    private static var callGrammar: CommandGrammar {
+        CommandGrammar(
+            summary: "call a tool",
+            operands: [Operand(name: "TOOL", count: .one)],
+            takesArguments: true,
+            notes: [
+                "ARGS stand after the tool name and get their types from the tool's schema:",
+                "  k=v             a value; id=000123 stays a text if the schema says string",
+                "  k:=JSON         a JSON value as given",
+                "  k=@FILE         the text of a file; k=@- of stdin",
+                "  k:=@FILE        the JSON of a file",
+                "  a.b=v           a member of a nested object",
+                "  k=v k=w         an array, when the schema says array",
+                "  --k v  --k=v    the same as k=v, when the schema has k; --k alone is true",
+                "  {…}             the whole object, also piped into stdin; the other forms merge over it",
+            ],
+            examples: [
+                "mcp-client call localhost:3000 git_log repo=web limit=2",
+                "mcp-client --json call git_log repo=web -- ./server --verbose",
+            ])
+    }
+
+    /// The operands with TARGET before them, as usage lines show them.
+    var usage: String {
+        let grammar = grammar
+        var words = ["mcp-client", rawValue]
+        words.append("[FLAGS]")
+        if grammar.needsTarget { words.append("TARGET") }
+        words += grammar.operands.map(\.placeholder)
+        if grammar.takesArguments { words.append("[ARGS]") }
+        return words.joined(separator: " ")
+    }
+}

@@ -1,0 +1,109 @@
+/// Our flags. They stand before the tool name; behind it there are only the tool's arguments.
+enum Flag: Sendable, CaseIterable {
+    case json, raw, structured, select, output, quiet, verbose, wire, timings, color
+    case header, bearerEnv, bearerFile, environment, directory
+    case protocolVersion, timeout, deadline, connectTimeout, noValidate
+    case help, version
+}
+
+/// The grammar of one flag.
+struct FlagGrammar: Sendable {
+    enum Group: String, Sendable, CaseIterable {
+        case output = "Output"
+        case transport = "Transport"
+        case arguments = "Argument"
+        case other = "Other"
+    }
+
+    let group: Group
+    /// All spellings; the first one is shown in messages.
+    let names: [String]
+    /// What stands for the value in help texts; nil for a flag without a value.
+    var value: String?
+    let summary: String
+    /// The commands that know the flag; nil for all.
+    var commands: [Command]?
+}
+
+extension Flag {
+    /// The commands that talk to a server.
+    private static var connected: [Command] { Command.allCases.filter(\.grammar.needsTarget) }
+
+    var grammar: FlagGrammar {
+        switch self {
+        case .json, .raw, .structured, .select, .output, .quiet, .verbose, .wire, .timings, .color:
+            outputGrammar
+        case .header, .bearerEnv, .bearerFile, .environment, .directory, .protocolVersion, .timeout,
+            .deadline,
+            .connectTimeout:
+            transportGrammar
+        case .noValidate:
+            FlagGrammar(
+                group: .arguments, names: ["--no-validate"],
+                summary: "send the arguments without checking them against the schema",
+                commands: [.call, .prompt])
+        case .help:
+            FlagGrammar(group: .other, names: ["--help", "-h"], summary: "print help")
+        case .version:
+            FlagGrammar(group: .other, names: ["--version"], summary: "print the version")
+        }
+    }
+
+    private var outputGrammar: FlagGrammar {
+        func flag(
+            _ names: [String], _ value: String?, _ summary: String, _ commands: [Command]?
+        ) -> FlagGrammar {
+            FlagGrammar(
+                group: .output, names: names, value: value, summary: summary, commands: commands)
+        }
+        return switch self {
+        case .json:
+            flag(["--json"], nil, "the result object exactly as on the wire", nil)
+        case .raw:
+            flag(["--raw"], nil, "the bytes of the single content block", [.call, .read, .prompt])
+        case .structured:
+            flag(["--structured"], nil, "only structuredContent", [.call])
+        case .select:
+            flag(["--select"], ".a.b[0]", "one part of the result", Self.connected.filter { $0 != .ping })
+        case .output:
+            flag(
+                ["-o", "--output"], "FILE", "write to FILE; images and audio go to files beside it",
+                Self.connected.filter { $0 != .ping })
+        case .quiet:
+            flag(["-q", "--quiet"], nil, "no notices and no progress", nil)
+        case .verbose:
+            flag(["-v", "--verbose"], nil, "one line per message, on stderr", Self.connected)
+        case .wire:
+            flag(["-vv"], nil, "the whole wire with headers; secrets are masked", Self.connected)
+        case .timings:
+            flag(["--timings"], nil, "where the time went, on stderr", Self.connected)
+        default:
+            flag(["--color"], "auto|always|never", "colour; NO_COLOR and CLICOLOR_FORCE are honoured", nil)
+        }
+    }
+
+    private var transportGrammar: FlagGrammar {
+        func flag(_ names: [String], _ value: String, _ summary: String) -> FlagGrammar {
+            FlagGrammar(
+                group: .transport, names: names, value: value, summary: summary, commands: Self.connected)
+        }
+        return switch self {
+        case .header: flag(["-H", "--header"], "K:V", "an extra HTTP header (repeatable)")
+        case .bearerEnv: flag(["--bearer-env"], "VAR", "bearer token from an environment variable")
+        case .bearerFile: flag(["--bearer-file"], "FILE", "bearer token from a file")
+        case .environment: flag(["-e", "--env"], "K=V", "environment of a program after -- (repeatable)")
+        case .directory: flag(["-C", "--directory"], "DIR", "working directory of a program after --")
+        case .protocolVersion: flag(["--protocol"], "auto|REVISION", "protocol revision (auto)")
+        case .timeout: flag(["--timeout"], "TIME", "limit of silence, reset by progress (60s)")
+        case .deadline: flag(["--deadline"], "TIME", "limit of the whole command (none)")
+        default: flag(["--connect-timeout"], "TIME", "limit of connecting (10s)")
+        }
+    }
+
+    /// The name used in messages.
+    var name: String { grammar.names.first ?? "" }
+
+    func applies(to command: Command) -> Bool { grammar.commands?.contains(command) ?? true }
+
+    static func named(_ text: String) -> Flag? { allCases.first { $0.grammar.names.contains(text) } }
+}

@@ -1,0 +1,83 @@
+/// Help texts, made from the tables of commands and flags.
+enum Help {
+    static func text(for command: Command?) -> String {
+        if let command { return commandHelp(command) }
+        return overview()
+    }
+
+    private static func overview() -> String {
+        var lines = [
+            "mcp-client talks to MCP servers.",
+            "",
+            "usage: mcp-client [FLAGS] COMMAND TARGET [OPERANDS]",
+            "       mcp-client [FLAGS] COMMAND [OPERANDS] -- PROGRAM ARGS…",
+            "",
+            "Commands",
+        ]
+        lines += table(Command.allCases.map { (synopsis($0), $0.grammar.summary) })
+        lines += [""] + target
+        lines += flags(Flag.allCases)
+        lines += ["", "Exit codes"]
+        lines += table(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) })
+        lines += ["", "mcp-client COMMAND --help says more about one command."]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func commandHelp(_ command: Command) -> String {
+        let grammar = command.grammar
+        var lines = ["mcp-client \(command.rawValue): \(grammar.summary)", "", "usage: \(command.usage)"]
+        if grammar.needsTarget {
+            let operands = grammar.operands.map(\.placeholder) + (grammar.takesArguments ? ["[ARGS]"] : [])
+            let words = ["mcp-client", command.rawValue, "[FLAGS]"] + operands + ["--", "PROGRAM", "ARGS…"]
+            lines.append("       " + words.joined(separator: " "))
+        }
+        if !grammar.notes.isEmpty { lines += [""] + grammar.notes }
+        if grammar.needsTarget { lines += [""] + target }
+        lines += flags(Flag.allCases.filter { $0.applies(to: command) && $0 != .version })
+        if !grammar.examples.isEmpty { lines += ["", "Examples"] + grammar.examples.map { "  " + $0 } }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static var target: [String] {
+        ["TARGET"]
+            + table([
+                ("http://HOST:PORT/PATH", "a Streamable HTTP endpoint, used as given"),
+                (
+                    "unix:///PATH#/ENDPOINT",
+                    "Streamable HTTP over a unix socket; without # the endpoint is /mcp"
+                ),
+                ("HOST:PORT", "HTTP on this machine, path /mcp"),
+                ("-- PROGRAM ARGS…", "a program that speaks MCP on stdin and stdout"),
+            ])
+    }
+
+    private static func synopsis(_ command: Command) -> String {
+        let grammar = command.grammar
+        var words = [command.rawValue]
+        if grammar.needsTarget { words.append("TARGET") }
+        words += grammar.operands.map(\.placeholder)
+        if grammar.takesArguments { words.append("[ARGS]") }
+        return words.joined(separator: " ")
+    }
+
+    private static func flags(_ flags: [Flag]) -> [String] {
+        var lines: [String] = []
+        for group in FlagGrammar.Group.allCases {
+            let rows = flags.map(\.grammar).filter { $0.group == group }.map { grammar in
+                (
+                    ([grammar.names.joined(separator: ", ")] + (grammar.value.map { [$0] } ?? []))
+                        .joined(separator: " "), grammar.summary
+                )
+            }
+            if !rows.isEmpty { lines += ["", "\(group.rawValue) flags"] + table(rows) }
+        }
+        return lines
+    }
+
+    private static func table(_ rows: [(String, String)]) -> [String] {
+        let width = rows.map(\.0.count).max() ?? 0
+        return rows.map { row in
+            "  " + row.0 + String(repeating: " ", count: width - row.0.count + 2) + row.1
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// A command line that was understood.
+struct Invocation: Sendable {
+    var command: Command
+    var options: Options
+    /// Nil only for commands that need no server.
+    var target: Target?
+    /// TARGET as it was typed, for messages; nil when the server is the program after `--`.
+    var targetText: String?
+    var operands: [String] = []
+    /// The words after the tool name.
+    var arguments: [String] = []
+
+    /// What to write before and after the operands to repeat this target, for hints and usage lines.
+    func line(_ command: String, _ words: [String]) -> String {
+        var line = ["mcp-client", command]
+        if let targetText { line.append(ShellWord.quote(targetText)) }
+        line += words
+        if case .program(let program) = target { line += ["--"] + program.map(ShellWord.quote) }
+        return line.joined(separator: " ")
+    }
+}
+
+/// What a command line asks for.
+enum CommandLineRequest: Sendable {
+    case help(Command?)
+    case run(Invocation)
+}
+
+enum ShellWord {
+    /// The word as a shell needs it to read it back.
+    static func quote(_ word: String) -> String {
+        let isPlain =
+            !word.isEmpty
+            && word.utf8.allSatisfy { $0.isASCIIAlphanumeric || "_-./:=@%+,#".utf8.contains($0) }
+        if isPlain, !word.hasPrefix("#") { return word }
+        var out = "'"
+        for character in inlineText(word) { out += character == "'" ? "'\\''" : String(character) }
+        return out + "'"
+    }
+}

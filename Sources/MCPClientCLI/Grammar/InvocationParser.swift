@@ -1,0 +1,166 @@
+/// Reads a command line by the tables of commands and flags. Nothing here looks at the environment.
+struct InvocationParser {
+    private var options = Options()
+    private var command: Command?
+    private var words: [String] = []
+    private var arguments: [String] = []
+    private let hasProgram: Bool
+
+    /// `arguments` without the name of the program.
+    static func parse(_ arguments: [String]) throws(Failure) -> CommandLineRequest {
+        let dashes = arguments.firstIndex(of: "--")
+        let head = Array(arguments[..<(dashes ?? arguments.count)])
+        let program = dashes.map { Array(arguments[($0 + 1)...]) }
+        if let program, program.first?.isEmpty ?? true {
+            throw .usage("there is no program after --", hint: "mcp-client tools -- PROGRAM ARGS")
+        }
+        var parser = InvocationParser(hasProgram: program != nil)
+        try parser.readHead(head)
+        return try parser.finish(program)
+    }
+
+    private init(hasProgram: Bool) { self.hasProgram = hasProgram }
+
+    /// How many words after COMMAND belong to us; nil when our flags may stand anywhere.
+    private var flagsEndAfter: Int? {
+        guard let grammar = command?.grammar, grammar.takesArguments else { return nil }
+        return grammar.operands.count + (hasProgram ? 0 : 1)
+    }
+
+    private mutating func readHead(_ head: [String]) throws(Failure) {
+        var index = 0
+        while index < head.count {
+            let word = head[index]
+            index += 1
+            if let end = flagsEndAfter, words.count >= end {
+                arguments.append(word)
+            } else if word.hasPrefix("-"), word != "-" {
+                try readFlag(word, head, &index)
+            } else if command == nil {
+                command = try Self.command(named: word)
+            } else {
+                words.append(word)
+            }
+        }
+    }
+
+    private mutating func readFlag(_ word: String, _ head: [String], _ index: inout Int) throws(Failure) {
+        if let flag = Flag.named(word) {
+            guard flag.grammar.value != nil else { return try options.apply(flag, "") }
+            guard index < head.count else {
+                throw .usage("\(word) needs a value", hint: "\(word) \(flag.grammar.value ?? "")")
+            }
+            let value = head[index]
+            index += 1
+            return try options.apply(flag, value)
+        }
+        if word.hasPrefix("--"), let sign = word.firstIndex(of: "=") {
+            let name = String(word[..<sign])
+            guard let flag = Flag.named(name) else { throw Self.unknownFlag(name) }
+            guard flag.grammar.value != nil else { throw .usage("\(name) takes no value") }
+            return try options.apply(flag, String(word[word.index(after: sign)...]))
+        }
+        // -oFILE, -HName:value: a short flag and its value in one word.
+        if !word.hasPrefix("--"), word.count > 2, let flag = Flag.named(String(word.prefix(2))),
+            flag.grammar.value != nil
+        {
+            return try options.apply(flag, String(word.dropFirst(2)))
+        }
+        throw Self.unknownFlag(word)
+    }
+
+    private func finish(_ program: [String]?) throws(Failure) -> CommandLineRequest {
+        if options.help { return .help(command) }
+        if options.version {
+            return .run(Invocation(command: .version, options: options, target: nil))
+        }
+        guard let command else {
+            throw .usage("no command", hint: "mcp-client --help lists the commands")
+        }
+        for flag in options.given where !flag.applies(to: command) {
+            throw .usage(
+                "\(flag.name) does not apply to \(command.rawValue)",
+                hint: "mcp-client \(command.rawValue) --help lists its flags")
+        }
+        var invocation = Invocation(command: command, options: options, target: nil, arguments: arguments)
+        invocation.operands = words
+        if command.grammar.needsTarget {
+            if let program {
+                invocation.target = .program(program)
+            } else {
+                guard let text = words.first else { throw missing(["TARGET"], command) }
+                try checkCount(Array(words.dropFirst()), command)
+                invocation.target = try Target(parsing: text)
+                invocation.targetText = text
+                invocation.operands.removeFirst()
+            }
+        } else if program != nil {
+            throw .usage("\(command.rawValue) needs no server")
+        }
+        try checkCount(invocation.operands, command)
+        try checkCombination(invocation)
+        return .run(invocation)
+    }
+
+    private func checkCount(_ operands: [String], _ command: Command) throws(Failure) {
+        let grammar = command.grammar.operands
+        let required = grammar.filter { $0.count != .optional }
+        if operands.count < required.count {
+            throw missing(required[operands.count...].map(\.name), command)
+        }
+        let isOpen = grammar.last?.count == .oneOrMore
+        if !isOpen, operands.count > grammar.count {
+            throw .usage(
+                "\(command.rawValue) has no place for \(quoted(operands[grammar.count]))",
+                hint: "usage: \(command.usage)")
+        }
+    }
+
+    private func missing(_ names: [String], _ command: Command) -> Failure {
+        .usage(
+            "\(command.rawValue) needs \(names.joined(separator: " and "))", hint: "usage: \(command.usage)")
+    }
+
+    /// Flags that cannot be together, or that mean nothing for this kind of target.
+    private func checkCombination(_ invocation: Invocation) throws(Failure) {
+        let shapes = options.given.filter { [.json, .raw, .structured].contains($0) }
+        if let first = shapes.first, let other = shapes.first(where: { $0 != first }) {
+            throw .usage("\(first.name) and \(other.name) exclude each other")
+        }
+        if options.raw, options.select != nil { throw .usage("--raw and --select exclude each other") }
+        if options.bearerEnv != nil, options.bearerFile != nil {
+            throw .usage("--bearer-env and --bearer-file exclude each other")
+        }
+        let isProgram: Bool
+        switch invocation.target {
+        case nil: return
+        case .program: isProgram = true
+        case .http, .unix: isProgram = false
+        }
+        for flag in options.given {
+            switch flag {
+            case .header, .bearerEnv, .bearerFile:
+                if isProgram { throw .usage("\(flag.name) is for HTTP targets, not for a program") }
+            case .environment, .directory:
+                if !isProgram { throw .usage("\(flag.name) is for a program after --, not for HTTP") }
+            default: break
+            }
+        }
+    }
+
+    private static func command(named word: String) throws(Failure) -> Command {
+        if let command = Command(rawValue: word) { return command }
+        let best = Suggestion.best(for: word, among: Command.allCases.map(\.rawValue))
+        throw .usage(
+            "\(quoted(word)) is not a command", details: best.map { ["did you mean \($0)?"] } ?? [],
+            hint: "mcp-client --help lists the commands")
+    }
+
+    private static func unknownFlag(_ word: String) -> Failure {
+        let names = Flag.allCases.flatMap(\.grammar.names).filter { $0.hasPrefix("--") }
+        let best = Suggestion.best(for: word, among: names)
+        return .usage(
+            "\(quoted(word)) is not a flag", details: best.map { ["did you mean \($0)?"] } ?? [],
+            hint: "mcp-client --help lists the flags")
+    }
+}

@@ -1,0 +1,129 @@
+import MCPCore
+
+/// What the flags say.
+struct Options: Sendable {
+    enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
+
+    var json = false
+    var raw = false
+    var structured = false
+    var select: SelectPath?
+    var outputFile: String?
+    var quiet = false
+    /// 0 silent, 1 a line per message, 2 the whole wire.
+    var verbosity = 0
+    var timings = false
+    var color = ColorChoice.auto
+    var headers: [HeaderLine] = []
+    var bearerEnv: String?
+    var bearerFile: String?
+    var environment: [EnvironmentEntry] = []
+    var directory: String?
+    /// Nil negotiates.
+    var protocolVersion: String?
+    var timeout = Duration.seconds(60)
+    var deadline: Duration?
+    var connectTimeout = Duration.seconds(10)
+    var noValidate = false
+    var help = false
+    var version = false
+    /// Flags in the order they came, to check them against the command.
+    var given: [Flag] = []
+
+    struct HeaderLine: Sendable, Hashable {
+        let name: String
+        let value: String
+    }
+
+    struct EnvironmentEntry: Sendable, Hashable {
+        let name: String
+        let value: String
+    }
+
+    mutating func apply(_ flag: Flag, _ value: String) throws(Failure) {
+        given.append(flag)
+        switch flag {
+        case .json: json = true
+        case .raw: raw = true
+        case .structured: structured = true
+        case .select: select = try SelectPath(parsing: value)
+        case .output: outputFile = try nonEmpty(value, flag)
+        case .quiet: quiet = true
+        case .verbose: verbosity += 1
+        case .wire: verbosity = 2
+        case .timings: timings = true
+        case .color: color = try Self.colorChoice(value)
+        case .header: headers.append(try Self.header(value))
+        case .bearerEnv: bearerEnv = try nonEmpty(value, flag)
+        case .bearerFile: bearerFile = try nonEmpty(value, flag)
+        case .environment: environment.append(try Self.environmentEntry(value))
+        case .directory: directory = try nonEmpty(value, flag)
+        case .protocolVersion: protocolVersion = try Self.revision(value)
+        case .timeout: timeout = try Self.time(value, flag)
+        case .deadline: deadline = try Self.time(value, flag)
+        case .connectTimeout: connectTimeout = try Self.time(value, flag)
+        case .noValidate: noValidate = true
+        case .help: help = true
+        case .version: version = true
+        }
+    }
+
+    private func nonEmpty(_ value: String, _ flag: Flag) throws(Failure) -> String {
+        if value.isEmpty { throw .usage("\(flag.name) needs a value") }
+        return value
+    }
+
+    private static func time(_ value: String, _ flag: Flag) throws(Failure) -> Duration {
+        guard let duration = TimeSpan.parse(value) else {
+            throw .usage(
+                "\(flag.name) \(quoted(value)) is not a time", hint: "for example 500ms, 10s, 2m or 1h")
+        }
+        return duration
+    }
+
+    private static func header(_ value: String) throws(Failure) -> HeaderLine {
+        guard let colon = value.firstIndex(of: ":"), colon > value.startIndex else {
+            throw .usage("-H \(quoted(value)) has no name and colon", hint: "-H 'X-Name: value'")
+        }
+        let name = value[..<colon]
+        // RFC 9110 5.6.2 token; RFC 9110 5.5: no control characters in a value.
+        let isToken = name.utf8.allSatisfy { byte in
+            byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+        let text = value[value.index(after: colon)...].trimmingSpaces()
+        guard isToken, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw .usage(
+                "-H \(quoted(String(name))) is not a valid header",
+                hint: "a name is letters, digits and -; a value has no control characters")
+        }
+        return HeaderLine(name: String(name), value: text)
+    }
+
+    private static func environmentEntry(_ value: String) throws(Failure) -> EnvironmentEntry {
+        guard let sign = value.firstIndex(of: "="), sign > value.startIndex else {
+            throw .usage("-e \(quoted(value)) has no name and =", hint: "-e NAME=value")
+        }
+        return EnvironmentEntry(
+            name: String(value[..<sign]), value: String(value[value.index(after: sign)...]))
+    }
+
+    private static func colorChoice(_ value: String) throws(Failure) -> ColorChoice {
+        guard let choice = ColorChoice(rawValue: value) else {
+            throw .usage("--color is auto, always or never, not \(quoted(value))")
+        }
+        return choice
+    }
+
+    /// The revisions this version speaks, newest first.
+    static var revisions: [String] { ProtocolVersion.known.map(\.text) }
+
+    private static func revision(_ value: String) throws(Failure) -> String? {
+        if value == "auto" { return nil }
+        guard revisions.contains(value) else {
+            throw .usage(
+                "--protocol \(quoted(value)) is not a revision of MCP",
+                hint: "auto, \(revisions.joined(separator: ", "))")
+        }
+        return value
+    }
+}

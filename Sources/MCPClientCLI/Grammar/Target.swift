@@ -1,0 +1,80 @@
+/// Where the server is, as the command line names it.
+enum Target: Sendable, Hashable {
+    case http(String)
+    case unix(path: String, endpoint: String)
+    case program([String])
+
+    /// Reads TARGET. A failure says which forms exist.
+    init(parsing text: String) throws(Failure) {
+        if text.isEmpty { throw .usage("TARGET is empty", hint: Self.forms) }
+        if let scheme = Self.scheme(of: text) {
+            switch scheme {
+            case "http": self = .http(text)
+            case "https":
+                throw .usage(
+                    "https is not in this version", details: ["given: \(inlineText(text))"],
+                    hint: "use http:// to a server or proxy on this machine, unix:///PATH, or -- PROGRAM ARGS"
+                )
+            case "unix": self = try Self.unixSocket(text)
+            default: throw .usage("\(inlineText(scheme)):// is not a transport of MCP", hint: Self.forms)
+            }
+            return
+        }
+        self = try Self.hostAndPort(text)
+    }
+
+    static let forms =
+        "TARGET is http://HOST:PORT/PATH, unix:///PATH, HOST:PORT, or -- PROGRAM ARGS at the end"
+
+    private static func scheme(of text: String) -> String? {
+        guard let end = text.firstIndex(of: ":"), text[end...].hasPrefix("://"), end > text.startIndex else {
+            return nil
+        }
+        return text[..<end].lowercased()
+    }
+
+    private static func unixSocket(_ text: String) throws(Failure) -> Target {
+        let rest = text.dropFirst("unix://".count)
+        let parts = rest.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = String(parts.first ?? "")
+        guard path.hasPrefix("/"), path.count > 1 else {
+            throw .usage(
+                "a unix target needs an absolute path", details: ["given: \(inlineText(text))"],
+                hint: "unix:///run/server.sock, or unix:///run/server.sock#/mcp with the endpoint")
+        }
+        let endpoint = parts.count > 1 ? String(parts[1]) : "/mcp"
+        guard endpoint.hasPrefix("/") else {
+            throw .usage(
+                "the endpoint after # starts with /", details: ["given: \(inlineText(text))"],
+                hint: "unix://\(inlineText(path))#/mcp")
+        }
+        return .unix(path: path, endpoint: endpoint)
+    }
+
+    private static func hostAndPort(_ text: String) throws(Failure) -> Target {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {
+            if text.contains("/") || text.hasPrefix(".") {
+                throw .usage(
+                    "\(quoted(text)) is not a target",
+                    hint: "a program stands at the end, after --:  mcp-client … -- \(inlineText(text))")
+            }
+            throw .usage("\(quoted(text)) is not a target", hint: Self.forms)
+        }
+        guard (1 ... 65535).contains(port) else {
+            throw .usage("port \(port) is outside 1…65535", details: ["given: \(inlineText(text))"])
+        }
+        let host = text[..<colon]
+        guard isLoopback(host) else {
+            throw .usage(
+                "HOST:PORT reaches this machine only", details: ["given: \(inlineText(text))"],
+                hint: "write the address in full: http://\(inlineText(text))/mcp")
+        }
+        return .http("http://\(host):\(port)/mcp")
+    }
+
+    private static func isLoopback(_ host: Substring) -> Bool {
+        if host == "localhost" || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}

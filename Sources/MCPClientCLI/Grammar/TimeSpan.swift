@@ -1,0 +1,53 @@
+/// Times on the command line: `500ms`, `10s`, `1.5m`, `1m30s`, `2h`; a bare number means seconds.
+enum TimeSpan {
+    /// Nil when the text is no time; at most 100 days.
+    static func parse(_ text: String) -> Duration? {
+        var rest = Substring(text)
+        var total = 0.0
+        guard !rest.isEmpty else { return nil }
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+            guard let number = Double(digits) else { return nil }
+            rest = rest.dropFirst(digits.count)
+            let unit = rest.prefix { $0.isLetter }
+            rest = rest.dropFirst(unit.count)
+            guard let factor = seconds(perUnit: unit, isWholeText: digits.count == text.count) else {
+                return nil
+            }
+            total += number * factor
+        }
+        guard total > 0, total <= 8_640_000 else { return nil }
+        return .nanoseconds(Int64((total * 1e9).rounded()))
+    }
+
+    private static func seconds(perUnit unit: Substring, isWholeText: Bool) -> Double? {
+        switch unit {
+        case "ms": 0.001
+        case "s": 1
+        case "m", "min": 60
+        case "h": 3600
+        case "": isWholeText ? 1 : nil
+        default: nil
+        }
+    }
+
+    /// `41 ms`, `2.5 s`: for people.
+    static func text(_ duration: Duration) -> String {
+        let milliseconds = Self.milliseconds(duration)
+        if milliseconds < 10 { return "\(decimal(milliseconds)) ms" }
+        if milliseconds < 1000 { return "\(Int(milliseconds.rounded())) ms" }
+        return "\(decimal(milliseconds / 1000)) s"
+    }
+
+    static func milliseconds(_ duration: Duration) -> Double {
+        let parts = duration.components
+        return Double(parts.seconds) * 1000 + Double(parts.attoseconds) / 1e15
+    }
+
+    /// One digit after the point, none when it is zero.
+    static func decimal(_ value: Double) -> String {
+        guard value.isFinite, value < 1e12 else { return "?" }
+        let tenths = Int((value * 10).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+}

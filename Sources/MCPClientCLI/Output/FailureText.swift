@@ -1,0 +1,27 @@
+import MCPCore
+
+/// A failure as a person and as a program read it.
+enum FailureText {
+    private static let maxDetails = 16
+
+    static func lines(_ failure: Failure, style: Style) -> String {
+        var lines = [(failure.hasPrefix ? style.red(style.bold("error:")) + " " : "") + failure.message]
+        lines += failure.details.prefix(maxDetails).map { "  " + $0 }
+        if let usage = failure.usage { lines.append(usage) }
+        if let hint = failure.hint { lines.append(style.cyan("hint:") + " " + hint) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// `{"error":{"kind":"auth_required","code":4,"message":…,"status":401,"hint":…}}`
+    static func json(_ failure: Failure) -> String {
+        var error: JSONObject = [
+            "kind": .string(failure.kind.rawValue), "code": JSONValue(failure.code.rawValue),
+            "message": .string(failure.message),
+        ]
+        if !failure.details.isEmpty { error["details"] = .array(failure.details.map { .string($0) }) }
+        if let status = failure.status { error["status"] = JSONValue(status) }
+        if let rpcCode = failure.rpcCode { error["rpcCode"] = JSONValue(rpcCode) }
+        if let hint = failure.hint { error["hint"] = .string(hint) }
+        return JSONValue.object(["error": .object(error)]).serialized() + "\n"
+    }
+}

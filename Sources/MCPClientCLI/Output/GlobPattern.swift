@@ -1,0 +1,79 @@
+/// A pattern over names: `*` any text, `?` one character, `[a-z]` and `[!a-z]` one of a set.
+struct GlobPattern: Sendable {
+    private enum Part {
+        case any
+        case one
+        case literal(Character)
+        case set([ClosedRange<Character>], isNegated: Bool)
+    }
+
+    private let parts: [Part]
+
+    init(_ text: String) {
+        var parts: [Part] = []
+        var rest = Array(text)[...]
+        while let first = rest.popFirst() {
+            switch first {
+            case "*":
+                if case .any = parts.last {} else { parts.append(.any) }
+            case "?": parts.append(.one)
+            case "[":
+                if let end = rest.dropFirst().firstIndex(of: "]") {
+                    parts.append(Self.set(rest[rest.startIndex ..< end]))
+                    rest = rest[(end + 1)...]
+                } else {
+                    parts.append(.literal(first))
+                }
+            default: parts.append(.literal(first))
+            }
+        }
+        self.parts = parts
+    }
+
+    private static func set(_ text: ArraySlice<Character>) -> Part {
+        var rest = text
+        let isNegated = rest.first == "!"
+        if isNegated { rest = rest.dropFirst() }
+        var ranges: [ClosedRange<Character>] = []
+        while let low = rest.popFirst() {
+            if rest.count >= 2, rest.first == "-", let high = rest.dropFirst().first, low <= high {
+                ranges.append(low ... high)
+                rest = rest.dropFirst(2)
+            } else {
+                ranges.append(low ... low)
+            }
+        }
+        return .set(ranges, isNegated: isNegated)
+    }
+
+    /// Iterative, with one point to go back to: linear in practice, never exponential.
+    func matches(_ name: String) -> Bool {
+        let name = Array(name)
+        var (part, index) = (0, 0)
+        var retry: (part: Int, index: Int)?
+        while index < name.count {
+            if part < parts.count, case .any = parts[part] {
+                part += 1
+                retry = (part, index)
+            } else if part < parts.count, Self.accepts(parts[part], name[index]) {
+                part += 1
+                index += 1
+            } else if let back = retry {
+                part = back.part
+                index = back.index + 1
+                retry = (back.part, index)
+            } else {
+                return false
+            }
+        }
+        return parts[part...].allSatisfy { if case .any = $0 { true } else { false } }
+    }
+
+    private static func accepts(_ part: Part, _ character: Character) -> Bool {
+        switch part {
+        case .any, .one: true
+        case .literal(let literal): literal == character
+        case .set(let ranges, let isNegated): ranges.contains { $0.contains(character) } != isNegated
+        }
+    }
+}

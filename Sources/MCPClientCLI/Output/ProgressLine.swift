@@ -1,0 +1,64 @@
+import MCPCore
+import Synchronization
+
+/// One line on stderr that shows how far a call is, on a terminal only; erased before the result.
+final class ProgressLine: Sendable {
+    private let sink: any Sink
+    private let name: String
+    private let start = ContinuousClock.now
+    private let state = Mutex<State>(State())
+
+    private struct State {
+        var isShown = false
+        var isFinished = false
+        var last: ContinuousClock.Instant?
+    }
+
+    private static let cells = 18
+    private static let width = 79
+    private static let interval = Duration.milliseconds(50)
+
+    /// Nil when nobody would see it.
+    init?(name: String, console: Console) {
+        guard console.stderr.isTerminal, !console.isQuiet else { return nil }
+        self.name = TerminalText.inline(name, limit: 24)
+        sink = console.stderr
+    }
+
+    func show(_ progress: Progress) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            if state.isFinished { return }
+            if let last = state.last, now - last < Self.interval, progress.fraction ?? 0 < 1 { return }
+            state.last = now
+            state.isShown = true
+            sink.write("\r\u{1B}[2K" + Self.line(name, progress, elapsed: now - start))
+        }
+    }
+
+    /// Erases the line; later reports show nothing.
+    func finish() {
+        state.withLock { state in
+            state.isFinished = true
+            if state.isShown { sink.write("\r\u{1B}[2K") }
+        }
+    }
+
+    /// `  ▸ git_log ███████████░░░░░░░ 61%  scanning pack 3/5   0.8 s`
+    static func line(_ name: String, _ progress: Progress, elapsed: Duration) -> String {
+        var line = "  ▸ \(name) "
+        if let fraction = progress.fraction {
+            let full = Int((fraction * Double(cells)).rounded(.down))
+            line += String(repeating: "█", count: full) + String(repeating: "░", count: cells - full)
+            line += " \(Int((fraction * 100).rounded(.down)))%"
+        } else {
+            line += TimeSpan.decimal(progress.progress)
+        }
+        let time = "   \(TimeSpan.decimal(TimeSpan.milliseconds(elapsed) / 1000)) s"
+        let room = width - line.count - time.count - 2
+        if let message = progress.message, room > 3 {
+            line += "  " + TerminalText.inline(message, limit: room - 1)
+        }
+        return line + time
+    }
+}

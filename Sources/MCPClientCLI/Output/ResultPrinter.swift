@@ -1,0 +1,104 @@
+import MCPCore
+
+/// Prints a result in the form that the flags ask for.
+struct ResultPrinter: Sendable {
+    let console: Console
+    let options: Options
+    /// Writes a file beside the one of `-o`.
+    let saveFile: @Sendable ([UInt8], String) throws(Failure) -> Void
+
+    /// Whether the flags ask for JSON or a part of it.
+    var printsJSON: Bool { options.json || options.structured || options.select != nil }
+
+    /// Prints the forms that are JSON. False when the result is to be shown to a person.
+    func printJSON(_ result: RawJSON) throws(Failure) -> Bool {
+        guard printsJSON else { return false }
+        var value = result
+        if options.structured {
+            guard let structured = result["structuredContent"] else {
+                throw .malformed("the result has no structuredContent")
+            }
+            value = structured
+        }
+        if let select = options.select {
+            value = try select.select(from: value)
+            if !options.json, let text = value.string {
+                console.text(text)
+                return true
+            }
+        }
+        printWire(value)
+        return true
+    }
+
+    /// JSON as it came. On a terminal only `--json` shows it unescaped.
+    func printWire(_ value: RawJSON) {
+        if options.json { console.json(value) } else { console.text(String(value.bytes)) }
+    }
+
+    func print(_ pieces: [ContentPiece]) throws(Failure) {
+        if options.raw { return try printRaw(pieces) }
+        if let file = options.outputFile { return try save(pieces, file) }
+        for piece in pieces {
+            switch piece {
+            case .text(let text): console.text(text)
+            case .line(let line): console.line(line)
+            case .bytes(let bytes, let mimeType):
+                console.line(ContentPiece.placeholder(bytes.count, mimeType))
+            }
+        }
+    }
+
+    private func printRaw(_ pieces: [ContentPiece]) throws(Failure) {
+        guard pieces.count == 1, let piece = pieces.first else {
+            throw Failure(
+                code: .protocolError, kind: .protocolError,
+                message: "--raw needs exactly one content block, the result has \(pieces.count)",
+                hint: "-o FILE saves all of them, --json shows them")
+        }
+        switch piece {
+        case .text(let text):
+            console.stdout.write(console.stdout.isTerminal ? TerminalText.block(text) : text)
+        case .line(let line): console.line(line)
+        case .bytes(let bytes, let mimeType):
+            if console.stdout.isTerminal {
+                throw Failure(
+                    code: .protocolError, kind: .output,
+                    message: "the result is \(inlineText(mimeType)), which a terminal cannot show",
+                    hint: "-o FILE saves it")
+            }
+            console.stdout.write(bytes)
+        }
+    }
+
+    /// A single block of bytes becomes FILE itself; otherwise FILE gets the texts, and bytes go beside it.
+    private func save(_ pieces: [ContentPiece], _ file: String) throws(Failure) {
+        if pieces.count == 1, case .bytes(let bytes, _)? = pieces.first {
+            console.stdout.write(bytes)
+            return
+        }
+        var number = 0
+        for piece in pieces {
+            switch piece {
+            case .text(let text): console.text(text)
+            case .line(let line): console.line(line)
+            case .bytes(let bytes, let mimeType):
+                number += 1
+                let path = Self.sideFile(file, number, mimeType)
+                try saveFile(bytes, path)
+                console.note("wrote \(inlineText(path)) (\(ByteSize.text(bytes.count)))")
+            }
+        }
+    }
+
+    /// `out.txt` → `out-1.png`
+    static func sideFile(_ file: String, _ number: Int, _ mimeType: String) -> String {
+        var stem = Substring(file)
+        if let dot = file.lastIndex(of: "."), dot > file.startIndex,
+            !file[dot...].contains("/"), file[file.index(before: dot)] != "/"
+        {
+            stem = file[..<dot]
+        }
+        return "\(stem)-\(number).\(ContentPiece.fileExtension(mimeType))"
+    }
+}

@@ -1,0 +1,79 @@
+import MCPCore
+
+/// Shows what goes over the wire, on stderr: a line per message with `-v`, everything with `-vv`.
+struct TracePrinter: Sendable {
+    let sink: any Sink
+    let showsWire: Bool
+    /// The bearer token, should a server repeat it.
+    let secret: String?
+    let style: Style
+
+    func show(_ event: TraceEvent) {
+        guard let text = text(event) else { return }
+        sink.write(text + "\n")
+    }
+
+    func text(_ event: TraceEvent) -> String? {
+        switch event {
+        case .sent(let method, let bytes):
+            style.cyan(">") + " " + (showsWire ? line(String(bytes)) : Self.summary(bytes, method: method))
+        case .received(let bytes):
+            style.green("<") + " " + (showsWire ? line(String(bytes)) : Self.summary(bytes, method: nil))
+        case .httpRequest(let head): showsWire ? lines(head, style.cyan(">")) : nil
+        case .httpResponse(_, let head): showsWire ? lines(head, style.green("<")) : nil
+        case .garbage(let text): style.red("!") + " not a message: " + line(text)
+        case .stderr(let text): "server: " + line(text)
+        }
+    }
+
+    /// `tools/call id 3 (212 B)`, `result id 3 (1.2 kB)`, `error -32602 id 3 (90 B)`
+    static func summary(_ bytes: ByteSlice, method: String?) -> String {
+        var words: [String] = []
+        if let message = try? RawJSON(validating: bytes) {
+            if let method = method ?? message["method"]?.string, !method.isEmpty {
+                words.append(inlineText(method))
+            } else if let error = message["error"] {
+                words.append("error \(error["code"]?.int.map(String.init) ?? "")")
+            } else {
+                words.append(message["result"] == nil ? "message" : "result")
+            }
+            if let id = message["id"] { words.append("id \(inlineText(String(id.bytes)))") }
+        } else {
+            words.append(inlineText(method ?? "message"))
+        }
+        words.append("(\(ByteSize.text(bytes.count)))")
+        return words.joined(separator: " ")
+    }
+
+    private func lines(_ head: String, _ mark: String) -> String {
+        // "\r\n" is one Character.
+        head.split(whereSeparator: \.isNewline).map { mark + " " + line(String($0)) }.joined(separator: "\n")
+    }
+
+    private func line(_ text: String) -> String {
+        TerminalText.inline(masked(text), limit: sink.isTerminal ? TerminalText.maxLineLength : Int.max)
+    }
+
+    private func masked(_ text: String) -> String {
+        guard let secret, secret.utf8.count >= 8 else { return text }
+        var out = ""
+        var rest = text[...]
+        while let range = Self.range(of: secret, in: rest) {
+            out += rest[..<range.lowerBound] + "***"
+            rest = rest[range.upperBound...]
+        }
+        return out + rest
+    }
+
+    private static func range(of part: String, in text: Substring) -> Range<String.Index>? {
+        guard let first = part.utf8.first else { return nil }
+        var start = text.utf8.startIndex
+        while let found = text.utf8[start...].firstIndex(of: first) {
+            if text.utf8[found...].starts(with: part.utf8) {
+                return found..<text.utf8.index(found, offsetBy: part.utf8.count)
+            }
+            start = text.utf8.index(after: found)
+        }
+        return nil
+    }
+}

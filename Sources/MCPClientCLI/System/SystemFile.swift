@@ -1,0 +1,135 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The few file operations that a command line needs.
+enum SystemFile {
+    /// Larger files and streams are refused: no message can carry them.
+    static let maxBytes = 256 << 20
+
+    /// The bytes of a file.
+    static func read(_ path: String) throws(Failure) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 {
+            throw .usage("cannot read \(inlineText(path)): \(text(errno))")
+        }
+        defer { close(descriptor) }
+        return try readAll(descriptor, name: inlineText(path))
+    }
+
+    /// The bytes of a descriptor to its end.
+    static func readAll(_ descriptor: Int32, name: String) throws(Failure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                unsafe Self.readOnce(descriptor, buffer.baseAddress, buffer.count)
+            }
+            if count == 0 { return bytes }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                throw .usage("cannot read \(name): \(text(errno))")
+            }
+            bytes += chunk[..<count]
+            if bytes.count > maxBytes { throw .usage("\(name) is larger than \(maxBytes >> 20) MiB") }
+        }
+    }
+
+    private static func readOnce(_ descriptor: Int32, _ start: UnsafeMutableRawPointer?, _ count: Int) -> Int
+    {
+        #if canImport(Darwin)
+        unsafe Darwin.read(descriptor, start, count)
+        #elseif canImport(Musl)
+        unsafe Musl.read(descriptor, start, count)
+        #else
+        unsafe Glibc.read(descriptor, start, count)
+        #endif
+    }
+
+    /// Writes all bytes; the errno of the failure, or nil.
+    static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32? {
+        var offset = 0
+        while offset < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[offset...])
+                return unsafe writeOnce(descriptor, rest.baseAddress, rest.count)
+            }
+            if count >= 0 {
+                offset += count
+                continue
+            }
+            if errno == EAGAIN {
+                waitUntilWritable(descriptor)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return nil
+    }
+
+    private static func writeOnce(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
+        #if canImport(Darwin)
+        unsafe Darwin.write(descriptor, start, count)
+        #elseif canImport(Musl)
+        unsafe Musl.write(descriptor, start, count)
+        #else
+        unsafe Glibc.write(descriptor, start, count)
+        #endif
+    }
+
+    private static func waitUntilWritable(_ descriptor: Int32) {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&request, 1, 1000)
+    }
+
+    /// Waits for bytes or the end; false after `milliseconds`.
+    static func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&request, 1, milliseconds) != 0
+    }
+
+    /// Creates or replaces a file.
+    static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        var code: Int32? = descriptor < 0 ? errno : nil
+        if descriptor >= 0 {
+            code = writeAll(descriptor, bytes)
+            if close(descriptor) != 0, code == nil { code = errno }
+        }
+        if let code {
+            throw Failure(
+                code: .unreachable, kind: .output, message: "cannot write \(inlineText(path)): \(text(code))")
+        }
+    }
+
+    /// Whether a file can be written there, asked before anything is sent.
+    static func checkWritable(_ path: String) throws(Failure) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        if descriptor < 0 { throw .usage("cannot write \(inlineText(path)): \(text(errno))") }
+        close(descriptor)
+    }
+
+    /// A shell pipe or a file. A socket is not taken: programs that start others leave one open as stdin
+    /// and never close it.
+    static func isPipeOrFile(_ descriptor: Int32) -> Bool {
+        var info = stat()
+        guard unsafe fstat(descriptor, &info) == 0 else { return false }
+        let kind = info.st_mode & S_IFMT
+        return kind == S_IFIFO || kind == S_IFREG
+    }
+
+    static func text(_ code: Int32) -> String {
+        guard let message = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: message)
+    }
+
+    /// A variable of the environment; nil when it is not set.
+    static func variable(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+}

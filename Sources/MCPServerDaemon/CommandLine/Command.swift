@@ -1,0 +1,21 @@
+import MCPCore
+
+/// What the command line asks for.
+enum Command: Sendable, Hashable {
+    case run(RunOptions)
+    /// Nil: the default file.
+    case check(file: String?, [Override])
+    case schema
+    case version
+    case help
+}
+
+/// The options of `run`.
+struct RunOptions: Sendable, Hashable {
+    var file: String?
+    var isDemo = false
+    var isStdio = false
+    var listen: [ConfiguredAddress] = []
+    var overrides: [Override] = []
+    var logLevel: LogLevel?
+}

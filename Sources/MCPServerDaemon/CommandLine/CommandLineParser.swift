@@ -1,0 +1,160 @@
+import MCPCore
+
+/// Parses the arguments behind the program's name.
+struct CommandLineParser {
+    private static let commands = ["run", "check", "schema", "version", "help"]
+    private static let options = [
+        "-c", "--config", "--demo", "--stdio", "--listen", "--set", "--log-level", "--help", "-h",
+        "--version",
+    ]
+
+    private var arguments: ArraySlice<String>
+    private var options = RunOptions()
+    private var positionals: [String] = []
+    /// The options that were given, in their order.
+    private var given: [String] = []
+
+    private init(_ arguments: [String]) { self.arguments = arguments[...] }
+
+    static func parse(_ arguments: [String]) throws(CommandLineError) -> Command {
+        var parser = CommandLineParser(arguments)
+        return try parser.parse()
+    }
+
+    private mutating func parse() throws(CommandLineError) -> Command {
+        while let argument = arguments.popFirst() {
+            if argument == "--" { throw CommandLineError("there is nothing that could follow --") }
+            if !argument.hasPrefix("-") || argument == "-" {
+                positionals.append(argument)
+                continue
+            }
+            let parts =
+                argument.hasPrefix("--")
+                ? argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+                    String.init)
+                : [argument]
+            let inline = parts.count > 1 ? parts[1] : nil
+            if let command = try parseOption(parts[0], inline: inline) { return command }
+        }
+        return try command()
+    }
+
+    /// A command where the option is one: `--help`, `--version`.
+    private mutating func parseOption(_ name: String, inline: String?) throws(CommandLineError) -> Command? {
+        switch name {
+        case "-c", "--config":
+            if options.file != nil { throw CommandLineError("\(name) is given twice", hint: "give one file") }
+            options.file = try value(of: name, inline, example: "FILE")
+        case "--listen":
+            options.listen.append(try address(try value(of: name, inline, example: "127.0.0.1:8808")))
+        case "--set":
+            let text = try value(of: name, inline, example: "limits.body=64MiB")
+            guard let override = Override(text) else {
+                throw CommandLineError(
+                    "--set takes path=value, not \"\(text)\"", hint: "for example --set limits.body=64MiB")
+            }
+            options.overrides.append(override)
+        case "--log-level":
+            options.logLevel = try logLevel(try value(of: name, inline, example: "info"))
+        case "--demo", "--stdio", "-h", "--help", "--version":
+            if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
+            if name == "--version" { return .version }
+            if name != "--demo", name != "--stdio" { return .help }
+            if name == "--demo" { options.isDemo = true } else { options.isStdio = true }
+        default:
+            let near = Suggestion.nearest(to: name, among: Self.options)
+            guard let near else { throw CommandLineError("unknown option \(name)") }
+            throw CommandLineError("unknown option \(name)", hint: "did you mean \(near)?")
+        }
+        given.append(name)
+        return nil
+    }
+
+    private mutating func value(
+        of name: String, _ inline: String?, example: String
+    ) throws(CommandLineError) -> String {
+        if let inline, !inline.isEmpty { return inline }
+        if inline == nil, let next = arguments.first, !next.hasPrefix("-") || next == "-" {
+            return arguments.removeFirst()
+        }
+        throw CommandLineError("\(name) needs a value", hint: "for example \(name) \(example)")
+    }
+
+    private func address(_ text: String) throws(CommandLineError) -> ConfiguredAddress {
+        let diagnostics = Diagnostics()
+        let position = SourcePosition(file: "--listen")
+        if let address = ConfigurationReader.address(text, at: position, diagnostics), !diagnostics.hasErrors
+        {
+            return address
+        }
+        throw CommandLineError(
+            "--listen \(diagnostics.sorted.first?.text ?? text)",
+            hint: "for example --listen 127.0.0.1:8808 or --listen unix:///run/user/1000/mcp.sock")
+    }
+
+    private func logLevel(_ text: String) throws(CommandLineError) -> LogLevel {
+        if let level = LogLevel(name: text) { return level }
+        let names = LogLevel.allCases.map(\.name)
+        let hint = Suggestion.nearest(to: text, among: names).map { "did you mean \($0)?" }
+        throw CommandLineError(
+            "--log-level \(text) is not known",
+            hint: hint ?? "the levels are \(names.joined(separator: ", "))")
+    }
+
+    private func command() throws(CommandLineError) -> Command {
+        let name = positionals.first ?? "run"
+        let rest = positionals.dropFirst()
+        switch name {
+        case "run":
+            try refuse(rest)
+            return .run(try checked(options))
+        case "check":
+            try refuse(rest.dropFirst())
+            try refuseOptions(but: ["--set", "-c", "--config"], command: name)
+            if rest.first != nil, options.file != nil {
+                throw CommandLineError(
+                    "check has two files", hint: "give the file once: mcp-server check FILE")
+            }
+            return .check(file: rest.first ?? options.file, options.overrides)
+        case "schema", "version", "help":
+            try refuse(rest)
+            try refuseOptions(but: [], command: name)
+            return name == "schema" ? .schema : name == "version" ? .version : .help
+        default:
+            let near = Suggestion.nearest(to: name, among: Self.commands)
+            let hint =
+                near.map { "did you mean mcp-server \($0)?" }
+                ?? "a configuration file is given with -c; there are " + Self.commands.joined(separator: ", ")
+            throw CommandLineError("unknown command \"\(name)\"", hint: hint)
+        }
+    }
+
+    private func refuse(_ extra: ArraySlice<String>) throws(CommandLineError) {
+        guard let first = extra.first else { return }
+        let isAddress = (try? ConfiguredAddress(first)) != nil
+        let isFile = first.hasSuffix(".jsonc") || first.hasSuffix(".json")
+        if isAddress {
+            throw CommandLineError(
+                "unexpected argument \"\(first)\"", hint: "write --listen before each address")
+        }
+        if isFile { throw CommandLineError("unexpected argument \"\(first)\"", hint: "write -c \(first)") }
+        throw CommandLineError("unexpected argument \"\(first)\"")
+    }
+
+    private func refuseOptions(but allowed: Set<String>, command: String) throws(CommandLineError) {
+        if let option = given.first(where: { !allowed.contains($0) }) {
+            throw CommandLineError("\(option) does nothing with \(command)", hint: "leave it out")
+        }
+    }
+
+    private func checked(_ options: RunOptions) throws(CommandLineError) -> RunOptions {
+        if options.isDemo, options.file != nil {
+            throw CommandLineError(
+                "--demo and a configuration file exclude each other", hint: "give one of them")
+        }
+        if options.isStdio, !options.listen.isEmpty {
+            throw CommandLineError("--stdio and --listen exclude each other", hint: "give one of them")
+        }
+        return options
+    }
+}

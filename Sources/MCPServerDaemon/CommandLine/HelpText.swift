@@ -1,0 +1,27 @@
+/// The text of `--help`: one screen.
+enum HelpText {
+    static let text = """
+        mcp-server exposes commands, files and prompts of this host to MCP clients.
+
+        usage: mcp-server [run] [-c FILE | --demo] [--stdio | --listen ADDR…] [--set PATH=VALUE…]
+               mcp-server check [FILE]      all errors of a configuration, with line and column
+               mcp-server schema            the JSON Schema of the configuration
+               mcp-server version
+
+          -c, --config FILE    the configuration (JSON with comments); default: the first of
+                               $XDG_CONFIG_HOME/mcp-server/mcp.jsonc (~/.config/mcp-server/mcp.jsonc)
+                               and /etc/mcp-server/mcp.jsonc
+          --demo               no configuration: echo, add, now, slow, some resources, a prompt
+          --stdio              serve standard input and output; this is the default without
+                               arguments when standard input is a pipe or a socket
+          --listen ADDR        HOST:PORT, [IPV6]:PORT or unix:///PATH?mode=0660&group=NAME; repeatable;
+                               default: unix://$XDG_RUNTIME_DIR/mcp.sock and 127.0.0.1:8808
+          --set PATH=VALUE     replace one value of the configuration: --set limits.body=64MiB
+          --log-level LEVEL    error, warning, info (the default) or debug
+          -h, --help           this text
+
+        try it:   mcp-server --demo
+        exit:     0 ended · 1 failed while running · 2 usage or configuration · 3 cannot listen
+                  8 check found errors · 130, 143 ended by a second signal
+        """
+}

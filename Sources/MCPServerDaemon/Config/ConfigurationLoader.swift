@@ -1,0 +1,44 @@
+/// Reads a configuration file with everything that belongs to it.
+struct ConfigurationLoader {
+    /// The result: usable when the diagnostics hold no error.
+    struct Outcome {
+        var configuration: Configuration
+        var diagnostics: Diagnostics
+    }
+
+    var overrides: [Override] = []
+    var environment: [String: String]
+
+    /// Loads the file at `path`; every problem, an unreadable file included, is in the outcome's diagnostics.
+    func load(file path: String) -> Outcome {
+        let diagnostics = Diagnostics()
+        let directory = Paths.parent(of: Paths.absolute(path, relativeTo: Paths.currentDirectory))
+        do throws(ConfigFileError) {
+            let bytes = try ConfigFile.bytes(at: path, shownAs: path)
+            return load(SourceText(name: path, bytes: bytes), directory: directory, diagnostics)
+        } catch {
+            diagnostics.error(error.text, at: SourcePosition(file: path))
+            return Outcome(configuration: Configuration(), diagnostics: diagnostics)
+        }
+    }
+
+    /// A configuration without a file: the defaults with the overrides of the command line.
+    func loadDefaults(serverName: String) -> Outcome {
+        let source = SourceText(name: "(no file)", text: "{\"server\": {\"name\": \"\(serverName)\"}}")
+        return load(source, directory: Paths.currentDirectory, Diagnostics())
+    }
+
+    /// Loads a text whose relative names are relative to `directory`.
+    func load(_ source: SourceText, directory: String, _ diagnostics: Diagnostics) -> Outcome {
+        let context = ConfigContext(diagnostics: diagnostics, directory: directory, environment: environment)
+        guard var root = JSONCParser.parse(source, into: diagnostics) else {
+            return Outcome(configuration: Configuration(), diagnostics: diagnostics)
+        }
+        for override in overrides { root = root.applying(override, diagnostics: diagnostics) }
+        let expansion = Expansion(
+            .init(environment: environment, configDirectory: directory, readSecret: context.readSecret),
+            diagnostics: diagnostics)
+        let configuration = ConfigurationReader(context: context).read(expansion.expand(root))
+        return Outcome(configuration: configuration, diagnostics: diagnostics)
+    }
+}

@@ -1,0 +1,95 @@
+/// Turns the tree of a configuration file into a checked configuration.
+struct ConfigurationReader {
+    /// The counts and times that make sense; beyond them a number is a mistake.
+    private static let connections = 1 ... 1_000_000
+    private static let perConnection = 1 ... 10_000
+    private static let body = (1 << 10) ... (1 << 30)
+
+    let context: ConfigContext
+
+    /// What could be read; it may be used only when the diagnostics hold no error.
+    func read(_ root: ConfigNode) -> Configuration {
+        var configuration = Configuration()
+        guard var reader = ObjectReader(root, path: "", context: context) else { return configuration }
+        _ = reader.string("$schema")
+        if let server = reader.object("server") { configuration.server = readServer(server) }
+        if let listen = reader.node("listen") { configuration.listen = readListen(listen) }
+        if let limits = reader.object("limits") { configuration.limits = readLimits(limits) }
+        if let tools = reader.node("tools") {
+            configuration.tools = ToolReader(context: context).readAll(tools)
+        }
+        if let files = reader.node("files") {
+            configuration.files = FilesReader(context: context).readAll(files)
+        }
+        if let prompts = reader.object("prompts") {
+            configuration.prompts = PromptReader(context: context).readAll(prompts)
+        }
+        reader.finish()
+        return configuration
+    }
+
+    private func readServer(_ reader: ObjectReader) -> ServerSettings {
+        var reader = reader
+        var settings = ServerSettings()
+        if let name = reader.string("name") {
+            if name.isEmpty {
+                context.diagnostics.error("server.name must not be empty", at: reader.place(of: "name"))
+            }
+            settings.name = name
+        }
+        settings.title = reader.string("title")
+        settings.version = reader.string("version") ?? settings.version
+        settings.instructions = reader.text("instructions")
+        reader.finish()
+        return settings
+    }
+
+    private func readListen(_ node: ConfigNode) -> [ConfiguredAddress] {
+        guard let elements = node.elements else {
+            context.diagnostics.error(
+                "listen must be an array of addresses, not \(node.kindName)", at: node.position)
+            return []
+        }
+        if elements.isEmpty {
+            context.diagnostics.error(
+                "listen has no address; leave it out for the default ones", at: node.position)
+        }
+        return elements.compactMap { element in
+            guard let text = element.string else {
+                context.diagnostics.error(
+                    "an address must be a string, not \(element.kindName)", at: element.position)
+                return nil
+            }
+            return Self.address(text, at: element.position, context.diagnostics)
+        }
+    }
+
+    /// An address that a server without authentication may listen on.
+    static func address(_ text: String, at position: SourcePosition, _ diagnostics: Diagnostics)
+        -> ConfiguredAddress?
+    {
+        do throws(ConfiguredAddress.Flaw) {
+            let address = try ConfiguredAddress(text)
+            if !address.isLoopback {
+                diagnostics.error(
+                    "\(text) can be reached from the network, and this server has no authentication: "
+                        + "listen on 127.0.0.1 or a unix socket, and let a proxy that authenticates forward to it",
+                    at: position)
+            }
+            return address
+        } catch {
+            diagnostics.error("\(text) \(error.text)", at: position)
+            return nil
+        }
+    }
+
+    private func readLimits(_ reader: ObjectReader) -> LimitSettings {
+        var reader = reader
+        let limits = LimitSettings(
+            connections: reader.integer("connections", in: Self.connections),
+            perConnection: reader.integer("perConnection", in: Self.perConnection),
+            body: reader.size("body", in: Self.body), drain: reader.duration("drain"))
+        reader.finish()
+        return limits
+    }
+}

@@ -1,0 +1,154 @@
+/// The JSON Schema of the configuration, for editors and for `mcp-server schema`.
+enum ConfigurationSchema {
+    static let text = #"""
+        {
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "title": "Configuration of mcp-server",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "$schema": { "type": "string" },
+            "server": {
+              "description": "What the server calls itself.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "name": { "type": "string", "minLength": 1, "default": "mcp-server" },
+                "title": { "type": "string" },
+                "version": { "type": "string" },
+                "instructions": { "$ref": "#/$defs/text", "description": "How a model should use the server." }
+              }
+            },
+            "listen": {
+              "description": "Addresses: HOST:PORT, [IPV6]:PORT or unix:///PATH?mode=0660&group=NAME.",
+              "type": "array",
+              "minItems": 1,
+              "items": { "type": "string" }
+            },
+            "limits": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "connections": {
+                  "description": "Connections at the same time.",
+                  "type": "integer", "minimum": 1, "maximum": 1000000
+                },
+                "perConnection": {
+                  "description": "Requests in flight on one connection.",
+                  "type": "integer", "minimum": 1, "maximum": 10000
+                },
+                "body": { "$ref": "#/$defs/size", "description": "The largest message." },
+                "drain": { "$ref": "#/$defs/duration", "description": "How long a stop waits for calls." }
+              }
+            },
+            "tools": {
+              "description": "Commands as tools, by name.",
+              "type": "object",
+              "propertyNames": { "pattern": "^[A-Za-z0-9_.-]{1,64}$" },
+              "additionalProperties": { "$ref": "#/$defs/tool" }
+            },
+            "files": {
+              "description": "Directories whose files are resources, by name.",
+              "type": "object",
+              "additionalProperties": { "$ref": "#/$defs/files" }
+            },
+            "prompts": {
+              "type": "object",
+              "additionalProperties": false,
+              "required": ["dir"],
+              "properties": { "dir": { "type": "string", "description": "A directory of Markdown files." } }
+            }
+          },
+          "$defs": {
+            "text": {
+              "description": "A string, an array of lines, or the name of a file.",
+              "oneOf": [
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" } },
+                {
+                  "type": "object", "additionalProperties": false, "required": ["file"],
+                  "properties": { "file": { "type": "string" } }
+                }
+              ]
+            },
+            "duration": { "type": "string", "pattern": "^[0-9]+ *(ms|s|m|min|h|d)$" },
+            "size": { "type": "string", "pattern": "^[0-9]+ *(B|[kK]B|K|KiB|MB|M|MiB|GB|G|GiB)?$" },
+            "tool": {
+              "type": "object",
+              "additionalProperties": false,
+              "required": ["exec"],
+              "properties": {
+                "title": { "type": "string" },
+                "description": { "$ref": "#/$defs/text" },
+                "input": {
+                  "description": "Parameters by name (\"?\": optional), or a JSON Schema of type object.",
+                  "type": "object"
+                },
+                "exec": {
+                  "description": "The program and its arguments; {name} inserts one of the call.",
+                  "type": "array",
+                  "minItems": 1,
+                  "prefixItems": [{ "type": "string", "minLength": 1 }],
+                  "items": {
+                    "oneOf": [
+                      { "type": "string" },
+                      {
+                        "description": "Dropped whole when one of its arguments is absent.",
+                        "type": "array", "items": { "type": "string" }
+                      },
+                      {
+                        "description": "Kept when the boolean parameter is true.",
+                        "type": "object", "additionalProperties": false, "required": ["when", "args"],
+                        "properties": {
+                          "when": { "type": "string" },
+                          "args": { "type": "array", "items": { "type": "string" } }
+                        }
+                      }
+                    ]
+                  }
+                },
+                "stdin": { "description": "Standard input, with {name} placeholders.", "type": "string" },
+                "cwd": { "description": "A directory, or {name} of a path parameter.", "type": "string" },
+                "env": { "type": "object", "additionalProperties": { "type": "string" } },
+                "timeout": { "$ref": "#/$defs/duration", "default": "30s" },
+                "maxOutput": { "$ref": "#/$defs/size", "default": "256KiB" },
+                "result": { "enum": ["text", "json", "jsonlines"], "default": "text" },
+                "output": {
+                  "description": "The JSON Schema of the structured result.",
+                  "type": "object",
+                  "required": ["type"],
+                  "properties": { "type": { "const": "object" } }
+                },
+                "annotations": {
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "title": { "type": "string" },
+                    "readOnlyHint": { "type": "boolean" },
+                    "destructiveHint": { "type": "boolean" },
+                    "idempotentHint": { "type": "boolean" },
+                    "openWorldHint": { "type": "boolean" }
+                  }
+                },
+                "concurrency": {
+                  "description": "Calls that run at the same time.",
+                  "type": "integer", "minimum": 1, "maximum": 10000
+                }
+              }
+            },
+            "files": {
+              "type": "object",
+              "additionalProperties": false,
+              "required": ["root"],
+              "properties": {
+                "root": { "type": "string" },
+                "uri": { "description": "The addresses; default NAME:///{+path}.", "type": "string" },
+                "include": { "type": "array", "items": { "type": "string" } },
+                "exclude": { "type": "array", "items": { "type": "string" } },
+                "maxBytes": { "$ref": "#/$defs/size", "default": "1MiB" }
+              }
+            }
+          }
+        }
+        """#
+}

@@ -1,0 +1,142 @@
+import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Where the daemon listens: `127.0.0.1:8808`, `[::1]:8808`, `unix:///run/mcp.sock?mode=0660&group=ops`.
+enum ConfiguredAddress: Sendable, Hashable {
+    case tcp(host: String, port: Int)
+    /// `group` is the numeric id of what was named.
+    case unix(path: String, mode: UInt32, group: UInt32?)
+
+    /// Why a text is no address.
+    struct Flaw: Error {
+        var text: String
+    }
+
+    static let defaultPort = 8_808
+    static let defaultMode: UInt32 = 0o600
+
+    /// The longest path that fits into a socket address on every system we run on.
+    private static let maxPathBytes = 103
+
+    init(_ text: String) throws(Flaw) {
+        if let rest = text.dropping(prefix: "unix:") {
+            self = try Self.parseUnix(rest)
+        } else if text.hasPrefix("http:") || text.hasPrefix("https:") {
+            throw Flaw(text: "is a URL; an address is HOST:PORT or unix:///PATH")
+        } else {
+            self = try Self.parseTCP(text)
+        }
+    }
+
+    /// For the library.
+    var listenAddress: ListenAddress {
+        switch self {
+        case .tcp(let host, let port): .tcp(host: host, port: UInt16(clamping: port))
+        case .unix(let path, let mode, let group): .unix(path: path, mode: mode, group: group)
+        }
+    }
+
+    /// The loopback interface, the only network a server without authentication may be on.
+    var isLoopback: Bool {
+        switch self {
+        case .unix: return true
+        case .tcp(let host, _):
+            if host == "localhost" || host == "::1" { return true }
+            let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+            return parts.count == 4 && parts.allSatisfy { $0 != nil } && parts[0] == 127
+        }
+    }
+
+    /// The form in which a client names it.
+    var shown: String {
+        switch self {
+        case .tcp(let host, let port):
+            "http://\(host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host):\(port)/mcp"
+        case .unix(let path, _, _): "unix://\(path)"
+        }
+    }
+
+    private static func parseTCP(_ text: String) throws(Flaw) -> ConfiguredAddress {
+        guard let colon = text.lastIndex(of: ":") else {
+            throw Flaw(text: "has no port; an address is HOST:PORT, for example 127.0.0.1:\(defaultPort)")
+        }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+            guard host.utf8.contains(UInt8(ascii: ":")) else {
+                throw Flaw(text: "has brackets around something that is no IPv6 address")
+            }
+        } else if host.utf8.contains(UInt8(ascii: ":")) {
+            throw Flaw(text: "needs brackets around its IPv6 address: [::1]:\(defaultPort)")
+        }
+        if host.isEmpty {
+            throw Flaw(text: "has no host; the loopback is 127.0.0.1:\(text[colon...].dropFirst())")
+        }
+        let digits = text[colon...].dropFirst()
+        guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (1 ... 65_535).contains(port)
+        else {
+            throw Flaw(text: "has no usable port: \"\(digits)\" is not a number from 1 to 65535")
+        }
+        return .tcp(host: host, port: port)
+    }
+
+    private static func parseUnix(_ rest: String) throws(Flaw) -> ConfiguredAddress {
+        var text = rest[...]
+        if text.hasPrefix("//") { text = text.dropFirst(2) }
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = String(parts[0])
+        guard path.hasPrefix("/"), !path.hasSuffix("/") else {
+            throw Flaw(text: "needs an absolute path: unix:///run/mcp.sock")
+        }
+        guard path.utf8.count <= maxPathBytes else {
+            throw Flaw(
+                text: "has a path of \(path.utf8.count) bytes; a socket's path has at most \(maxPathBytes)")
+        }
+        var mode = defaultMode
+        var group: UInt32?
+        for option in parts.count > 1 ? parts[1].split(separator: "&") : [] {
+            let pair = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+                String.init)
+            let value = pair.count > 1 ? pair[1] : ""
+            switch pair[0] {
+            case "mode":
+                guard (3 ... 4).contains(value.utf8.count), let bits = UInt32(value, radix: 8),
+                    bits & 0o777 == bits,
+                    bits & 0o600 == 0o600
+                else {
+                    throw Flaw(text: "has no usable mode: \"\(value)\" is not octal like 0600 or 0660")
+                }
+                mode = bits
+            case "group":
+                guard let id = groupID(value) else {
+                    throw Flaw(text: "names a group \"\(value)\" that does not exist")
+                }
+                group = id
+            default:
+                let hint = Suggestion.hint(for: pair[0], among: ["mode", "group"])
+                throw Flaw(text: "has an unknown option \"\(pair[0])\"\(hint); there are mode and group")
+            }
+        }
+        return .unix(path: path, mode: mode, group: group)
+    }
+
+    /// The id of a group of this host; a number is taken as it is.
+    private static func groupID(_ name: String) -> UInt32? {
+        if let number = UInt32(name) { return number }
+        var entry = unsafe group()
+        var found: UnsafeMutablePointer<group>?
+        var buffer = [CChar](repeating: 0, count: 64 << 10)
+        let status = unsafe buffer.withUnsafeMutableBufferPointer {
+            unsafe getgrnam_r(name, &entry, $0.baseAddress, $0.count, &found)
+        }
+        guard status == 0, let group = unsafe found else { return nil }
+        return unsafe group.pointee.gr_gid
+    }
+}

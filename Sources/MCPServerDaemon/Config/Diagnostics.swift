@@ -1,0 +1,62 @@
+/// One thing that is wrong with a configuration, or that deserves a look.
+struct Diagnostic: Sendable, Hashable {
+    enum Severity: String, Sendable { case error, warning }
+
+    var severity: Severity
+    var position: SourcePosition
+    var text: String
+
+    /// `file:line:column: error: text`, the form editors jump to.
+    var rendered: String { "\(position): \(severity.rawValue): \(text)" }
+}
+
+/// Collects everything that is found, so that a person corrects a file once and not error by error.
+final class Diagnostics {
+    private(set) var items: [Diagnostic] = []
+
+    var errorCount: Int { items.count { $0.severity == .error } }
+    var warningCount: Int { items.count { $0.severity == .warning } }
+    var hasErrors: Bool { items.contains { $0.severity == .error } }
+
+    func error(_ text: String, at position: SourcePosition) {
+        append(Diagnostic(severity: .error, position: position, text: text))
+    }
+
+    func warning(_ text: String, at position: SourcePosition) {
+        append(Diagnostic(severity: .warning, position: position, text: text))
+    }
+
+    private func append(_ item: Diagnostic) {
+        if !items.contains(item) { items.append(item) }
+    }
+
+    /// By file in the order of first mention, then by line and column.
+    var sorted: [Diagnostic] {
+        var order: [String: Int] = [:]
+        for item in items where order[item.position.file] == nil {
+            order[item.position.file] = order.count
+        }
+        return items.enumerated().sorted { left, right in
+            let a = (order[left.element.position.file, default: 0], left.element.position.line)
+            let b = (order[right.element.position.file, default: 0], right.element.position.line)
+            if a != b { return a < b }
+            let columns = (left.element.position.column, right.element.position.column)
+            return columns.0 == columns.1 ? left.offset < right.offset : columns.0 < columns.1
+        }.map(\.element)
+    }
+
+    /// `2 errors, 1 warning`; nil when there is nothing to say.
+    var summary: String? {
+        var parts: [String] = []
+        if errorCount > 0 { parts.append(Self.counted(errorCount, "error")) }
+        if warningCount > 0 { parts.append(Self.counted(warningCount, "warning")) }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// Every finding on a line of its own, then the summary.
+    var report: [String] { sorted.map(\.rendered) + (summary.map { [$0] } ?? []) }
+
+    static func counted(_ count: Int, _ noun: String) -> String {
+        count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
+    }
+}

@@ -1,0 +1,182 @@
+import MCPCore
+
+/// Reads the members of one object of the configuration; what nobody asked for is an unknown key.
+///
+/// A getter returns nil where the key is absent and also where its value is wrong; the latter is reported,
+/// and reading goes on, so that all findings come at once.
+struct ObjectReader {
+    /// `tools.git_log`, empty at the top.
+    let path: String
+    let position: SourcePosition
+    let members: [ConfigMember]
+    let context: ConfigContext
+    private var known: [String] = []
+
+    /// Nil, after an error, where the node is no object.
+    init?(_ node: ConfigNode, path: String, context: ConfigContext) {
+        guard let members = node.members else {
+            context.diagnostics.error(
+                "\(path.isEmpty ? "the configuration" : path) must be an object, not "
+                    + node.kindName, at: node.position)
+            return nil
+        }
+        self.path = path
+        self.position = node.position
+        self.members = members
+        self.context = context
+    }
+
+    /// Where `key` would be spoken of.
+    func pathOf(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+    func wrongType(_ key: String, _ node: ConfigNode, expected: String) {
+        context.diagnostics.error(
+            "\(pathOf(key)) must be \(expected), not \(node.kindName)", at: node.position)
+    }
+
+    /// The value of a key, which is known from now on.
+    mutating func node(_ key: String) -> ConfigNode? {
+        known.append(key)
+        return members.first { $0.key == key }?.value
+    }
+
+    mutating func string(_ key: String) -> String? {
+        guard let node = node(key) else { return nil }
+        if let text = node.string { return text }
+        wrongType(key, node, expected: "a string")
+        return nil
+    }
+
+    /// A string, an array of lines, or `{"file": "x.md"}`: for long texts.
+    mutating func text(_ key: String) -> String? {
+        guard let node = node(key) else { return nil }
+        if let text = node.string { return text }
+        if let lines = node.elements {
+            for line in lines where line.string == nil {
+                wrongType(key, line, expected: "an array of lines, each a string")
+            }
+            return lines.compactMap(\.string).joined(separator: "\n")
+        }
+        guard node.members != nil, var reader = ObjectReader(node, path: pathOf(key), context: context) else {
+            wrongType(key, node, expected: #"a string, an array of lines or {"file": "…"}"#)
+            return nil
+        }
+        let file = reader.string("file")
+        reader.finish()
+        guard let file else {
+            if !node.hasMember("file") {
+                wrongType(key, node, expected: #"a string, an array of lines or {"file": "…"}"#)
+            }
+            return nil
+        }
+        do throws(ConfigFileError) {
+            return try context.readText(file)
+        } catch {
+            context.diagnostics.error(
+                "\(pathOf(key)): \(error.text)", at: node["file"]?.position ?? node.position)
+            return nil
+        }
+    }
+
+    mutating func bool(_ key: String) -> Bool? {
+        guard let node = node(key) else { return nil }
+        switch node.kind {
+        case .bool(let value): return value
+        case .string(let text) where text.isOverride && text.value == "true": return true
+        case .string(let text) where text.isOverride && text.value == "false": return false
+        default:
+            wrongType(key, node, expected: "true or false")
+            return nil
+        }
+    }
+
+    mutating func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        guard let node = node(key) else { return nil }
+        let value: Int?
+        switch node.kind {
+        case .number(let number): value = number.int64.flatMap { Int(exactly: $0) }
+        case .string(let text) where text.isOverride: value = Int(text.value)
+        default:
+            wrongType(key, node, expected: "a whole number")
+            return nil
+        }
+        if let value, range.contains(value) { return value }
+        context.diagnostics.error(
+            "\(pathOf(key)) must be a whole number from \(range.lowerBound) to \(range.upperBound)",
+            at: node.position)
+        return nil
+    }
+
+    mutating func duration(_ key: String) -> Duration? {
+        guard let node = node(key) else { return nil }
+        if let text = node.string, let duration = Units.duration(text) { return duration }
+        let got = node.string.map { "\"\($0)\"" } ?? node.kindName
+        context.diagnostics.error(
+            "\(pathOf(key)) must be a duration like \"30s\", \"500ms\" or \"10m\", not \(got)",
+            at: node.position)
+        return nil
+    }
+
+    mutating func size(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        guard let node = node(key) else { return nil }
+        guard let text = node.string, let size = Units.size(text) else {
+            let got = node.string.map { "\"\($0)\"" } ?? node.kindName
+            context.diagnostics.error(
+                "\(pathOf(key)) must be a size like \"256KiB\" or \"4MiB\", not \(got)", at: node.position)
+            return nil
+        }
+        if range.contains(size) { return size }
+        let bounds =
+            "\(Units.describe(bytes: range.lowerBound)) to \(Units.describe(bytes: range.upperBound))"
+        context.diagnostics.error("\(pathOf(key)) must be from \(bounds)", at: node.position)
+        return nil
+    }
+
+    /// One of a few words.
+    mutating func word<Word: RawRepresentable & CaseIterable>(_ key: String, as type: Word.Type) -> Word?
+    where Word.RawValue == String {
+        guard let text = string(key) else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        let words = Word.allCases.map(\.rawValue)
+        let list = words.map { "\"\($0)\"" }.joined(separator: ", ")
+        context.diagnostics.error(
+            "\(pathOf(key)) must be one of \(list)\(Suggestion.hint(for: text, among: words))",
+            at: place(of: key))
+        return nil
+    }
+
+    mutating func strings(_ key: String) -> [String]? {
+        guard let node = node(key) else { return nil }
+        guard let elements = node.elements else {
+            wrongType(key, node, expected: "an array of strings")
+            return nil
+        }
+        for element in elements where element.string == nil {
+            wrongType(key, element, expected: "an array of strings")
+        }
+        return elements.compactMap(\.string)
+    }
+
+    mutating func object(_ key: String) -> ObjectReader? {
+        node(key).flatMap { ObjectReader($0, path: pathOf(key), context: context) }
+    }
+
+    /// The position of a key's value, of the object where the key is absent.
+    func place(of key: String) -> SourcePosition {
+        members.first { $0.key == key }?.value.position ?? position
+    }
+
+    /// Reports the keys that were not asked for.
+    func finish() {
+        for member in members where !known.contains(member.key) {
+            let hint = Suggestion.hint(for: member.key, among: known)
+            context.diagnostics.error(
+                "unknown key \"\(member.key)\"\(path.isEmpty ? "" : " in \(path)")\(hint)",
+                at: member.keyPosition)
+        }
+    }
+}
+
+extension ConfigNode {
+    func hasMember(_ key: String) -> Bool { members?.contains { $0.key == key } ?? false }
+}

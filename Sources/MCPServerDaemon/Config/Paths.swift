@@ -1,0 +1,80 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Names of files, by the rules of POSIX and without asking for more than is needed.
+enum Paths {
+    static let defaultSearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+    /// The directory of this process, `/` where it is gone.
+    static var currentDirectory: String {
+        guard let text = unsafe getcwd(nil, 0) else { return "/" }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
+    }
+
+    /// `path` without `.` and empty components, absolute; `..` is left to the kernel, because of symbolic
+    /// links.
+    static func absolute(_ path: String, relativeTo directory: String) -> String {
+        let joined = path.hasPrefix("/") ? path : "\(directory)/\(path)"
+        let components = components(joined).filter { $0 != "." }
+        return "/" + components.joined(separator: "/")
+    }
+
+    static func parent(of path: String) -> String {
+        "/" + components(path).dropLast().joined(separator: "/")
+    }
+
+    /// The parts between the slashes. By bytes, as the kernel does: for Swift's characters a slash with a
+    /// combining mark behind it is no slash.
+    static func components(_ path: String, omittingEmpty: Bool = true) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: omittingEmpty)
+            .map { String(Substring($0)) }
+    }
+
+    /// Why `path` cannot serve as a directory, nil where it can.
+    static func directoryProblem(_ path: String) -> String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            return errno == ENOENT ? "does not exist" : "cannot be opened"
+        }
+        return status.st_mode & S_IFMT == S_IFDIR ? nil : "is not a directory"
+    }
+
+    /// The names in a directory, in no order; none where it cannot be read. Names that are not UTF-8 are left
+    /// out.
+    static func entries(of path: String) -> [String] {
+        guard let directory = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    unsafe String(validatingCString: $0)
+                }
+            }
+            if let name, name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// The path of the executable that `program` names in a search path, nil where there is none.
+    static func findProgram(_ program: String, in searchPath: String) -> String? {
+        if program.utf8.contains(UInt8(ascii: "/")) { return isExecutable(program) ? program : nil }
+        for directory in searchPath.split(separator: ":") {
+            let candidate = "\(directory)/\(program)"
+            if isExecutable(candidate) { return candidate }
+        }
+        return nil
+    }
+
+    private static func isExecutable(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && access(path, X_OK) == 0
+    }
+}

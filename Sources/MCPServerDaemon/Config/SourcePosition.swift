@@ -1,0 +1,17 @@
+/// Where in a configuration something stands, as people and editors write it: `file:line:column`.
+struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
+    /// The file as the person named it, or `--set path=value` for an override.
+    var file: String
+    /// Counted from 1; 0 where the source has no lines (an override of the command line).
+    var line: Int
+    /// Counted in characters from 1.
+    var column: Int
+
+    init(file: String, line: Int = 0, column: Int = 0) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+
+    var description: String { line == 0 ? file : "\(file):\(line):\(column)" }
+}

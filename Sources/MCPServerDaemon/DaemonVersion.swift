@@ -1,0 +1,4 @@
+/// The version of the program.
+enum DaemonVersion {
+    static let current = "0.1.0"
+}

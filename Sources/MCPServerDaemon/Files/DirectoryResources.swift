@@ -1,0 +1,184 @@
+import MCPCore
+import Synchronization
+
+/// The files of a directory as resources.
+///
+/// Every open goes through `RootDirectory`: the kernel keeps it beneath the root (fault rows 96 to 98).
+final class DirectoryResources: ResourceProvider {
+    /// What is listed at most; a directory with more is listed in part.
+    static let maxFiles = 10_000
+    static let maxDepth = 32
+    /// Names in one directory that are looked at.
+    private static let maxEntries = 100_000
+    /// For how long the pages of one list come from the same look at the directory.
+    private static let snapshotLifetime = Duration.seconds(60)
+
+    private struct Snapshot: Sendable {
+        var number: Int
+        var files: [RootEntry]
+        var isTruncated: Bool
+        var taken: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var snapshots: [Snapshot] = []
+        var nextNumber = 1
+    }
+
+    /// Pages of different clients may come from this many looks at the same time.
+    private static let maxSnapshots = 8
+
+    let definition: FilesDefinition
+    private let root: RootDirectory
+    private let state = Mutex(State())
+
+    init(_ definition: FilesDefinition) throws(IOError) {
+        self.definition = definition
+        root = try RootDirectory(definition.root)
+    }
+
+    /// How many files are listed, and whether there are more.
+    func count() throws -> (files: Int, areMore: Bool) {
+        let snapshot = try takeSnapshot()
+        return (snapshot.files.count, snapshot.isTruncated)
+    }
+
+    func templates() -> [ResourceTemplate] {
+        [ResourceTemplate(definition.template.text, name: definition.name)]
+    }
+
+    func resources(after cursor: String?, limit: Int) async throws -> (page: [Resource], next: String?) {
+        try await Offload.run { [self] in try page(after: cursor, limit: limit) }
+    }
+
+    func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]? {
+        guard let path = definition.template.path(of: uri) else { return nil }
+        // The address names exactly one spelling of a path, and only what the list could show.
+        guard definition.template.uri(of: path) == definition.template.uri(of: Self.plain(path)),
+            definition.filter.allows(path)
+        else { throw MCPError.resourceNotFound(uri) }
+        return try await Offload.run { [self] in [try contents(of: path, uri: uri)] }
+    }
+
+    // MARK: Listing
+
+    private func page(after cursor: String?, limit: Int) throws -> (page: [Resource], next: String?) {
+        let (snapshot, offset) = try place(of: cursor)
+        let end = min(snapshot.files.count, offset + limit)
+        let page = snapshot.files[offset ..< end].map(resource)
+        guard end < snapshot.files.count else { return (page, nil) }
+        return (page, "\(snapshot.number).\(snapshot.files[end - 1].path)")
+    }
+
+    /// The snapshot that a cursor speaks of and the first file behind it. Where that snapshot is gone, the
+    /// list goes on in a new one behind the same path.
+    private func place(of cursor: String?) throws -> (Snapshot, offset: Int) {
+        guard let cursor else { return (try takeSnapshot(), 0) }
+        let parts = cursor.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let number = Int(parts[0]) else {
+            throw MCPError.invalidParams("Invalid cursor")
+        }
+        let held = state.withLock { $0.snapshots.first { $0.number == number } }
+        let snapshot = try held ?? takeSnapshot()
+        let last = parts[1].utf8
+        let offset = snapshot.files.partitioningIndex { last.lexicographicallyPrecedes($0.path.utf8) }
+        return (snapshot, offset)
+    }
+
+    private func takeSnapshot() throws -> Snapshot {
+        let (files, isTruncated) = try walk()
+        let now = ContinuousClock().now
+        return state.withLock { state in
+            let snapshot = Snapshot(
+                number: state.nextNumber, files: files, isTruncated: isTruncated, taken: now)
+            state.nextNumber += 1
+            state.snapshots.removeAll { $0.taken.duration(to: now) > Self.snapshotLifetime }
+            if state.snapshots.count >= Self.maxSnapshots { state.snapshots.removeFirst() }
+            state.snapshots.append(snapshot)
+            return snapshot
+        }
+    }
+
+    /// Directories that the filter leaves out are not looked into: nobody pays for a `.git`.
+    private func walk() throws -> (files: [RootEntry], isTruncated: Bool) {
+        var files: [RootEntry] = []
+        var isTruncated = false
+        var pending = [""]
+        for depth in 1 ... Self.maxDepth where !pending.isEmpty {
+            var next: [String] = []
+            for directory in pending {
+                let listing: RootListing
+                do throws(RootError) {
+                    listing = try root.list(directory, maxEntries: Self.maxEntries)
+                } catch {
+                    if directory.isEmpty { throw error }
+                    // Gone meanwhile, or not readable: the others are shown all the same.
+                    continue
+                }
+                isTruncated = isTruncated || listing.isTruncated
+                for entry in listing.entries {
+                    if entry.info.kind == .directory, definition.filter.mayDescend(into: entry.path) {
+                        next.append(entry.path)
+                    }
+                    if entry.info.kind == .file, definition.filter.allows(entry.path) { files.append(entry) }
+                }
+                if files.count > Self.maxFiles { break }
+            }
+            isTruncated =
+                isTruncated || files.count > Self.maxFiles || (depth == Self.maxDepth && !next.isEmpty)
+            if files.count > Self.maxFiles { break }
+            pending = next
+        }
+        files.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        return (Array(files.prefix(Self.maxFiles)), isTruncated)
+    }
+
+    private func resource(_ entry: RootEntry) -> Resource {
+        Resource(
+            definition.template.uri(of: entry.path), name: entry.path,
+            mimeType: MediaTypes.type(of: entry.path),
+            size: entry.info.size, annotations: Annotations(lastModified: entry.info.modified.description))
+    }
+
+    // MARK: Reading
+
+    private func contents(of path: String, uri: String) throws -> ResourceContents {
+        let bytes: [UInt8]
+        do throws(RootError) {
+            bytes = try root.read(path, maxBytes: definition.maxBytes).bytes
+        } catch {
+            switch error {
+            // What is outside does not exist for the client: no probing of the host's files.
+            case .outside, .invalid, .notFound, .notRegular: throw MCPError.resourceNotFound(uri)
+            case .tooLarge:
+                let limit = Units.describe(bytes: definition.maxBytes)
+                throw MCPError.invalidParams("\(uri) is larger than the limit of \(limit)")
+            case .failed: throw MCPError.internalError("\(uri) cannot be read")
+            }
+        }
+        let type = MediaTypes.type(of: path)
+        if let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) {
+            return .text(text, uri: uri, mimeType: type ?? "text/plain")
+        }
+        return .blob(bytes, uri: uri, mimeType: type ?? "application/octet-stream")
+    }
+
+    /// The path without empty and `.` components.
+    private static func plain(_ path: String) -> String {
+        Paths.components(path).filter { $0 != "." && $0 != ".." }.joined(separator: "/")
+    }
+}
+
+extension Array {
+    /// The first index whose element, and every one behind it, fulfils the predicate; the array is sorted by
+    /// it.
+    fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if predicate(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,75 @@
+/// A directory whose files are resources.
+struct FilesDefinition: Sendable, Hashable {
+    static let defaultMaxBytes = 1 << 20
+
+    var name: String
+    var root: String
+    var template: FileURITemplate
+    var filter = FileFilter()
+    /// Larger files are listed, but not read.
+    var maxBytes = Self.defaultMaxBytes
+}
+
+/// Reads the entries of `files`.
+struct FilesReader {
+    let context: ConfigContext
+
+    func readAll(_ node: ConfigNode) -> [FilesDefinition] {
+        guard let members = node.members else {
+            context.diagnostics.error("files must be an object, not \(node.kindName)", at: node.position)
+            return []
+        }
+        var prefixes: [String: String] = [:]
+        return members.compactMap { member in
+            guard let reader = ObjectReader(member.value, path: "files.\(member.key)", context: context),
+                let definition = read(member.key, reader)
+            else { return nil }
+            if let other = prefixes.updateValue(member.key, forKey: definition.template.text) {
+                context.diagnostics.error(
+                    "files.\(member.key) has the same uri as files.\(other)", at: reader.place(of: "uri"))
+            }
+            return definition
+        }
+    }
+
+    private func read(_ name: String, _ reader: ObjectReader) -> FilesDefinition? {
+        var reader = reader
+        let root = reader.string("root")
+        let uri = reader.string("uri") ?? "\(name):///{+path}"
+        let filter = FileFilter(include: patterns("include", &reader), exclude: patterns("exclude", &reader))
+        let maxBytes = reader.size("maxBytes", in: 1 ... 1 << 30) ?? FilesDefinition.defaultMaxBytes
+        reader.finish()
+        guard let root else {
+            if !reader.members.contains(where: { $0.key == "root" }) {
+                context.diagnostics.error("\(reader.path) has no \"root\"", at: reader.position)
+            }
+            return nil
+        }
+        let directory = context.absolute(root)
+        if let problem = Paths.directoryProblem(directory) {
+            context.diagnostics.error("\(reader.path).root: \(root) \(problem)", at: reader.place(of: "root"))
+        }
+        do throws(FileURITemplate.Flaw) {
+            let template = try FileURITemplate(uri)
+            return FilesDefinition(
+                name: name, root: directory, template: template, filter: filter, maxBytes: maxBytes)
+        } catch {
+            context.diagnostics.error("\(reader.path).uri: \(uri) \(error.text)", at: reader.place(of: "uri"))
+            return nil
+        }
+    }
+
+    private func patterns(_ key: String, _ reader: inout ObjectReader) -> [GlobPattern] {
+        var patterns: [GlobPattern] = []
+        for text in reader.strings(key) ?? [] {
+            if let pattern = GlobPattern(text) {
+                patterns.append(pattern)
+            } else {
+                context.diagnostics.error(
+                    "\(reader.pathOf(key)): \"\(text)\" is no relative pattern like \"**/*.md\"",
+                    at: reader.place(of: key))
+            }
+        }
+        return patterns
+    }
+}

@@ -1,0 +1,26 @@
+/// The two lines on standard error that say what runs and where.
+struct Banner: Sendable {
+    var server: ServerSettings
+    var contents: ServedContents
+    /// Empty: standard input and output.
+    var addresses: [ConfiguredAddress]
+    var startup: Duration
+
+    var lines: [String] {
+        [
+            "mcp-server \(DaemonVersion.current) · \(server.shortName) \(server.version) · "
+                + contents.description,
+            place + "     ready in \(milliseconds) ms",
+        ]
+    }
+
+    private var place: String {
+        addresses.isEmpty
+            ? "serving    stdio" : "listening  " + addresses.map(\.shown).joined(separator: "   ")
+    }
+
+    private var milliseconds: Int64 {
+        let (seconds, attoseconds) = startup.components
+        return seconds &* 1_000 &+ attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,159 @@
+import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The program: from its arguments to its exit code.
+struct Daemon {
+    let environment: [String: String]
+    let started: ContinuousClock.Instant
+
+    func run(_ arguments: [String]) async -> Int32 {
+        let command: Command
+        do throws(CommandLineError) {
+            command = try CommandLineParser.parse(arguments)
+        } catch {
+            Terminal.error(error.lines)
+            return ExitCode.usage.rawValue
+        }
+        switch command {
+        case .help: Terminal.out([HelpText.text])
+        case .version: Terminal.out(["mcp-server \(DaemonVersion.current)"])
+        case .schema: Terminal.out([ConfigurationSchema.text])
+        case .check(let file, let overrides):
+            return CheckCommand.run(file: file, overrides: overrides, environment: environment).rawValue
+        case .run(let options): return await run(options).rawValue
+        }
+        return ExitCode.success.rawValue
+    }
+
+    private func run(_ options: RunOptions) async -> ExitCode {
+        let isStdio = options.isStdio || (options.namesNothing && Terminal.inputIsPipe)
+        guard let log = makeLog(options.logLevel ?? .info) else {
+            Terminal.error(["mcp-server: cannot write to standard error"])
+            return .failure
+        }
+        guard let configuration = load(options, isStdio: isStdio, log) else { return .usage }
+        let built: ServerBuilder.Built
+        do throws(ServerBuilder.BuildError) {
+            let builder = ServerBuilder(configuration: configuration, log: log)
+            built = try options.isDemo ? builder.buildDemo() : builder.build()
+        } catch {
+            Terminal.error(["mcp-server: \(error.text)"])
+            return .usage
+        }
+        let addresses = isStdio ? [] : addresses(options, configuration, log)
+        return await serve(built, configuration, addresses, log)
+    }
+
+    // MARK: Preparing
+
+    /// Journal prefixes under systemd, text for a person, JSON for everything else.
+    private func makeLog(_ level: LogLevel) -> Log? {
+        let format: LogFormat =
+            environment["JOURNAL_STREAM"] != nil ? .journal : Terminal.errorIsTerminal ? .text : .json
+        return (try? LogSink(format: format)).map { Log(level: level, sink: $0) }
+    }
+
+    /// The configuration, or nil after its errors were printed.
+    private func load(_ options: RunOptions, isStdio: Bool, _ log: Log) -> Configuration? {
+        let loader = ConfigurationLoader(overrides: options.overrides, environment: environment)
+        let outcome: ConfigurationLoader.Outcome
+        if options.isDemo {
+            outcome = loader.loadDefaults(serverName: "demo")
+        } else if let file = options.file ?? DefaultFile.find(environment) {
+            outcome = loader.load(file: file)
+        } else if isStdio {
+            // A host that starts the program without anything gets a server, if an empty one.
+            log.warning("no configuration: nothing is offered; name a file with -c or try --demo")
+            outcome = loader.loadDefaults(serverName: ServerSettings().name)
+        } else {
+            let places = DefaultFile.candidates(environment).joined(separator: " or ")
+            Terminal.error(
+                CommandLineError(
+                    "there is no configuration in \(places)", hint: "mcp-server -c FILE, or mcp-server --demo"
+                ).lines)
+            return nil
+        }
+        if outcome.diagnostics.hasErrors {
+            Terminal.error(outcome.diagnostics.report)
+            return nil
+        }
+        Terminal.error(outcome.diagnostics.sorted.map(\.rendered))
+        return outcome.configuration
+    }
+
+    private func addresses(
+        _ options: RunOptions, _ configuration: Configuration, _ log: Log
+    ) -> [ConfiguredAddress] {
+        if !options.listen.isEmpty { return options.listen }
+        if let addresses = configuration.listen { return addresses }
+        var addresses: [ConfiguredAddress] = []
+        let directory = environment["XDG_RUNTIME_DIR"] ?? ""
+        if directory.hasPrefix("/"), Paths.directoryProblem(directory) == nil,
+            let address = try? ConfiguredAddress("unix://\(directory)/mcp.sock")
+        {
+            addresses.append(address)
+        } else {
+            log.info("no unix socket: XDG_RUNTIME_DIR names no directory")
+        }
+        return addresses + [.tcp(host: "127.0.0.1", port: ConfiguredAddress.defaultPort)]
+    }
+
+    // MARK: Serving
+
+    /// Serves until standard input ends or a signal comes, then drains. No address: standard input and
+    /// output.
+    private func serve(
+        _ built: ServerBuilder.Built, _ configuration: Configuration, _ addresses: [ConfiguredAddress],
+        _ log: Log
+    ) async -> ExitCode {
+        let running: RunningServer
+        do {
+            running = try built.server.start([transport(addresses, configuration.limits)])
+        } catch let error as ListenError {
+            Terminal.error(["mcp-server: \(error)"])
+            return .cannotListen
+        } catch {
+            Terminal.error(["mcp-server: \(error)"])
+            return .failure
+        }
+        let signals = SignalWatch([SIGTERM, SIGINT, SIGHUP]) { number in
+            if running.requestStop() {
+                log.info("stopping", ["signal": number])
+            } else {
+                exit(128 + number)
+            }
+        }
+        // A bridge that outlives its host is an orphan that nobody finds.
+        let parent = addresses.isEmpty ? ParentWatch { running.requestStop() } : nil
+        Terminal.error(
+            Banner(
+                server: configuration.server, contents: built.contents, addresses: addresses,
+                startup: started.duration(to: ContinuousClock().now)
+            ).lines)
+        await running.waitUntilEnded()
+        signals.cancel()
+        parent?.cancel()
+        return .success
+    }
+
+    private func transport(_ addresses: [ConfiguredAddress], _ limits: LimitSettings) -> ServerTransport {
+        if addresses.isEmpty { return .stdio }
+        var options = HTTPServerOptions()
+        if let count = limits.connections { options.connections = count }
+        if let body = limits.body { options.limits.maxBodyBytes = body }
+        if let drain = limits.drain { options.drainTimeout = drain }
+        return .http(addresses.map(\.listenAddress), options: options)
+    }
+}
+
+extension RunOptions {
+    /// Nothing says what to serve or where.
+    fileprivate var namesNothing: Bool { file == nil && !isDemo && listen.isEmpty }
+}

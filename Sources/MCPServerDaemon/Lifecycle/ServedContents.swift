@@ -1,0 +1,21 @@
+/// How much a server offers, for the banner.
+struct ServedContents: Sendable, Hashable {
+    var tools = 0
+    var files = 0
+    /// The count of files stopped at the limit of what one directory shows.
+    var filesAreMore = false
+    var resources = 0
+    var prompts = 0
+
+    /// `3 tools, 41 files, 2 prompts`; only what there is.
+    var description: String {
+        var parts: [String] = []
+        if tools > 0 { parts.append(Diagnostics.counted(tools, "tool")) }
+        if files > 0 {
+            parts.append(filesAreMore ? "more than \(files) files" : Diagnostics.counted(files, "file"))
+        }
+        if resources > 0 { parts.append(Diagnostics.counted(resources, "resource")) }
+        if prompts > 0 { parts.append(Diagnostics.counted(prompts, "prompt")) }
+        return parts.isEmpty ? "nothing to offer" : parts.joined(separator: ", ")
+    }
+}

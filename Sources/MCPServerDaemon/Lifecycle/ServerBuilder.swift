@@ -1,0 +1,76 @@
+import MCPCore
+
+/// Makes the server that a configuration describes.
+struct ServerBuilder {
+    /// The server and how much it offers.
+    struct Built {
+        var server: MCPServer
+        var contents: ServedContents
+    }
+
+    let configuration: Configuration
+    let log: Log
+
+    func build() throws(BuildError) -> Built {
+        let server = makeServer()
+        var contents = ServedContents()
+        do {
+            let resolver = PathResolver()
+            for definition in configuration.tools {
+                let tool = try CommandTool(definition, resolver: resolver)
+                try server.register(definition.tool, timeout: tool.serverTimeout) { call, _ in
+                    try await tool.call(call)
+                }
+                contents.tools += 1
+            }
+            for definition in configuration.files {
+                let files = try DirectoryResources(definition)
+                let (count, areMore) = try files.count()
+                contents.files += count
+                contents.filesAreMore = contents.filesAreMore || areMore
+                if areMore {
+                    log.warning("not all files are listed", ["files": definition.name, "listed": count])
+                }
+                server.register(files)
+            }
+            for definition in configuration.prompts {
+                try server.register(definition.prompt) { arguments, _ in
+                    GetPromptResult(
+                        [.user(try definition.render(arguments))], description: definition.description)
+                }
+                contents.prompts += 1
+            }
+        } catch {
+            throw BuildError(text: "\(error)")
+        }
+        return Built(server: server, contents: contents)
+    }
+
+    /// The server of `--demo`, with the limits and names of the configuration.
+    func buildDemo() throws(BuildError) -> Built {
+        let server = makeServer()
+        do throws(RegistrationError) {
+            try DemoServer.register(on: server)
+        } catch {
+            throw BuildError(text: "\(error)")
+        }
+        return Built(server: server, contents: DemoServer.contents)
+    }
+
+    /// Why a checked configuration makes no server all the same.
+    struct BuildError: Error {
+        var text: String
+    }
+
+    private func makeServer() -> MCPServer {
+        let settings = configuration.server
+        var options = ServerOptions()
+        if let count = configuration.limits.perConnection { options.limits.requestsInFlight = count }
+        if let body = configuration.limits.body { options.limits.lineBytes = body }
+        options.log = { [log] line in log.warning(line) }
+        return MCPServer(
+            settings.name, version: settings.version, title: settings.title,
+            instructions: settings.instructions,
+            options: options)
+    }
+}

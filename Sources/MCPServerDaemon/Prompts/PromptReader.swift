@@ -1,0 +1,61 @@
+/// Reads `prompts` and the Markdown files of its directory.
+struct PromptReader {
+    /// More files than this are no collection of prompts.
+    static let maxFiles = 1_000
+
+    let context: ConfigContext
+
+    func readAll(_ reader: ObjectReader) -> [PromptDefinition] {
+        var reader = reader
+        let directory = reader.string("dir")
+        reader.finish()
+        guard let directory else {
+            if !reader.members.contains(where: { $0.key == "dir" }) {
+                context.diagnostics.error("prompts has no \"dir\"", at: reader.position)
+            }
+            return []
+        }
+        let place = reader.place(of: "dir")
+        let path = context.absolute(directory)
+        if let problem = Paths.directoryProblem(path) {
+            context.diagnostics.error("prompts.dir: \(directory) \(problem)", at: place)
+            return []
+        }
+        let names = Paths.entries(of: path).filter { $0.hasSuffix(".md") && !$0.hasPrefix(".") }.sorted()
+        if names.isEmpty {
+            context.diagnostics.warning("prompts.dir: \(directory) has no *.md file", at: place)
+        }
+        if names.count > Self.maxFiles {
+            context.diagnostics.error(
+                "prompts.dir: \(directory) has more than \(Self.maxFiles) files", at: place)
+            return []
+        }
+        return read(names, in: path, shownAs: directory)
+    }
+
+    private func read(_ names: [String], in path: String, shownAs directory: String) -> [PromptDefinition] {
+        var prompts: [PromptDefinition] = []
+        var files: [String: String] = [:]
+        for name in names {
+            let shown = "\(directory)/\(name)"
+            let start = SourcePosition(file: shown, line: 1, column: 1)
+            do throws(ConfigFileError) {
+                let source = SourceText(
+                    name: shown, bytes: try ConfigFile.bytes(at: "\(path)/\(name)", shownAs: shown))
+                let stem = name.dropping(suffix: ".md") ?? name
+                guard let prompt = PromptFile.parse(source, defaultName: stem, into: context.diagnostics)
+                else {
+                    continue
+                }
+                if let other = files.updateValue(shown, forKey: prompt.name) {
+                    context.diagnostics.error("the prompt \"\(prompt.name)\" is also in \(other)", at: start)
+                } else {
+                    prompts.append(prompt)
+                }
+            } catch {
+                context.diagnostics.error(error.text, at: start)
+            }
+        }
+        return prompts
+    }
+}

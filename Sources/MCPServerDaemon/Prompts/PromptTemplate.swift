@@ -1,0 +1,59 @@
+/// Text with `{{name}}` placeholders, filled in one pass: what an argument contains is never a placeholder.
+struct PromptTemplate: Sendable, Hashable {
+    private enum Piece: Sendable, Hashable {
+        case literal(String)
+        case argument(String)
+    }
+
+    private var pieces: [Piece] = []
+    /// Every placeholder with its offset in the text's UTF-8.
+    private(set) var placeholders: [Placeholder] = []
+
+    struct Placeholder: Sendable, Hashable {
+        var name: String
+        var offset: Int
+    }
+
+    init(_ text: String) {
+        let bytes = Array(text.utf8)
+        var literal: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            guard let found = Self.placeholder(in: bytes, at: index) else {
+                literal.append(bytes[index])
+                index += 1
+                continue
+            }
+            if !literal.isEmpty { pieces.append(.literal(String(decoding: literal, as: UTF8.self))) }
+            literal.removeAll()
+            pieces.append(.argument(found.name))
+            placeholders.append(Placeholder(name: found.name, offset: index))
+            index = found.end
+        }
+        if !literal.isEmpty { pieces.append(.literal(String(decoding: literal, as: UTF8.self))) }
+    }
+
+    /// Absent arguments leave nothing behind.
+    func render(_ values: [String: String]) -> String {
+        pieces.map { piece in
+            switch piece {
+            case .literal(let text): text
+            case .argument(let name): values[name] ?? ""
+            }
+        }.joined()
+    }
+
+    /// `{{name}}` or `{{ name }}` at `start`.
+    private static func placeholder(in bytes: [UInt8], at start: Int) -> (name: String, end: Int)? {
+        guard bytes[start...].starts(with: "{{".utf8) else { return nil }
+        // A name is short; a pair of braces without its end must not cost a scan of the rest of the text each
+        // time.
+        let window = bytes[(start + 2)...].prefix(100)
+        guard let close = window.firstIndex(of: UInt8(ascii: "}")), bytes[close...].starts(with: "}}".utf8)
+        else {
+            return nil
+        }
+        let name = String(decoding: bytes[start + 2 ..< close], as: UTF8.self).trimmed
+        return TemplateText.isName(name) ? (name, close + 2) : nil
+    }
+}

@@ -1,0 +1,70 @@
+import MCPCore
+
+/// The arguments of one call as the texts that a command line takes.
+struct ArgumentValues {
+    private let parameters: [ToolParameter]
+    private let arguments: JSONObject
+    private let resolvePath: (String, _ root: String) throws(ArgumentFailure) -> String
+
+    /// `resolvePath` turns a path argument into the real path beneath its root.
+    init(
+        _ arguments: JSONObject, parameters: [ToolParameter],
+        resolvePath: @escaping (String, _ root: String) throws(ArgumentFailure) -> String
+    ) {
+        self.arguments = arguments
+        self.parameters = parameters
+        self.resolvePath = resolvePath
+    }
+
+    /// The value of the call or the default; null counts as absent.
+    private func value(_ name: String) -> JSONValue? {
+        if let value = arguments[name], !value.isNull { return value }
+        return parameters.first { $0.name == name }?.defaultValue
+    }
+
+    /// Whether there is anything to insert; an empty array is nothing.
+    func isPresent(_ name: String) -> Bool {
+        guard let value = value(name) else { return false }
+        return value.arrayValue.map { !$0.isEmpty } ?? true
+    }
+
+    func isTrue(_ name: String) -> Bool { value(name)?.boolValue == true }
+
+    func allowsDash(_ name: String) -> Bool { parameters.first { $0.name == name }?.allowsDash ?? false }
+
+    /// The text of a scalar; objects and arrays are inserted as JSON.
+    func text(_ name: String) throws(ArgumentFailure) -> String {
+        guard let value = value(name) else { throw ArgumentFailure(text: "argument \"\(name)\" is missing") }
+        return try text(value, of: name)
+    }
+
+    /// One text per item, none when the argument is absent.
+    func texts(_ name: String) throws(ArgumentFailure) -> [String] {
+        guard let value = value(name) else { return [] }
+        guard let items = value.arrayValue else { return [try text(value, of: name)] }
+        var texts: [String] = []
+        for item in items { texts.append(try text(item, of: name)) }
+        return texts
+    }
+
+    private func text(_ value: JSONValue, of name: String) throws(ArgumentFailure) -> String {
+        let text: String
+        switch value {
+        case .string(let string): text = string
+        case .number(let number): text = number.int64.map { String($0) } ?? number.text
+        case .bool(let flag): text = flag ? "true" : "false"
+        case .null: text = ""
+        case .array, .object: text = value.serialized()
+        }
+        // A NUL would end the element early for the program, after it was checked whole (fault row 99).
+        if text.utf8.contains(0) {
+            throw ArgumentFailure(text: "argument \"\(name)\" contains a NUL character")
+        }
+        guard let root = parameters.first(where: { $0.name == name })?.root else { return text }
+        do throws(ArgumentFailure) {
+            return try resolvePath(text, root)
+        } catch {
+            throw ArgumentFailure(text: "argument \"\(name)\": \(error.text)")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import MCPCore
+
+/// Makes the end of a run a tool's result.
+struct CommandResult {
+    /// What of standard error a failure shows.
+    private static let errorTail = 2_048
+
+    let definition: ToolDefinition
+    /// The compiled schema of the structured result.
+    let output: CompiledSchema?
+
+    func result(of run: ProcessRunner.Result) -> CallToolResult {
+        switch run.end {
+        case .exited: break
+        case .cancelled: return failure("was cancelled", run)
+        case .timedOut:
+            return failure("was stopped after its timeout of \(Units.describe(definition.timeout))", run)
+        case .outputLimit:
+            return failure(
+                "was stopped: it wrote more than \(Units.describe(bytes: definition.maxOutput))", run)
+        case .errorLimit: return failure("was stopped: it wrote too much to standard error", run)
+        }
+        switch run.status {
+        case .exited(0): return success(run.output)
+        case .exited(let code): return failure("failed with exit status \(code)", run)
+        case .signaled(let number): return failure("was killed by signal \(number)", run)
+        case .unknown: return failure("ended in an unknown way", run)
+        }
+    }
+
+    private func success(_ bytes: [UInt8]) -> CallToolResult {
+        switch definition.result {
+        case .text: return .text(Self.text(bytes))
+        case .json:
+            do throws(JSONError) {
+                return structured(try JSONValue(parsing: bytes))
+            } catch {
+                return .error("\(definition.name): its output is not JSON: \(error)")
+            }
+        case .jsonlines:
+            var items: [JSONValue] = []
+            let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            for (index, line) in lines.enumerated() where !line.allSatisfy(ASCII.isBlank) {
+                do throws(JSONError) {
+                    items.append(try JSONValue(parsing: Array(line)))
+                } catch {
+                    return .error("\(definition.name): line \(index + 1) of its output is not JSON: \(error)")
+                }
+            }
+            return structured(["items": .array(items)])
+        }
+    }
+
+    /// Structured results are objects, because revisions before 2026-07-28 know no others (TOOL-13).
+    private func structured(_ value: JSONValue) -> CallToolResult {
+        let object: JSONValue = value.objectValue == nil ? ["value": value] : value
+        if let violations = output?.validate(object), !violations.isEmpty {
+            let text = violations.map(\.description).joined(separator: "; ")
+            return .error("\(definition.name): its output does not fit the output schema: \(text)")
+        }
+        return .structured(object)
+    }
+
+    /// What happened, the end of standard error, and what came out before.
+    private func failure(_ reason: String, _ run: ProcessRunner.Result) -> CallToolResult {
+        var text = "\(definition.name) \(reason)"
+        var tail = run.errors.suffix(Self.errorTail)
+        // Not from the middle of a character.
+        while let first = tail.first, first & 0xC0 == 0x80 { tail.removeFirst() }
+        let errors = Self.text(Array(tail)).trimmedOfNewlines
+        if !errors.isEmpty {
+            text += run.errors.count > tail.count ? "\nstderr (end): \(errors)" : "\nstderr: \(errors)"
+        }
+        var result = CallToolResult.error(text)
+        if !run.output.isEmpty { result.content.append(.text(Self.text(run.output))) }
+        return result
+    }
+
+    /// Bytes of a program as text: what is not UTF-8 is replaced, so that framing never breaks.
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension String {
+    /// Without newlines and blanks at the end.
+    var trimmedOfNewlines: String {
+        var bytes = utf8[...]
+        while let last = bytes.last, last == 0x0A || ASCII.isBlank(last) { bytes.removeLast() }
+        return String(Substring(bytes))
+    }
+}

@@ -1,0 +1,95 @@
+/// The argv of a tool: one string of `exec` is one element, never split and never given to a shell.
+struct CommandTemplate: Sendable, Hashable {
+    enum Item: Sendable, Hashable {
+        case element(TemplateText)
+        /// A nested array: dropped whole when one of its arguments is absent.
+        case optional([TemplateText])
+        /// `{"when": "all", "args": ["--all"]}`: kept when the boolean is true.
+        case when(String, [TemplateText])
+
+        var elements: [TemplateText] {
+            switch self {
+            case .element(let element): [element]
+            case .optional(let elements), .when(_, let elements): elements
+            }
+        }
+    }
+
+    /// The program: never an argument of the caller.
+    var program: String
+    var items: [Item]
+}
+
+/// Why a call's arguments give no command; the text goes to the caller.
+struct ArgumentFailure: Error {
+    var text: String
+}
+
+extension CommandTemplate {
+    /// The argv for one call.
+    ///
+    /// An element that would begin with `-` because of an argument is refused, unless a literal `--` went
+    /// before it or its parameter says `"dash": true`: it would be read as an option (CVE-2025-68143 and its
+    /// like).
+    func argv(_ values: ArgumentValues) throws(ArgumentFailure) -> [String] {
+        var argv = [program]
+        var afterDashes = false
+        for item in items {
+            switch item {
+            case .element(let element):
+                try append(element, values, &argv, &afterDashes)
+            case .optional(let elements):
+                let names = elements.flatMap(\.argumentNames)
+                guard names.allSatisfy(values.isPresent) else { continue }
+                for element in elements { try append(element, values, &argv, &afterDashes) }
+            case .when(let name, let elements):
+                guard values.isTrue(name) else { continue }
+                let names = elements.flatMap(\.argumentNames)
+                guard names.allSatisfy(values.isPresent) else { continue }
+                for element in elements { try append(element, values, &argv, &afterDashes) }
+            }
+        }
+        return argv
+    }
+
+    private func append(
+        _ element: TemplateText, _ values: ArgumentValues, _ argv: inout [String], _ afterDashes: inout Bool
+    ) throws(ArgumentFailure) {
+        if let name = element.splat {
+            for text in try values.texts(name) {
+                try guardDash(text, from: name, values, afterDashes)
+                argv.append(text)
+            }
+            return
+        }
+        if let literal = element.literal {
+            if literal == "--" { afterDashes = true }
+            argv.append(literal)
+            return
+        }
+        var text = ""
+        for piece in element.pieces {
+            switch piece {
+            case .literal(let literal): text += literal
+            case .argument(let name):
+                let value = try values.text(name)
+                // Only what makes the element begin with a dash is suspect; `--author={author}` is not.
+                if text.isEmpty { try guardDash(value, from: name, values, afterDashes) }
+                text += value
+            }
+        }
+        if case .argument(let name)? = element.pieces.first {
+            try guardDash(text, from: name, values, afterDashes)
+        }
+        argv.append(text)
+    }
+
+    private func guardDash(
+        _ text: String, from name: String, _ values: ArgumentValues, _ afterDashes: Bool
+    ) throws(ArgumentFailure) {
+        guard text.utf8.first == UInt8(ascii: "-"), !afterDashes, !values.allowsDash(name) else { return }
+        throw ArgumentFailure(
+            text: "argument \"\(name)\" must not make an element that begins with \"-\": "
+                + "it would be read as an option")
+    }
+}

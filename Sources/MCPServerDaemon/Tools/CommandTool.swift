@@ -1,0 +1,120 @@
+import Dispatch
+import MCPCore
+
+/// A configured tool at work: builds the argv of a call, runs the program and makes its output a result.
+struct CommandTool: Sendable {
+    /// Bytes of standard error that a run may write; only the tail is shown.
+    private static let maxErrorBytes = 1 << 20
+    /// Between SIGTERM and SIGKILL.
+    private static let grace = Duration.seconds(2)
+
+    let definition: ToolDefinition
+    private let resolver: PathResolver
+    private let slots: CallSlots?
+    private let output: CompiledSchema?
+
+    init(_ definition: ToolDefinition, resolver: PathResolver) throws(SchemaError) {
+        self.definition = definition
+        self.resolver = resolver
+        slots = definition.concurrency.map(CallSlots.init)
+        output = try definition.outputSchema.map { (schema) throws(SchemaError) in try CompiledSchema(schema)
+        }
+    }
+
+    /// What the server waits at most: the tool's own time-out says why, so it has to come first.
+    var serverTimeout: Duration { definition.timeout + Self.grace + .seconds(5) }
+
+    func call(_ call: ToolCall) async throws -> CallToolResult {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let run: PreparedRun
+        do throws(ArgumentFailure) {
+            run = try prepare(call.arguments.value.objectValue ?? [:])
+        } catch {
+            return .error(error.text)
+        }
+        guard let slots else { return try await execute(run, timeout: definition.timeout) }
+        guard await slots.acquire(timeout: definition.timeout) else {
+            try Task.checkCancellation()
+            return .error(
+                "\(definition.name) is busy: no slot became free within \(Units.describe(definition.timeout))"
+            )
+        }
+        defer { slots.release() }
+        let rest = definition.timeout - start.duration(to: clock.now)
+        return try await execute(run, timeout: max(rest, .milliseconds(1)))
+    }
+
+    /// What one call runs.
+    struct PreparedRun: Sendable, Hashable {
+        var argv: [String]
+        var directory: String
+        var input: [UInt8]
+        var environment: [String: String]
+    }
+
+    /// The command of a call, with every argument inserted and checked; nothing is run.
+    func prepare(_ arguments: JSONObject) throws(ArgumentFailure) -> PreparedRun {
+        let values = ArgumentValues(arguments, parameters: definition.input.parameters) {
+            [resolver] (path, root) throws(ArgumentFailure) in try resolver.resolve(path, root: root)
+        }
+        var environment = definition.environment
+        environment["MCP_TOOL"] = definition.name
+        return PreparedRun(
+            argv: try definition.command.argv(values),
+            directory: try definition.workingDirectory.text(values),
+            input: Array(try definition.standardInput?.text(values).utf8 ?? "".utf8), environment: environment
+        )
+    }
+
+    private func execute(_ run: PreparedRun, timeout: Duration) async throws -> CallToolResult {
+        var launch = ProcessLaunch(
+            run.argv[0], Array(run.argv.dropFirst()), environment: run.environment, directory: run.directory)
+        launch.group = .session
+        let limits = ProcessRunner.Limits(
+            timeout: timeout, maxOutputBytes: definition.maxOutput, maxErrorBytes: Self.maxErrorBytes,
+            terminationGrace: Self.grace)
+        let cancellation: ProcessRunner.Cancellation
+        let result: ProcessRunner.Result
+        do {
+            cancellation = try ProcessRunner.Cancellation()
+            result = try await withTaskCancellationHandler {
+                try await Offload.run { [launch] in
+                    try ProcessRunner.run(
+                        launch, input: run.input, limits: limits, cancellation: cancellation)
+                }
+            } onCancel: {
+                cancellation.cancel()
+            }
+        } catch let error as SpawnError {
+            return .error(Self.text(error, program: run.argv[0]))
+        }
+        if result.end == .cancelled { throw CancellationError() }
+        return CommandResult(definition: definition, output: output).result(of: result)
+    }
+
+    /// Why a program did not start; the directories that were searched are left to `check`.
+    private static func text(_ error: SpawnError, program: String) -> String {
+        switch error {
+        case .notFound: "the program \(program) was not found"
+        case .notExecutable(_, let reason): "the program \(program) cannot be executed: \(reason.reason)"
+        case .badDirectory(_, let reason): "the working directory cannot be used: \(reason.reason)"
+        case .invalid(let text): text
+        case .failed(let error): "the program \(program) could not be started: \(error.reason)"
+        }
+    }
+}
+
+extension TemplateText {
+    /// The text with the arguments inserted.
+    func text(_ values: ArgumentValues) throws(ArgumentFailure) -> String {
+        var text = ""
+        for piece in pieces {
+            switch piece {
+            case .literal(let literal): text += literal
+            case .argument(let name): text += try values.text(name)
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,44 @@
+import MCPCore
+import Synchronization
+
+/// Turns path arguments into real paths beneath their roots; the kernel decides what is beneath.
+final class PathResolver: Sendable {
+    private let roots = Mutex<[String: RootDirectory]>([:])
+
+    /// The absolute path of an existing file or directory.
+    func resolve(_ path: String, root: String) throws(ArgumentFailure) -> String {
+        let directory: RootDirectory
+        do throws(IOError) {
+            directory = try open(root)
+        } catch {
+            // The root's name is the host's business: it goes nowhere.
+            throw ArgumentFailure(text: "its directory cannot be opened")
+        }
+        do throws(RootError) {
+            return try directory.resolve(path)
+        } catch {
+            throw ArgumentFailure(text: Self.text(error))
+        }
+    }
+
+    /// Roots stay open, so that a renamed or replaced directory is not another root.
+    private func open(_ root: String) throws(IOError) -> RootDirectory {
+        if let directory = roots.withLock({ $0[root] }) { return directory }
+        let directory = try RootDirectory(root)
+        return roots.withLock { roots in
+            if let other = roots[root] { return other }
+            roots[root] = directory
+            return directory
+        }
+    }
+
+    private static func text(_ error: RootError) -> String {
+        switch error {
+        case .outside: "it must be a relative path that stays beneath its directory"
+        case .invalid: "it is not a usable path"
+        case .notFound: "there is no such file or directory"
+        case .notRegular, .tooLarge: "it is not a file or directory"
+        case .failed(let error): error.reason
+        }
+    }
+}
