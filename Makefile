@@ -1,0 +1,54 @@
+# Everything that is done with this project. `make help` lists it.
+PREFIX ?= /usr/local
+SWIFT ?= swift
+RELEASE = -c release --static-swift-stdlib
+WARNINGS = -Xswiftc -warnings-as-errors
+export SWIFT_BACKTRACE = enable=no
+
+.PHONY: help build release demo test interop layers lint fmt docs install clean
+
+help: ## What can be made
+	@grep -hE '^[a-z]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
+
+build: ## mcp-server and mcp-client, for debugging
+	$(SWIFT) build --product mcp-server
+	$(SWIFT) build --product mcp-client
+
+release: ## both, optimised, with the Swift runtime inside
+	$(SWIFT) build $(RELEASE) --product mcp-server
+	$(SWIFT) build $(RELEASE) --product mcp-client
+
+demo: build ## the client talks to the daemon, over stdio and HTTP; prints every command
+	@Tests/demo.sh
+
+test: ## all tests that need nothing but Swift, git and make
+	$(SWIFT) build --build-tests $(WARNINGS)
+	timeout -k 10 1200 $(SWIFT) test --skip-build --parallel
+
+interop: release ## against the official Python SDK and the official JSON Schema test suite
+	Tests/Interop/run.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server" \
+	    "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-client"
+	$(SWIFT) build $(RELEASE) --product schema-suite
+	SCHEMA_SUITE_RUNNER="$$($(SWIFT) build $(RELEASE) --show-bin-path)/schema-suite" \
+	    Tests/Interop/schema-suite.sh
+
+layers: ## proves with the compiler which folder uses which
+	@Tools/layers.sh
+
+lint: ## format, sizes, forbidden imports and words
+	@Tools/lint.sh
+
+fmt: ## formats the sources
+	$(SWIFT) format --in-place --parallel --recursive --configuration .swift-format \
+	    Package.swift Sources Tests Examples
+
+docs: ## writes the generated pages of docs/ anew
+	MCP_WRITE_DOCS=1 $(SWIFT) test --filter Generated
+
+install: release ## into PREFIX (default /usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)"; for program in mcp-server mcp-client; do \
+	    install -s -m 755 "$$bin/$$program" "$(DESTDIR)$(PREFIX)/bin/$$program"; done
+
+clean: ## removes what was built
+	rm -rf .build

@@ -1,0 +1,181 @@
+import MCPCore
+import Testing
+
+@testable import MCPClientCLI
+
+struct CallCommandTests {
+    private func harness() throws -> CommandHarness { CommandHarness(server: try OpsServer.make()) }
+
+    @Test(arguments: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
+    func theResultAloneIsOnStdout(revision: String) async throws {
+        let outcome = try await harness()
+            .run("--protocol", revision, "call", "localhost:1", "git_log", "repo=web", "limit=2")
+        #expect(outcome.code == .ok)
+        #expect(outcome.stdout == "a1b2c3d Fix drain on SIGTERM\n9f8e7d6 Add openat2 fallback\n")
+        #expect(outcome.stderr.isEmpty)
+    }
+
+    @Test func wrongArgumentsSendNothing() async throws {
+        let outcome = try await harness().run("call", "localhost:1", "unit_restart", "unit=wrker", "now=1")
+        #expect(outcome.code == .usage)
+        #expect(outcome.stdout.isEmpty)
+        #expect(
+            outcome.stderr == """
+                error: arguments do not fit unit_restart (nothing was sent)
+                  unit  "wrker" is not one of "web", "worker", "cron"        did you mean "worker"?
+                  now   no such argument
+                usage: mcp-client call localhost:1 unit_restart unit=<web|worker|cron>
+
+                """)
+    }
+
+    @Test func theToolSaysNo() async throws {
+        let outcome = try await harness().run("call", "localhost:1", "git_log", "repo=nope")
+        #expect(outcome.code == .toolError)
+        #expect(outcome.stdout.isEmpty)
+        #expect(outcome.stderr == "git_log failed: repository \"nope\" is not under workspace\n")
+    }
+
+    @Test func theToolSaysNoInJSON() async throws {
+        let outcome = try await harness().run("--json", "call", "localhost:1", "git_log", "repo=nope")
+        #expect(outcome.code == .toolError)
+        #expect(try JSONValue(parsing: outcome.stdout)["isError"] == true)
+        let last = try #require(outcome.stderr.split(separator: "\n").last)
+        let error = try JSONValue(parsing: String(last))
+        #expect(error["error"]?["kind"] == "tool_error")
+        #expect(error["error"]?["code"] == 1)
+    }
+
+    @Test func withoutValidationTheServerDecides() async throws {
+        let outcome = try await harness().run("--no-validate", "call", "localhost:1", "unit_restart", "unit=wrker")
+        #expect(outcome.code == .toolError)
+        let whole = try await harness().run("--no-validate", "call", "localhost:1", "nosuch", "{}")
+        #expect(whole.code == .protocolError)
+    }
+
+    @Test func anUnknownTool() async throws {
+        let outcome = try await harness().run("call", "localhost:1", "git_lgo", "repo=web")
+        #expect(outcome.code == .protocolError)
+        #expect(outcome.stderr.hasPrefix("error: ops has no tool \"git_lgo\"\n  did you mean git_log?\n"))
+    }
+
+    @Test func aJSONRPCErrorIsExitFive() async throws {
+        let outcome = try await harness().run("--json", "call", "localhost:1", "x_rpc_error")
+        #expect(outcome.code == .protocolError)
+        #expect(outcome.stderr.hasPrefix("error: the server refused: no\\nway (4711)\n  sent: tools/call x_rpc_error\n"))
+        let last = try #require(outcome.stderr.split(separator: "\n").last)
+        #expect(try JSONValue(parsing: String(last))["error"]?["rpcCode"] == 4711)
+    }
+
+    @Test func awkwardTextsArriveUnchanged() async throws {
+        let outcome = try await harness().run(
+            "--structured", "call", "localhost:1", "x_echo", "a=000123", "b= spaced ü\n\"", "c:=1.50", "d:=null")
+        #expect(outcome.stdout == #"{"a":"000123","b":" spaced ü\n\"","c":1.50,"d":null}"# + "\n")
+    }
+
+    @Test func aPipedObject() async throws {
+        var harness = try harness()
+        harness.stdin = #"{"repo":"web"}"#
+        #expect(await harness.run("call", "localhost:1", "git_log", "limit=2").code == .ok)
+    }
+
+    @Test(arguments: [
+        (["--json", "--select", ".structuredContent.n"], "[1,\"x\"]\n"),
+        (["--select", ".structuredContent.n[1]"], "x\n"),
+        (["--structured", "--select", ".n[0]"], "1\n"),
+        (["--structured"], "{\"n\":[1,\"x\"]}\n"),
+    ])
+    func partsOfTheResult(flags: [String], expected: String) async throws {
+        let words = flags + ["call", "localhost:1", "x_echo", #"n:=[1,"x"]"#]
+        #expect(try await harness().run(words).stdout == expected)
+    }
+
+    @Test func aPartThatIsNotThere() async throws {
+        let outcome = try await harness().run("--select", ".nosuch", "call", "localhost:1", "x_image")
+        #expect(outcome.code == .protocolError)
+        #expect(outcome.stderr.contains("the result has no .nosuch"))
+        let structured = try await harness().run("--structured", "call", "localhost:1", "x_image")
+        #expect(structured.code == .protocolError)
+    }
+
+    // MARK: Forms of output
+
+    @Test func contentWithoutTextHasALine() async throws {
+        let outcome = try await harness().run("call", "localhost:1", "x_image")
+        #expect(
+            outcome.stdout == """
+                a picture:
+                [image/png, 3 B: -o FILE saves it]
+                → file:///a  (a.txt, text/plain, 12 B)
+
+                """)
+    }
+
+    @Test func rawIsTheBytesOfTheSingleBlock() async throws {
+        #expect(try await harness().run("--raw", "call", "localhost:1", "x_bytes").stdoutBytes == [0, 255, 27])
+        let outcome = try await harness().run("--raw", "call", "localhost:1", "x_image")
+        #expect(outcome.code == .protocolError)
+        #expect(outcome.stderr.contains("the result has 3"))
+    }
+
+    @Test func aFileTakesTheResultAndMediaGoBesideIt() async throws {
+        let one = try await harness().run("-o", "one.png", "call", "localhost:1", "x_bytes")
+        #expect(one.files == ["one.png": [0, 255, 27]])
+        #expect(one.stdout.isEmpty)
+        let many = try await harness().run("-o", "out.txt", "call", "localhost:1", "x_image")
+        #expect(many.files["out-1.png"] == [1, 2, 3])
+        #expect(many.files["out.txt"] == Array("a picture:\n→ file:///a  (a.txt, text/plain, 12 B)\n".utf8))
+        #expect(many.stderr == "wrote out-1.png (3 B)\n")
+    }
+
+    @Test func aFileThatCannotBeWrittenStopsBeforeAnythingIsSent() async throws {
+        let outcome = try await harness().run("-o", "/nowhere/x", "call", "localhost:1", "unit_restart", "unit=web")
+        #expect(outcome.code == .usage)
+        #expect(outcome.files.isEmpty)
+    }
+
+    // MARK: Terminals (fault row 108)
+
+    @Test func onATerminalTextIsHarmlessInAPipeItIsExact() async throws {
+        var harness = try harness()
+        #expect(await harness.run("call", "localhost:1", "x_escape").stdout == "\u{1B}]0;owned\u{07}red\u{202E}\n")
+        harness.isTerminal = true
+        for flags in [[], ["--raw"], ["--select", ".content[0].text"]] {
+            let outcome = await harness.run(["--color", "never"] + flags + ["call", "localhost:1", "x_escape"])
+            #expect(outcome.stdout.hasPrefix("\\e]0;owned\\u{7}red\\u{202e}"))
+        }
+        let bytes = await harness.run("--raw", "call", "localhost:1", "x_bytes")
+        #expect(bytes.code == .protocolError)
+        #expect(bytes.stdoutBytes.isEmpty)
+    }
+
+    @Test func progressIsOneErasedLineOnATerminalOnly() async throws {
+        var harness = try harness()
+        #expect(await harness.run("call", "localhost:1", "x_progress").stderr.isEmpty)
+        harness.isTerminal = true
+        let outcome = await harness.run("--color", "never", "call", "localhost:1", "x_progress")
+        #expect(outcome.stdout == "done\n")
+        #expect(outcome.stderr.contains("  ▸ x_progress █████████░░░░░░░░░ 50%  half   "))
+        #expect(outcome.stderr.hasSuffix("\r\u{1B}[2K"))
+        #expect(await harness.run("-q", "call", "localhost:1", "x_progress").stderr.isEmpty)
+    }
+
+    // MARK: Looking at the wire
+
+    @Test func verboseShowsALinePerMessage() async throws {
+        let outcome = try await harness().run("-v", "call", "localhost:1", "git_log", "repo=web")
+        let lines = outcome.stderr.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("> tools/call id ") })
+        #expect(lines.contains { $0.hasPrefix("< result id ") })
+        #expect(!outcome.stderr.contains("a1b2c3d"))
+        let wire = try await harness().run("-vv", "call", "localhost:1", "git_log", "repo=web")
+        #expect(wire.stderr.contains("a1b2c3d"))
+    }
+
+    @Test func timings() async throws {
+        let outcome = try await harness().run("--timings", "call", "localhost:1", "git_log", "repo=web")
+        #expect(outcome.stderr.hasPrefix("connect "))
+        #expect(outcome.stderr.contains(" · tools/list "))
+        #expect(outcome.stderr.hasSuffix(" ms · 2 requests\n"))
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import MCPClientCLI
+
+struct HelpTests {
+    @Test func theOverviewNamesEveryCommandFlagAndExitCode() {
+        let text = Help.text(for: nil)
+        for command in Command.allCases { #expect(text.contains("\n  \(command.rawValue) ")) }
+        for flag in Flag.allCases {
+            for name in flag.grammar.names { #expect(text.contains(name)) }
+        }
+        for code in ExitCode.allCases { #expect(text.contains("\n  \(code.rawValue) ")) }
+    }
+
+    @Test(arguments: Command.allCases)
+    func helpOfACommandShowsOnlyItsFlags(command: Command) {
+        let text = Help.text(for: command)
+        #expect(text.contains("usage: \(command.usage)\n"))
+        for flag in Flag.allCases where !flag.applies(to: command) {
+            #expect(!text.contains("  \(flag.name)"))
+        }
+    }
+
+    @Test func noTwoFlagsShareAName() {
+        let names = Flag.allCases.flatMap(\.grammar.names)
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test(arguments: Command.allCases)
+    func everyExampleIsAValidCommandLine(command: Command) throws {
+        for example in command.grammar.examples {
+            let words = example.split(separator: " ").dropFirst().map { String($0.filter { $0 != "'" }) }
+            guard case .run(let invocation) = try InvocationParser.parse(words) else {
+                return #expect(Bool(false), "\(example)")
+            }
+            #expect(invocation.command == command)
+        }
+    }
+
+    /// Lines fit a terminal of usual width.
+    @Test func linesAreNotTooLong() {
+        for command in [nil] + Command.allCases.map(Optional.some) {
+            for line in Help.text(for: command).split(separator: "\n") { #expect(line.count <= 110, "\(line)") }
+        }
+    }
+}

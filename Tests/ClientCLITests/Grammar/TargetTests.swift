@@ -1,0 +1,43 @@
+import Testing
+
+@testable import MCPClientCLI
+
+struct TargetTests {
+    @Test(arguments: [
+        ("http://example.com/x", Target.http("http://example.com/x")),
+        ("http://127.0.0.1:3000", .http("http://127.0.0.1:3000")),
+        ("localhost:80", .http("http://localhost:80/mcp")),
+        ("127.0.0.1:8080", .http("http://127.0.0.1:8080/mcp")),
+        ("127.1.2.3:8080", .http("http://127.1.2.3:8080/mcp")),
+        ("[::1]:8080", .http("http://[::1]:8080/mcp")),
+        ("unix:///run/a.sock", .unix(path: "/run/a.sock", endpoint: "/mcp")),
+        ("unix:///run/a.sock#/other", .unix(path: "/run/a.sock", endpoint: "/other")),
+    ])
+    func formsOfTarget(text: String, target: Target) throws {
+        #expect(try Target(parsing: text) == target)
+    }
+
+    @Test(arguments: [
+        ("", "TARGET is empty"),
+        ("https://example.com/mcp", "https is not in this version"),
+        ("HTTPS://example.com/mcp", "https is not in this version"),
+        ("ws://example.com/mcp", "ws:// is not a transport of MCP"),
+        ("unix://relative", "a unix target needs an absolute path"),
+        ("unix:///", "a unix target needs an absolute path"),
+        ("unix:///a#b", "the endpoint after # starts with /"),
+        ("example.com:80", "HOST:PORT reaches this machine only"),
+        ("127.0.0.1.evil.com:80", "HOST:PORT reaches this machine only"),
+        ("127.0.0.300:80", "HOST:PORT reaches this machine only"),
+        ("localhost:0", "port 0 is outside 1…65535"),
+        ("localhost:65536", "port 65536 is outside 1…65535"),
+        ("./server", "\"./server\" is not a target"),
+        ("server", "\"server\" is not a target"),
+        ("a\u{1B}[2Jb", "\"a\\e[2Jb\" is not a target"),
+    ])
+    func whatIsNoTarget(text: String, message: String) {
+        let failure = #expect(throws: Failure.self) { try Target(parsing: text) }
+        #expect(failure?.message == message)
+        #expect(failure?.code == .usage)
+        #expect(failure?.hint != nil || failure?.details.isEmpty == false)
+    }
+}

@@ -1,0 +1,36 @@
+import MCPCore
+import Testing
+
+@testable import MCPClientCLI
+
+struct FailureTextTests {
+    private let failure: Failure = {
+        var failure = Failure(
+            code: .authentication, kind: .authRequired, message: "401 from http://x/mcp: needs a token",
+            details: ["scope \"tools:read\""], hint: "--bearer-env VAR", status: 401)
+        failure.rpcCode = nil
+        return failure
+    }()
+
+    @Test func linesForAPerson() {
+        #expect(
+            FailureText.lines(failure, style: Style(isOn: false)) == """
+                error: 401 from http://x/mcp: needs a token
+                  scope "tools:read"
+                hint: --bearer-env VAR
+
+                """)
+    }
+
+    @Test func oneLineForAProgram() {
+        #expect(
+            FailureText.json(failure)
+                == #"{"error":{"kind":"auth_required","code":4,"message":"401 from http://x/mcp: needs a token","details":["scope \"tools:read\""],"status":401,"hint":"--bearer-env VAR"}}"#
+                + "\n")
+    }
+
+    /// Scripts rely on these numbers.
+    @Test func exitCodesNeverChange() {
+        #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6, 7, 130])
+    }
+}

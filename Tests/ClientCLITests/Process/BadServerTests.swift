@@ -1,0 +1,190 @@
+import Foundation
+import MCPCore
+import Testing
+
+@testable import MCPClientCLI
+
+/// What the client says about servers that fail: two to four lines, the right exit code, nothing left behind.
+@Suite(.serialized)
+struct BadServerTests {
+    private func run(_ words: [String], limit: Int = 30) async throws -> ProgramOutcome {
+        try await ProgramRunner.run(ProgramRunner.client, words, limit: limit)
+    }
+
+    private func lines(_ outcome: ProgramOutcome) -> [Substring] { outcome.stderr.split(separator: "\n") }
+
+    // MARK: Programs (fault rows 82 to 84)
+
+    @Test func aProgramThatDiesAtOnce() async throws {
+        let outcome = try await run(["tools", "--", "/bin/sh", "-c", "echo unknown option --oops >&2; exit 3"])
+        #expect(outcome.code == 3)
+        #expect(outcome.stdout.isEmpty)
+        let first = try #require(lines(outcome).first)
+        let first = try #require(lines(outcome).first)
+        #expect(first.hasPrefix("error: /bin/sh exited with status 3 before answering (after "))
+        #expect(
+            lines(outcome).dropFirst() == [
+                "  stderr: unknown option --oops", "  sent:   server/discover, then initialize (no reply)",
+            ])
+        #expect(outcome.duration < .seconds(5))
+    }
+
+    @Test func aProgramThatIsNotThere() async throws {
+        let outcome = try await run(["--json", "tools", "--", "no-such-program-here"])
+        #expect(outcome.code == 3)
+        #expect(outcome.stderr.contains("no-such-program-here"))
+        #expect(outcome.stderr.contains("/usr/bin:/bin"))
+        #expect(outcome.stderr.contains(#""kind":"cannot_start","code":3"#))
+    }
+
+    @Test func aProgramThatIsNoServer() async throws {
+        let outcome = try await run(["tools", "--", "/bin/echo", "hello"])
+        #expect(outcome.code == 3)
+        #expect(lines(outcome).count <= 5)
+    }
+
+    @Test func aBannerOnStdoutIsSkippedAndTheConversationContinues() async throws {
+        let server = ShellServer.words(
+            call: #"answer '{"resultType":"complete","content":[{"type":"text","text":"fine"}]}'"#,
+            start: "echo 'Welcome to my server!'; echo noise >&2")
+        let outcome = try await run(["call", "t", "--"] + server)
+        #expect(outcome.code == 0)
+        #expect(outcome.stdout == "fine\n")
+        let verbose = try await run(["-v", "call", "t", "--"] + server)
+        #expect(verbose.stderr.contains("Welcome to my server!"))
+        #expect(verbose.stderr.contains("noise"))
+    }
+
+    @Test func aServerKilledInTheMiddleOfACall() async throws {
+        let outcome = try await run(["call", "t", "--"] + ShellServer.words(call: "kill -9 $$"))
+        #expect(outcome.code == 3)
+        #expect(outcome.duration < .seconds(5))
+    }
+
+    /// Fault row 83: the child ignores the end of its input and SIGTERM; nothing is left.
+    @Test func aServerThatWillNotEndIsKilled() async throws {
+        let file = NSTemporaryDirectory() + "mcp-pid-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let server = ShellServer.words(
+            call: #"answer '{"resultType":"complete","content":[]}'; while :; do sleep 1; done"#,
+            start: "trap '' TERM HUP; echo $$ > \(file)")
+        let outcome = try await run(["call", "t", "--"] + server)
+        #expect(outcome.code == 0)
+        let pid = Int32(try String(contentsOfFile: file, encoding: .utf8).trimmingWhitespace()) ?? 0
+        #expect(pid > 0)
+        #expect(kill(pid, 0) == -1)
+    }
+
+    // MARK: Answers
+
+    @Test func aJSONRPCError() async throws {
+        let server = ShellServer.words(call: "refuse -32603 'out of cheese'")
+        let outcome = try await run(["--json", "call", "t", "--"] + server)
+        #expect(outcome.code == 5)
+        #expect(lines(outcome).first == "error: the server refused: out of cheese (-32603)")
+        #expect(outcome.stderr.contains(#""rpcCode":-32603"#))
+    }
+
+    @Test func aMalformedResult() async throws {
+        let server = ShellServer.words(call: #"answer '{"resultType":"complete","content":7}'"#)
+        let outcome = try await run(["call", "t", "--"] + server)
+        #expect(outcome.code == 5)
+        #expect(lines(outcome).first == "error: the server sent a malformed tool result")
+    }
+
+    @Test func aServerThatAsksBack() async throws {
+        let question =
+            #"{"resultType":"input_required","requestState":"x","inputRequests":{"q":{"method":"elicitation/create","params":{"mode":"form","message":"Type the database name to confirm","requestedSchema":{"type":"object","properties":{"confirm":{"type":"string"}}}}}}}"#
+        let outcome = try await run(["call", "t", "--"] + ShellServer.words(call: "answer '\(question)'"))
+        #expect(outcome.code == 7)
+        #expect(
+            outcome.stderr
+                == "input required: t asks \"Type the database name to confirm\" (field confirm: string)\n")
+    }
+
+    @Test func aServerThatNeedsAClientThatAnswers() async throws {
+        let outcome = try await run(
+            ["--json", "call", "t", "--"] + ShellServer.words(call: "refuse -32021 'needs elicitation'"))
+        #expect(outcome.code == 7)
+        #expect(outcome.stderr.contains(#""kind":"input_required","code":7"#))
+    }
+
+    @Test func silenceIsExitSix() async throws {
+        let outcome = try await run(["--timeout", "500ms", "call", "t", "--"] + ShellServer.words(call: "true"))
+        #expect(outcome.code == 6)
+        #expect(outcome.duration < .seconds(10))
+    }
+
+    // MARK: HTTP
+
+    @Test func nobodyListens() async throws {
+        let listener = try LocalListener()
+        listener.close()
+        let outcome = try await run(["tools", "localhost:\(listener.port)"])
+        #expect(outcome.code == 3)
+        #expect(outcome.stderr.hasPrefix("error: "))
+        #expect(outcome.stderr.contains("refused"))
+        let socket = try await run(["tools", "unix:///no/such.sock"])
+        #expect(socket.code == 3)
+        #expect(socket.stderr.contains("/no/such.sock"))
+    }
+
+    @Test(arguments: [
+        ("401 Unauthorized", 4), ("403 Forbidden", 4), ("404 Not Found", 5), ("500 Internal Server Error", 5),
+    ])
+    func refusalsOfHTTP(status: String, code: Int32) async throws {
+        let listener = try LocalListener()
+        defer { listener.close() }
+        listener.serve(
+            "HTTP/1.1 \(status)\r\nContent-Length: 0\r\nWWW-Authenticate: Bearer realm=\"x\"\r\nConnection: close\r\n\r\n")
+        let outcome = try await run(["--json", "tools", "http://127.0.0.1:\(listener.port)/mcp"])
+        #expect(outcome.code == code)
+        #expect(outcome.stderr.contains("\"status\":\(status.prefix(3))"))
+        #expect(outcome.stderr.hasPrefix("error: "))
+    }
+
+    @Test func aWebPageIsNoServer() async throws {
+        let listener = try LocalListener()
+        defer { listener.close() }
+        listener.serve(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>")
+        let outcome = try await run(["tools", "http://127.0.0.1:\(listener.port)/"])
+        #expect(outcome.code == 5)
+        #expect(lines(outcome).count <= 5)
+    }
+
+    // MARK: Interrupts
+
+    @Test func aSecondCtrlCLeavesAtOnce() async throws {
+        let server = ShellServer.words(call: "trap '' TERM; while :; do sleep 1; done")
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client, ["call", "t", "--"] + server,
+            whileRunning: { pid in
+                for delay in [700, 900] {
+                    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(delay)) { kill(pid, SIGINT) }
+                }
+            })
+        #expect(outcome.code == 130)
+        #expect(outcome.duration < .seconds(4))
+    }
+
+    // MARK: Our own side
+
+    @Test func outputThatCannotBeWritten() async throws {
+        let full = try await ProgramRunner.run(
+            "/bin/sh", ["-c", "'\(ProgramRunner.client)' version > /dev/full"])
+        #expect(full.code == 3)
+        #expect(full.stderr.contains("cannot write to stdout"))
+        let file = try await run(["-o", "/no/such/dir/x", "tools", "localhost:1"])
+        #expect(file.code == 2)
+        #expect(file.stderr.hasPrefix("error: cannot write /no/such/dir/x: "))
+    }
+
+    @Test func directoryAndEnvironmentOfAProgram() async throws {
+        let server = ShellServer.words(
+            call:
+                #"answer "{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":\"$(pwd) $GREETING\"}]}""#)
+        let outcome = try await run(["-C", "/usr", "-e", "GREETING=hello", "call", "t", "--"] + server)
+        #expect(outcome.stdout == "/usr hello\n")
+    }
+}

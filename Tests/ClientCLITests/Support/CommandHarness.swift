@@ -1,0 +1,83 @@
+import MCPCore
+import Synchronization
+
+@testable import MCPClientCLI
+
+/// Collects what a command writes, as a pipe or as a terminal would get it.
+final class MemorySink: Sink {
+    let isTerminal: Bool
+    let failure: String? = nil
+    private let collected = Mutex<[UInt8]>([])
+
+    init(isTerminal: Bool = false) { self.isTerminal = isTerminal }
+
+    func write(_ bytes: [UInt8]) { collected.withLock { $0 += bytes } }
+
+    var bytes: [UInt8] { collected.withLock { $0 } }
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// What one command line did.
+struct CommandOutcome {
+    let code: ExitCode
+    let stdout: String
+    let stderr: String
+    let stdoutBytes: [UInt8]
+    let files: [String: [UInt8]]
+}
+
+/// Runs command lines in this process against a server in this process.
+struct CommandHarness {
+    var server: MCPServer
+    var stdin: String?
+    var files: [String: String] = [:]
+    var isTerminal = false
+    var variables: [String: String] = [:]
+
+    func run(_ words: String...) async -> CommandOutcome { await run(words) }
+
+    func run(_ words: [String]) async -> CommandOutcome {
+        let stdout = MemorySink(isTerminal: isTerminal)
+        let stderr = MemorySink(isTerminal: isTerminal)
+        let saved = SavedFiles()
+        let (server, stdin, files, variables) = (server, stdin, files, variables)
+        let environment = CommandEnvironment(
+            stdout: stdout, stderr: stderr,
+            input: ArgumentInput(
+                file: { path throws(Failure) in
+                    guard let text = files[path] else { throw .usage("cannot read \(path): No such file") }
+                    return Array(text.utf8)
+                },
+                stdin: { () throws(Failure) in Array((stdin ?? "").utf8) }, isStdinPiped: stdin != nil),
+            variable: { variables[$0] },
+            saveFile: { bytes, path throws(Failure) in saved.set(path, bytes) },
+            checkWritable: { path throws(Failure) in
+                if path.hasPrefix("/nowhere") { throw .usage("cannot write \(path): No such directory") }
+            },
+            connect: { _, _, options in try await MCPClient.connect(.inProcess(server), options: options) })
+        var code = ExitCode.usage
+        do {
+            let request = try InvocationParser.parse(words)
+            code = await CommandRunner(environment: environment).run(request, stop: StopReason())
+        } catch {
+            stderr.write(FailureText.lines(error, style: Style(isOn: false)))
+        }
+        return CommandOutcome(
+            code: code, stdout: stdout.text, stderr: stderr.text, stdoutBytes: stdout.bytes, files: saved.all)
+    }
+
+    private final class SavedFiles: Sendable {
+        private let state = Mutex<[String: [UInt8]]>([:])
+        func set(_ path: String, _ bytes: [UInt8]) { state.withLock { $0[path] = bytes } }
+        var all: [String: [UInt8]] { state.withLock { $0 } }
+    }
+}
+
+/// The last column of a footer is a time, which no two runs share.
+func withoutTime(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+        guard line.hasSuffix(" ms") || line.hasSuffix(" s") else { return String(line) }
+        let parts = line.split(separator: " ")
+        return parts.dropLast(2).joined(separator: " ") + " TIME"
+    }.joined(separator: "\n")
+}

@@ -1,0 +1,75 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+@Suite struct CommandLineTests {
+    private func parse(_ line: String) throws -> Command {
+        try CommandLineParser.parse(line.split(separator: " ").map(String.init))
+    }
+
+    @Test func readsTheOptionsOfRun() throws {
+        var expected = RunOptions()
+        #expect(try parse("") == .run(expected))
+        #expect(try parse("run") == .run(expected))
+        expected.file = "m.jsonc"
+        expected.listen = [
+            .tcp(host: "127.0.0.1", port: 1), .unix(path: "/s", mode: 0o660, group: nil),
+        ]
+        expected.overrides = [Override("limits.body=1MiB"), Override("server.name=a=b")].compactMap { $0 }
+        expected.logLevel = .debug
+        let line =
+            "-c m.jsonc --listen 127.0.0.1:1 --listen=unix:///s?mode=0660 --set limits.body=1MiB "
+            + "--set=server.name=a=b --log-level debug"
+        #expect(try parse(line) == .run(expected))
+        #expect(try parse("run " + line) == .run(expected))
+        #expect(try parse(line + " run") == .run(expected))
+    }
+
+    @Test func readsTheOtherCommands() throws {
+        #expect(try parse("check") == .check(file: nil, []))
+        #expect(try parse("check m.jsonc") == .check(file: "m.jsonc", []))
+        #expect(try parse("check -c m.jsonc") == .check(file: "m.jsonc", []))
+        #expect(try parse("schema") == .schema)
+        #expect(try parse("version") == .version)
+        #expect(try parse("--version") == .version)
+        #expect(try parse("-h") == .help)
+        #expect(try parse("check --help") == .help)
+    }
+
+    // Two lines each: what is wrong, and what to do.
+    @Test(arguments: [
+        ("--lsten 127.0.0.1:1", "unknown option --lsten", "did you mean --listen?"),
+        ("--frobnicate", "unknown option --frobnicate", "mcp-server --help shows the commands and options"),
+        ("chekc", "unknown command \"chekc\"", "did you mean mcp-server check?"),
+        ("-c", "-c needs a value", "for example -c FILE"),
+        ("-c a -c b", "-c is given twice", "give one file"),
+        ("--set limits", "--set takes path=value, not \"limits\"", "for example --set limits.body=64MiB"),
+        ("--listen --stdio", "--listen needs a value", "for example --listen 127.0.0.1:8808"),
+        ("--log-level inof", "--log-level inof is not known", "did you mean info?"),
+        ("--demo=yes", "--demo takes no value", "write just --demo"),
+        ("--demo -c f", "--demo and a configuration file exclude each other", "give one of them"),
+        ("--stdio --listen 127.0.0.1:1", "--stdio and --listen exclude each other", "give one of them"),
+        ("run m.jsonc", "unexpected argument \"m.jsonc\"", "write -c m.jsonc"),
+        (
+            "run --listen 127.0.0.1:1 127.0.0.1:2", "unexpected argument \"127.0.0.1:2\"",
+            "write --listen before each address"
+        ),
+        ("check --demo", "--demo does nothing with check", "leave it out"),
+        ("check a b", "unexpected argument \"b\"", "mcp-server --help shows the commands and options"),
+    ])
+    func explainsMistakes(line: String, text: String, hint: String) {
+        #expect(throws: CommandLineError(text, hint: hint)) { try parse(line) }
+    }
+
+    @Test(arguments: ["127.0.0.1:0", "127.0.0.1:99999", "0.0.0.0:80", "nonsense"])
+    func refusesAddresses(text: String) {
+        #expect(throws: CommandLineError.self) { try parse("--listen \(text)") }
+    }
+
+    @Test func helpFitsOneScreen() {
+        let lines = HelpText.text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 40)
+        #expect(lines.allSatisfy { $0.count <= 100 })
+    }
+}

@@ -1,0 +1,54 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+@Suite struct ConfigFileTests {
+    // Fault row 94: a secret that others may read or write.
+    @Test(
+        arguments: [(0o600, true), (0o400, true), (0o640, false), (0o644, false), (0o602, false)]
+            as [(UInt32, Bool)])
+    func secretsMustBePrivate(mode: UInt32, isAccepted: Bool) throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("secret", Array("s3cr3t\n".utf8), mode: mode)
+        let context = ConfigContext(diagnostics: Diagnostics(), directory: directory.path, environment: [:])
+        if isAccepted {
+            #expect(try context.readSecret("secret") == "s3cr3t")
+        } else {
+            #expect(throws: ConfigFileError.self) { try context.readSecret("secret") }
+        }
+    }
+
+    // Fault row 98.
+    @Test func readsOnlyRegularFiles() throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeFIFO("fifo")
+        for path in ["\(directory.path)/fifo", directory.path, "/dev/zero", "\(directory.path)/none"] {
+            #expect(throws: ConfigFileError.self) { try ConfigFile.bytes(at: path, shownAs: "x") }
+        }
+    }
+
+    @Test func textsMustBeUTF8() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("bad", [0xFF])
+        #expect(throws: ConfigFileError.self) {
+            try ConfigFile.text(at: "\(directory.path)/bad", shownAs: "bad")
+        }
+    }
+
+    @Test func aConfigurationReadsItsTextsAndPrompts() throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("prompts")
+        try directory.write("prompts/hi.md", "Hello {{name}}")
+        try directory.write("about.md", "About.\n")
+        try directory.write(
+            "mcp.jsonc",
+            #"{ "server": { "instructions": { "file": "about.md" } }, "prompts": { "dir": "prompts" } }"#)
+        let outcome = ConfigurationLoader(environment: [:]).load(file: "\(directory.path)/mcp.jsonc")
+        #expect(outcome.configuration.server.instructions == "About.")
+        #expect(
+            outcome.diagnostics.report == [
+                "prompts/hi.md:1:7: error: placeholder {{name}} is not in \"arguments\"", "1 error",
+            ])
+    }
+}

@@ -1,0 +1,123 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+@Suite struct ConfigurationTests {
+    private func load(_ text: String, environment: [String: String] = ["PATH": "/usr/bin:/bin"])
+        -> ConfigurationLoader.Outcome
+    {
+        ConfigurationLoader(environment: environment).load(
+            SourceText(name: "mcp.jsonc", text: text), directory: "/tmp", Diagnostics())
+    }
+
+    @Test func anEmptyConfigurationIsTheDefaults() {
+        let outcome = load("{}")
+        #expect(outcome.diagnostics.report == [])
+        #expect(outcome.configuration.server == ServerSettings())
+        #expect(outcome.configuration.listen == nil)
+        #expect(outcome.configuration.tools.isEmpty)
+    }
+
+    // Fault row 94: all findings at once, each with its place.
+    @Test func reportsEverythingAtOnce() {
+        let outcome = load(
+            """
+            {
+              "sever": {},
+              "listen": ["0.0.0.0:80", "127.0.0.1:0", 5],
+              "limits": { "body": "4XiB", "drain": "soon", "connections": 0 },
+              "server": { "name": 7, "instructions": { "file": "/nonexistent" } },
+              "tools": {
+                "a": { "exec": ["true", "{nam}"], "input": { "name": { "type": "string" } }, "timout": "1s" }
+              },
+              "files": { "docs": { "root": "/nonexistent", "uri": "docs" } }
+            }
+            """)
+        let expected = [
+            "mcp.jsonc:2:3: error: unknown key \"sever\" (did you mean server?)",
+            "mcp.jsonc:3:14: error: 0.0.0.0:80 can be reached from the network, and this server",
+            "mcp.jsonc:3:28: error: 127.0.0.1:0 has no usable port: \"0\" is not a number from 1 to 65535",
+            "mcp.jsonc:3:43: error: an address must be a string, not a number",
+            "mcp.jsonc:4:23: error: limits.body must be a size like \"256KiB\" or \"4MiB\", not \"4XiB\"",
+            "mcp.jsonc:4:40: error: limits.drain must be a duration like \"30s\", \"500ms\" or \"10m\", not",
+            "mcp.jsonc:4:63: error: limits.connections must be a whole number from 1 to 1000000",
+            "mcp.jsonc:5:23: error: server.name must be a string, not a number",
+            "mcp.jsonc:5:52: error: server.instructions: cannot open /nonexistent: No such file or directory",
+            "mcp.jsonc:7:48: warning: tools.a: parameter name is used nowhere",
+            "mcp.jsonc:7:29: error: placeholder {nam} is not in \"input\" (did you mean {name}?)",
+            "mcp.jsonc:7:82: error: unknown key \"timout\" in tools.a (did you mean timeout?)",
+            "mcp.jsonc:9:32: error: files.docs.root: /nonexistent does not exist",
+            "mcp.jsonc:9:55: error: files.docs.uri: docs must contain {+path} once",
+        ]
+        let report = outcome.diagnostics.sorted.map(\.rendered)
+        for text in expected {
+            #expect(
+                report.contains { $0.hasPrefix(text) }, "missing: \(text)\n\(report.joined(separator: "\n"))")
+        }
+        #expect(outcome.diagnostics.errorCount == 13, "\(report.joined(separator: "\n"))")
+        #expect(outcome.diagnostics.summary == "13 errors, 1 warning")
+    }
+
+    @Test func readsLongTexts() {
+        let outcome = load(#"{ "server": { "instructions": ["one", "two"], "title": "T" } }"#)
+        #expect(outcome.diagnostics.report == [])
+        #expect(outcome.configuration.server.instructions == "one\ntwo")
+    }
+
+    @Test func namesAnUnreadableFile() {
+        let outcome = ConfigurationLoader(environment: [:]).load(file: "/nonexistent/c")
+        #expect(
+            outcome.diagnostics.report.first
+                == "/nonexistent/c: error: cannot open /nonexistent/c: No such file or directory"
+        )
+    }
+
+    @Test func refusesADirectoryAsFile() {
+        let outcome = ConfigurationLoader(environment: [:]).load(file: "/tmp")
+        #expect(outcome.diagnostics.report.first == "/tmp: error: /tmp is not a regular file")
+    }
+
+    @Test func warnsOfProgramsThatAreNotThere() {
+        let outcome = load(#"{ "tools": { "a": { "exec": ["no-such-program-x"] } } }"#)
+        #expect(outcome.diagnostics.summary == "1 warning")
+        #expect(
+            outcome.diagnostics.sorted.first?.text.contains("no-such-program-x was not found in PATH") == true
+        )
+        #expect(outcome.configuration.tools.count == 1)
+    }
+
+    @Test func readsAToolCompletely() throws {
+        let outcome = load(
+            """
+            { "tools": { "git_log": {
+              "title": "Log", "description": ["Commits,", "newest first."],
+              "input": {
+                "repo": { "type": "string", "format": "path", "x-root": "/tmp" },
+                "limit?": { "type": "integer", "minimum": 1, "default": 20 },
+                "all?": { "type": "boolean" },
+                "paths?": { "type": "array", "items": { "type": "string" } }
+              },
+              "exec": ["/bin/echo", "-C", "{repo}", "-n", "{limit}", {"when": "all", "args": ["--all"]}, "--",
+                       "{paths...}"],
+              "timeout": "10s", "maxOutput": "1KiB", "result": "jsonlines", "env": { "A": "b" },
+              "concurrency": 2,
+              "output": { "type": "object" }, "annotations": { "readOnlyHint": true }
+            } } }
+            """)
+        #expect(outcome.diagnostics.report == [])
+        let tool = try #require(outcome.configuration.tools.first)
+        #expect(tool.description == "Commits,\nnewest first.")
+        #expect(tool.timeout == .seconds(10))
+        #expect(tool.maxOutput == 1_024)
+        #expect(tool.result == .jsonlines)
+        #expect(tool.concurrency == 2)
+        #expect(tool.environment == ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "A": "b"])
+        #expect(tool.workingDirectory.literal == "/tmp")
+        let schema = tool.tool.inputSchema
+        #expect(schema["additionalProperties"] == false)
+        #expect(schema["required"] == ["repo"])
+        #expect(schema["properties"]?["repo"] == ["type": "string", "format": "path"])
+        #expect(schema["properties"]?["limit"]?["default"] == 20)
+    }
+}

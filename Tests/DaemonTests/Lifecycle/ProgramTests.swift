@@ -1,0 +1,138 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// The program as a process of its own.
+@Suite(.serialized) struct ProgramTests {
+    private struct Outcome {
+        var status: ProcessExit
+        var output: String
+        var errors: [String]
+    }
+
+    /// The executable that the build has put beside the tests.
+    private func program() throws -> String {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
+            guard let base = bytes.baseAddress else { return 0 }
+            return unsafe readlink("/proc/self/exe", base.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        let path = Paths.parent(of: String(decoding: buffer[..<max(0, count)], as: UTF8.self)) + "/mcp-server"
+        try #require(Paths.findProgram(path, in: "") != nil, "\(path) is not built")
+        return path
+    }
+
+    private func run(_ arguments: String..., input: String = "") async throws -> Outcome {
+        let launch = ProcessLaunch(
+            try program(), arguments, environment: ["HOME": "/nonexistent", "PATH": "/usr/bin:/bin"])
+        let result = try await Offload.run { try ProcessRunner.run(launch, input: Array(input.utf8)) }
+        try #require(result.end == .exited)
+        let errors = String(decoding: result.errors, as: UTF8.self).split(separator: "\n").map(String.init)
+        return Outcome(
+            status: result.status, output: String(decoding: result.output, as: UTF8.self), errors: errors)
+    }
+
+    @Test func mistakesAreTwoLinesAndExitCode2() async throws {
+        let outcome = try await run("--lsten", "127.0.0.1:1")
+        #expect(outcome.status == .exited(2))
+        #expect(outcome.output == "")
+        #expect(outcome.errors == ["mcp-server: unknown option --lsten", "hint: did you mean --listen?"])
+    }
+
+    @Test func withoutAConfigurationThereIsAHint() async throws {
+        let outcome = try await run()
+        #expect(outcome.status == .exited(2))
+        #expect(outcome.errors.last == "hint: mcp-server -c FILE, or mcp-server --demo")
+    }
+
+    @Test func printsVersionHelpAndSchema() async throws {
+        #expect(try await run("--version").output == "mcp-server \(DaemonVersion.current)\n")
+        #expect(try await run("--help").output.hasPrefix("mcp-server exposes"))
+        let schema = try JSONValue(parsing: try await run("schema").output)
+        #expect(schema["properties"]?["tools"] != nil)
+        _ = try CompiledSchema(schema)
+    }
+
+    @Test func checkReportsEverythingWithExitCode8() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("mcp.jsonc", "{\n  \"sever\": {},\n  \"limits\": { \"body\": 5 }\n}")
+        let file = "\(directory.path)/mcp.jsonc"
+        let outcome = try await run("check", file)
+        #expect(outcome.status == .exited(8))
+        #expect(
+            outcome.output.split(separator: "\n").map(String.init) == [
+                "\(file):2:3: error: unknown key \"sever\" (did you mean server?)",
+                "\(file):3:23: error: limits.body must be a size like \"256KiB\" or \"4MiB\", not a number",
+                "2 errors",
+            ])
+        try directory.write("mcp.jsonc", "{ \"tools\": { \"t\": { \"exec\": [\"true\"] } } }")
+        let good = try await run("check", file)
+        #expect(good.status == .exited(0))
+        #expect(good.output == "\(file): ok (1 tool, 0 directories of files, 0 prompts)\n")
+        #expect(try await run("-c", file, "--set", "tools.t.timeout=soon", "--stdio").status == .exited(2))
+    }
+
+    // JRPC over stdio: what was read is answered, then the end of input is the end.
+    @Test func servesStandardInputUntilItEnds() async throws {
+        let call =
+            #"{"jsonrpc":"2.0","id":%,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hi"},"#
+            + #""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+            + #""io.modelcontextprotocol/clientCapabilities":{}}}}"#
+        let lines = (1 ... 3).map { id in call.split(separator: "%").joined(separator: "\(id)") + "\n" }
+        let outcome = try await run("--demo", "--stdio", input: lines.joined())
+        #expect(outcome.status == .exited(0))
+        let answers = try outcome.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(answers.map { $0["id"] } == [1, 2, 3])
+        #expect(answers.allSatisfy { $0["result"]?["content"]?[0]?["text"] == "hi" })
+        #expect(
+            outcome.errors.first
+                == "mcp-server \(DaemonVersion.current) · demo 0.1.0 · 4 tools, 2 resources, 1 prompt")
+        #expect(outcome.errors.last?.hasPrefix("serving    stdio     ready in ") == true)
+    }
+
+    @Test func aPipeWithoutArgumentsIsAStdioServer() async throws {
+        let outcome = try await run(input: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+        #expect(outcome.status == .exited(0))
+        #expect(outcome.output == "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n")
+    }
+
+    // Fault row 95, and the life of a listening server.
+    @Test func listensOnceAndEndsOnSIGTERM() async throws {
+        let directory = try TemporaryDirectory()
+        let socket = "unix://\(directory.path)/s.sock"
+        var launch = ProcessLaunch(
+            try program(), ["--demo", "--listen", socket], environment: ["PATH": "/usr/bin"])
+        launch.input = .null
+        launch.output = .null
+        let child = try ChildProcess(launch)
+        guard let errors = child.takeErrors() else {
+            Issue.record("no pipe to standard error")
+            return
+        }
+        var banner = ""
+        while !banner.contains("ready in") {
+            var entry = pollfd(fd: errors.rawValue, events: Int16(POLLIN), revents: 0)
+            try #require(unsafe poll(&entry, 1, 10_000) == 1, "no banner within 10 s")
+            var buffer = [UInt8](repeating: 0, count: 1_024)
+            let count = unsafe buffer.withUnsafeMutableBytes {
+                unsafe read(errors.rawValue, $0.baseAddress, $0.count)
+            }
+            try #require(count > 0, "it ended: \(banner)")
+            banner += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+        #expect(banner.contains("listening  \(socket)     ready in"))
+        #expect(try Files.info("\(directory.path)/s.sock").permissions == 0o600)
+        let second = try await run("--demo", "--listen", socket)
+        #expect(second.status == .exited(3))
+        #expect(second.errors.first?.hasSuffix("another server is using it") == true)
+        child.signal(SIGTERM)
+        #expect(await child.wait() == .exited(0))
+    }
+}

@@ -1,0 +1,197 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+@Suite(.serialized) struct CommandToolTests {
+    private func server(_ tools: String, in directory: String = "/") throws -> ConfiguredServer {
+        try ConfiguredServer("{ \"tools\": { \(tools) } }", in: directory)
+    }
+
+    @Test func standardOutputIsTheText() async throws {
+        let server = try server(
+            #""t": { "input": { "x": {"type": "string"} }, "exec": ["printf", "%s", "{x}"] }"#)
+        let result = try await server.call("t", ["x": "a b;$(id)\n*"])
+        #expect(result.text == "a b;$(id)\n*")
+        #expect(!result.isError)
+    }
+
+    @Test func standardInputIsFedOrClosed() async throws {
+        let server = try server(
+            #""fed": { "input": { "x": {"type": "string"} }, "exec": ["cat"], "stdin": "<{x}>" }, "#
+                + #""closed": { "exec": ["cat"] }"#)
+        let large = String(repeating: "x", count: 200_000)
+        #expect(try await server.call("fed", ["x": .string(large)]).text == "<\(large)>")
+        #expect(try await server.call("closed").text == "")
+    }
+
+    @Test func theEnvironmentIsWhatTheConfigurationSays() async throws {
+        let server = try server(#""t": { "exec": ["env"], "env": { "EXTRA": "1" } }"#)
+        let names = try await server.call("t").text.split(separator: "\n").map { $0.prefix { $0 != "=" } }
+        #expect(Set(names) == ["PATH", "LANG", "HOME", "MCP_TOOL", "EXTRA"])
+    }
+
+    @Test func aFailureShowsStatusStderrAndOutput() async throws {
+        let server = try server(#""t": { "exec": ["sh", "-c", "echo out; echo oops >&2; exit 3"] }"#)
+        let result = try await server.call("t")
+        #expect(result.isError)
+        #expect(result.content.compactMap(\.text) == ["t failed with exit status 3\nstderr: oops", "out\n"])
+    }
+
+    @Test(arguments: [
+        (#"["sh", "-c", "kill -9 $$"]"#, "t was killed by signal 9"),
+        (#"["yes"]"#, "t was stopped: it wrote more than 1 KiB"),
+        (#"["sleep", "60"]"#, "t was stopped after its timeout of 300 ms"),
+        (#"["no-such-program-x"]"#, "the program no-such-program-x was not found"),
+        (#"["/etc/passwd"]"#, "the program /etc/passwd cannot be executed: Permission denied"),
+    ])
+    func everyEndSaysWhy(exec: String, expected: String) async throws {
+        let server = try server(#""t": { "exec": \#(exec), "timeout": "300ms", "maxOutput": "1KiB" }"#)
+        let result = try await server.call("t")
+        #expect(result.isError)
+        #expect(result.content.first?.text == expected)
+    }
+
+    // The whole group dies, not only the program that was started (supercorp-ai/supergateway PR#124).
+    @Test func aTimeoutKillsTheChildrenToo() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try server(
+            #""t": { "exec": ["sh", "-c", "sleep 60 & echo $! > pid; sleep 60"], "timeout": "500ms" }"#,
+            in: directory.path)
+        #expect(try await server.call("t").isError)
+        let text = try ConfigFile.text(at: "\(directory.path)/pid", shownAs: "pid")
+        let pid = try #require(Int32(text))
+        #expect(await isGone(pid))
+    }
+
+    @Test func aCancelledCallKillsTheProgram() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try server(
+            #""t": { "exec": ["sh", "-c", "echo $$ > pid; exec sleep 60"] }"#, in: directory.path)
+        let task = Task { await server.send("tools/call", ["name": "t"]) }
+        var pid: Int32?
+        for _ in 0 ..< 500 where pid == nil {
+            pid = (try? ConfigFile.text(at: "\(directory.path)/pid", shownAs: "pid")).flatMap { Int32($0) }
+            if pid == nil { try await Task.sleep(for: .milliseconds(10)) }
+        }
+        task.cancel()
+        #expect(await task.value == nil)
+        #expect(await isGone(try #require(pid)))
+    }
+
+    /// Whether a process ends within five seconds; one that nobody has reaped yet counts as ended.
+    private func isGone(_ pid: Int32) async -> Bool {
+        for _ in 0 ..< 500 {
+            if kill(pid, 0) != 0 { return true }
+            let state = try? ConfigFile.text(at: "/proc/\(pid)/stat", shownAs: "stat")
+            if let state, state.contains(") Z ") { return true }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+
+    @Test func structuredResultsAreObjects() async throws {
+        let server = try server(
+            """
+            "object": { "exec": ["echo", "{\\"a\\": 1}"], "result": "json" },
+            "array": { "exec": ["echo", "[1]"], "result": "json" },
+            "lines": { "exec": ["printf", "1\\n\\n{\\"x\\":2}\\n"], "result": "jsonlines" },
+            "bad": { "exec": ["printf", "1\\n{x\\n"], "result": "jsonlines" },
+            "unfit": { "exec": ["echo", "{}"], "result": "json",
+                       "output": {"type": "object", "required": ["a"]} }
+            """)
+        #expect(try await server.call("object").structuredContent == ["a": 1])
+        #expect(try await server.call("array").structuredContent == ["value": [1]])
+        #expect(try await server.call("lines").structuredContent == ["items": [1, ["x": 2]]])
+        let bad = try await server.call("bad")
+        #expect(bad.isError)
+        #expect(bad.text.hasPrefix("bad: line 2 of its output is not JSON"))
+        let unfit = try await server.call("unfit")
+        #expect(unfit.isError)
+        #expect(unfit.text.hasPrefix("unfit: its output does not fit the output schema"))
+    }
+
+    // Fault rows 96 and 97.
+    @Test(
+        "Advisory_CVE_2025_53110, Advisory_CVE_2025_53109, Advisory_CVE_2025_68143: paths"
+    )
+    func pathsStayBeneathTheirRoot() async throws {
+        let directory = try TemporaryDirectory()
+        for name in ["root", "root/web", "root-evil"] { try directory.makeDirectory(name) }
+        try directory.link("root/out", to: "../root-evil")
+        try directory.link("root/abs", to: "/etc")
+        try directory.link("root/in", to: "web")
+        let server = try server(
+            #""t": { "input": { "p": { "type": "string", "format": "path", "x-root": "root" } }, "#
+                + #""exec": ["echo", "{p}"] }"#,
+            in: directory.path)
+        #expect(try await server.call("t", ["p": "web"]).text == "\(directory.path)/root/web\n")
+        #expect(try await server.call("t", ["p": "in"]).text == "\(directory.path)/root/web\n")
+        for path in [
+            "../root-evil", "out", "abs", "abs/passwd", "web/../../root-evil", "/etc", "", "none", "a\0b",
+        ] {
+            let result = try await server.call("t", ["p": .string(path)])
+            #expect(result.isError, "\(path)")
+            #expect(!result.text.contains(directory.path), "the root is nobody's business: \(result.text)")
+        }
+    }
+
+    @Test func invalidArgumentsNeverReachTheProgram() async throws {
+        let server = try server(#""t": { "input": { "n": {"type": "integer"} }, "exec": ["echo", "{n}"] }"#)
+        for arguments in [[:], ["n": "5"], ["n": 5, "m": 1], ["n": -5]] as [JSONObject] {
+            #expect(try await server.call("t", arguments).isError)
+        }
+        #expect(try await server.call("t", ["n": 5]).text == "5\n")
+    }
+
+    @Test func onlySoManyRunAtTheSameTime() async throws {
+        let directory = try TemporaryDirectory()
+        // Each run fails when another one holds the directory.
+        let server = try server(
+            #""t": { "exec": ["sh", "-c", "mkdir lock && sleep 0.02 && rmdir lock"], "concurrency": 1 }"#,
+            in: directory.path)
+        let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0 ..< 8 { group.addTask { try await server.call("t").isError } }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(failures == 0)
+    }
+}
+
+@Suite struct CallSlotsTests {
+    @Test func givesUpAfterTheTimeout() async {
+        let slots = CallSlots(1)
+        #expect(await slots.acquire(timeout: .seconds(5)))
+        #expect(!(await slots.acquire(timeout: .milliseconds(20))))
+        slots.release()
+        #expect(await slots.acquire(timeout: .seconds(5)))
+    }
+
+    @Test func givesUpWhenCancelled() async {
+        let slots = CallSlots(1)
+        #expect(await slots.acquire(timeout: .seconds(5)))
+        let waiting = Task { await slots.acquire(timeout: .seconds(60)) }
+        waiting.cancel()
+        #expect(!(await waiting.value))
+        slots.release()
+        #expect(await slots.acquire(timeout: .seconds(5)))
+    }
+
+    @Test func turnsAwayWhatWouldWaitTooLong() async {
+        let slots = CallSlots(1)
+        #expect(await slots.acquire(timeout: .seconds(5)))
+        let answers = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0 ... CallSlots.maxWaiting + 5 {
+                group.addTask { await slots.acquire(timeout: .milliseconds(200)) }
+            }
+            return await group.reduce(into: [Bool]()) { $0.append($1) }
+        }
+        #expect(answers.allSatisfy { !$0 })
+    }
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs the interoperability matrix against the official Python SDK (PyPI `mcp`).
+#
+#   Tests/Interop/run.sh [MCP_SERVER [MCP_CLIENT]]
+#
+# The two binaries can also be named by the environment variables MCP_SERVER and MCP_CLIENT. What is missing to
+# run the matrix (Python, venv, a package index) skips it with one line; with CI=true that is a failure.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+here=$root/Tests/Interop
+server=${1:-${MCP_SERVER:-$root/.build/debug/mcp-server}}
+client=${2:-${MCP_CLIENT:-$root/.build/debug/mcp-client}}
+venv=$root/.build/interop-venv
+limit=${INTEROP_LIMIT:-175} # seconds for the matrix, which stops by itself a little earlier
+
+skip() {
+    echo "interop: skipped: $1" >&2
+    [[ ${CI:-} == true ]] && exit 1
+    exit 0
+}
+
+for binary in "$server" "$client"; do
+    if [[ ! -x $binary ]]; then
+        echo "interop: $binary is not there; build it first (swift build)" >&2
+        exit 1
+    fi
+done
+
+install_python() {
+    if [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null; then
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y python3 python3-venv
+    fi >/dev/null 2>&1
+}
+
+# A folder that an interrupted run left half made has no `complete` mark and is made anew.
+if [[ ! -e $venv/complete || $here/requirements.txt -nt $venv/complete ]]; then
+    rm -rf "$venv"
+    mkdir -p "$(dirname "$venv")"
+    if ! python3 -m venv "$venv" >/dev/null 2>&1; then
+        install_python || true
+        rm -rf "$venv"
+        python3 -m venv "$venv" >/dev/null 2>&1 || skip "python3 with venv is needed (apt-get install python3-venv)"
+    fi
+    "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || skip "Python 3.11 or newer is needed"
+    timeout 300 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$here/requirements.txt" ||
+        skip "pip could not install $(tr '\n' ' ' <"$here/requirements.txt")"
+    touch "$venv/complete"
+fi
+
+status=0
+PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 "$limit" \
+    "$venv/bin/python" "$here/matrix.py" --server "$server" --client "$client" \
+    --limit $((limit - 10)) || status=$?
+if [[ $status -eq 124 || $status -eq 137 ]]; then
+    echo "interop: not finished after $limit s" >&2
+fi
+exit $((status == 0 ? 0 : 1))

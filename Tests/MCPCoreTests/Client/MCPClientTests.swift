@@ -1,0 +1,367 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+/// One client against scripted answers: ids, results, progress, time limits, cancellation.
+@Suite struct MCPClientTests {
+    // MARK: Answers
+
+    @Test func resultsComeAsOnTheWire() async throws {
+        let transport = Script.modern { _ in [Script.result(#"{"x" : 1.0, "resultType":"complete"}"#)] }
+        let client = try await MCPClient.connect(transport.target)
+        let result = try await client.request("tools/list")
+        #expect(String(result.bytes) == #"{"x" : 1.0, "resultType":"complete"}"#)
+        await client.close()
+    }
+
+    @Test(arguments: [
+        ("{}", nil), (#"{"resultType":"complete"}"#, nil),  // JRPC-07
+        (#"{"resultType":"input_required"}"#, ClientError.Kind.inputRequired),
+        (#"{"resultType":"task"}"#, .protocolViolation),  // JRPC-08
+        (#"{"resultType":7}"#, .protocolViolation), ("[]", .protocolViolation), ("null", .protocolViolation),
+    ] as [(String, ClientError.Kind?)])
+    func kindsOfResults(_ result: String, _ kind: ClientError.Kind?) async throws {
+        let client = try await MCPClient.connect(Script.modern { _ in [Script.result(result)] }.target)
+        let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
+        #expect(error?.kind == kind)
+        if kind == .inputRequired { #expect(error?.result?["resultType"]?.string == "input_required") }
+        await client.close()
+    }
+
+    /// What servers in the field send: code 0, data of any type, members missing.
+    @Test(arguments: [
+        (#"{"code":0,"message":"Unknown prompt: x"}"#, 0, "Unknown prompt: x", nil),
+        (#"{"code":-32601,"message":"m","data":"tools/x"}"#, -32601, "m", "tools/x"),
+        (#"{"code":-32601,"message":"m","data":""}"#, -32601, "m", ""),
+        (#"{}"#, 0, "", nil),
+    ] as [(String, Int, String, String?)])
+    func errors(_ error: String, _ code: Int, _ message: String, _ data: String?) async throws {
+        let transport = Script.legacy { _ in [.message(#"{"jsonrpc":"2.0","id":ID,"error":\#(error)}"#)] }
+        let client = try await MCPClient.connect(transport.target)
+        await #expect(throws: MCPError(code: code, message: message, data: data.map { .string($0) })) {
+            try await client.request("prompts/get")
+        }
+        await client.close()
+    }
+
+    /// JRPC-05, CANC-05: only the own id in its own type ends a call.
+    @Test func foreignIdsAreIgnored() async throws {
+        let garbage = Mutex<[String]>([])
+        let transport = Script.modern { sent in
+            [
+                .message(#"{"jsonrpc":"2.0","id":99,"result":{"n":1}}"#),
+                .message(#"{"jsonrpc":"2.0","id":"ID","result":{"n":2}}"#),
+                .message("hello world"),
+                .message(#"{"jsonrpc":"1.0","id":ID,"result":{"n":3}}"#),
+                .message(#"{"jsonrpc":"2.0","id":ID.0,"result":{"n":4}}"#),
+                .message(#"{"jsonrpc":"2.0","id":ID,"result":{"n":5}}"#),
+            ]
+        }
+        var options = ClientOptions()
+        options.trace = { event in
+            if case .garbage(let line) = event { garbage.withLock { $0.append(line) } }
+        }
+        let client = try await MCPClient.connect(transport.target, options: options)
+        #expect(try await client.request("tools/list")["n"]?.int == 4)
+        #expect(garbage.withLock { $0.count } == 5)
+        await client.close()
+    }
+
+    /// JRPC-11: an error without id belongs to the only request that waits.
+    @Test(arguments: [#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}"#,
+        #"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#])
+    func errorWithoutID(_ text: String) async throws {
+        let client = try await MCPClient.connect(Script.modern { _ in [.message(text)] }.target)
+        await #expect(throws: MCPError.parseError("m")) { try await client.request("tools/list") }
+        await client.close()
+    }
+
+    /// CVE-2026-25536: an answer on one HTTP exchange never ends the call of another.
+    @Test func answersStayOnTheirExchange() async throws {
+        let first = Mutex<Int64?>(nil)
+        let transport = Script.modern(isHTTP: true) { sent in
+            guard sent.message.method == "b" else {
+                first.withLock { $0 = sent.id }
+                return []
+            }
+            let other = first.withLock { $0 } ?? 0
+            return [
+                .message(#"{"jsonrpc":"2.0","id":\#(other),"result":{"stolen":true}}"#),
+                Script.result(#"{"own":true}"#),
+            ]
+        }
+        let client = try await MCPClient.connect(transport.target)
+        let waiting = Task { try await client.request("a", options: CallOptions(timeout: .milliseconds(80))) }
+        while transport.methods.last != "a" { await Task.yield() }
+        #expect(try await client.request("b")["own"]?.bool == true)
+        let error = await clientError { _ = try await waiting.value }
+        #expect(error?.kind == .timeout)
+        await client.close()
+    }
+
+    @Test func batchesOf2025_03_26() async throws {  // JRPC-19
+        let text = #"[{"jsonrpc":"2.0","method":"notifications/message","params":{}},{"jsonrpc":"2.0","id":ID,"result":{}}]"#
+        let notified = Mutex(0)
+        var options = ClientOptions()
+        options.onNotification = { _, _ in notified.withLock { $0 += 1 } }
+        let client = try await MCPClient.connect(
+            Script.legacy("2025-03-26") { _ in [.message(text)] }.target, options: options)
+        _ = try await client.request("tools/list")
+        #expect(notified.withLock { $0 } == 1)
+        await client.close()
+    }
+
+    // MARK: Requests of the server
+
+    @Test(arguments: [("ping", #"{"jsonrpc":"2.0","id":"s1","result":{}}"#),
+        ("roots/list", #"{"jsonrpc":"2.0","id":"s1","error":{"code":-32601,"message":"Method not found: roots/list"}}"#)])
+    func serverRequests(_ method: String, _ answer: String) async throws {  // LIFE-10
+        let transport = Script.legacy { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        transport.push(#"{"jsonrpc":"2.0","id":"s1","method":"\#(method)"}"#)
+        for _ in 0 ..< 10_000 where transport.methods.last != "" { await Task.yield() }
+        #expect(String(transport.sent.last?.message.bytes ?? ByteSlice()) == answer)
+        await client.close()
+    }
+
+    @Test func modernServersGetNoResponse() async throws {  // JRPC-17, STDIO-08
+        let transport = Script.modern { _ in
+            [.message(#"{"jsonrpc":"2.0","id":"s1","method":"ping"}"#), Script.result("{}")]
+        }
+        let client = try await MCPClient.connect(transport.target)
+        _ = try await client.request("tools/list")
+        #expect(transport.methods == ["server/discover", "tools/list"])
+        await client.close()
+    }
+
+    // MARK: Progress, time limits, cancellation
+
+    @Test func progressCarriesTheID() async throws {  // PROG-01
+        let seen = Mutex<[Progress]>([])
+        let transport = Script.modern { _ in
+            [
+                .message(#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":ID,"progress":1,"total":4,"message":"m"}}"#),
+                .message(#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"ID","progress":2}}"#),
+                .message(#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":77,"progress":3}}"#),
+                Script.result("{}"),
+            ]
+        }
+        let client = try await MCPClient.connect(transport.target)
+        _ = try await client.request(
+            "tools/call", ["name": "x"], options: CallOptions { progress in seen.withLock { $0.append(progress) } })
+        #expect(seen.withLock { $0 } == [Progress(1, total: 4, message: "m")])
+        let sent = try #require(transport.sent.last)
+        #expect(sent.json["params"]?["_meta"]?["progressToken"]?.int64 == sent.id)
+        await client.close()
+    }
+
+    @Test(arguments: [false, true]) func silenceTimesOut(_ isHTTP: Bool) async throws {  // CANC-01, CANC-08
+        let transport = Script.modern(isHTTP: isHTTP) { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        let error = await clientError {
+            _ = try await client.request("tools/list", options: CallOptions(timeout: .milliseconds(20)))
+        }
+        #expect(error?.kind == .timeout)
+        #expect(error?.message.contains("20 ms") == true)
+        #expect(transport.abandoned == [2])
+        // HTTPC-08: over modern HTTP the closed exchange says it.
+        #expect((transport.methods.last == "notifications/cancelled") == !isHTTP)
+        #expect(client.conversation.pending.count == 0)
+        await client.close()
+    }
+
+    @Test func progressRestartsTheSilence() async throws {  // CANC-09
+        let transport = Script.modern { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        let pushes = Mutex(0)
+        let call = Task {
+            try await client.request("tools/call", options: CallOptions(timeout: .milliseconds(300)) { _ in
+                pushes.withLock { $0 += 1 }
+            })
+        }
+        while transport.methods.last != "tools/call" { await Task.yield() }
+        let start = ContinuousClock.now
+        var value = 0
+        while ContinuousClock.now - start < .milliseconds(700) {
+            value += 1
+            transport.push(
+                #"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":\#(value)}}"#)
+            await Task.yield()
+        }
+        transport.push(#"{"jsonrpc":"2.0","id":2,"result":{}}"#)
+        _ = try await call.value
+        #expect(pushes.withLock { $0 } > 0)
+        await client.close()
+    }
+
+    @Test func deadlineHoldsDespiteProgress() async throws {
+        let transport = Script.modern { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        let error = await clientError {
+            _ = try await client.request(
+                "tools/call", options: CallOptions(timeout: .seconds(60), deadline: .milliseconds(20)))
+        }
+        #expect(error?.kind == .timeout)
+        #expect(error?.message.contains("deadline") == true)
+        await client.close()
+    }
+
+    @Test(arguments: [false, true]) func taskCancellation(_ isLegacy: Bool) async throws {
+        let transport = isLegacy ? Script.legacy(isHTTP: true) { _ in [] } : Script.modern { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        let call = Task { try await client.request("tools/call") }
+        while transport.methods.last != "tools/call" { await Task.yield() }
+        call.cancel()
+        let error = await clientError { _ = try await call.value }
+        #expect(error?.kind == .cancelled)
+        let notice = try #require(transport.sent.last)
+        #expect(notice.message.method == "notifications/cancelled")
+        #expect(notice.json["params"]?["requestId"]?.int64 == transport.sent.dropLast().last?.id)
+        await client.close()
+    }
+
+    @Test func cancelledBeforeTheStart() async throws {
+        let transport = Script.modern { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        let call = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await client.request("tools/call")
+        }
+        let error = await clientError { _ = try await call.value }
+        #expect(error?.kind == .cancelled)
+        #expect(!transport.methods.contains("tools/call"))
+        await client.close()
+    }
+
+    @Test func everythingFailsWithTheConnection() async throws {  // fault 84
+        let transport = Script.modern { sent in
+            sent.message.method == "c" ? [.closed(ClientError(.connectionClosed, "gone"))] : []
+        }
+        let client = try await MCPClient.connect(transport.target)
+        await withTaskGroup(of: ClientError.Kind?.self) { group in
+            for method in ["a", "b"] {
+                group.addTask { await clientError { _ = try await client.request(method) }?.kind }
+            }
+            while transport.methods.count < 3 { await Task.yield() }
+            group.addTask { await clientError { _ = try await client.request("c") }?.kind }
+            for await kind in group { #expect(kind == .connectionClosed) }
+        }
+        let late = await clientError { _ = try await client.request("d") }
+        #expect(late?.kind == .connectionClosed)
+        await client.close()
+        await client.close()
+    }
+
+    @Test func lettingGoEndsTheConnection() async throws {
+        let transport = Script.modern { _ in [] }
+        var client: MCPClient? = try await MCPClient.connect(transport.target)
+        #expect(client != nil)
+        #expect(transport.closings == 0)
+        client = nil
+        #expect(transport.closings == 1)
+    }
+
+    // MARK: Sessions (LEG-25)
+
+    @Test func aLostSessionIsOpenedAgainOnce() async throws {
+        let initializations = Mutex(0)
+        let transport = ScriptedTransport(isHTTP: true) { sent in
+            switch sent.message.method {
+            case "server/discover": return [Script.error(-32601)]
+            case "initialize":
+                initializations.withLock { $0 += 1 }
+                return [Script.result(Script.initialized())]
+            case "notifications/initialized": return []
+            default:
+                let isOld = initializations.withLock { $0 } == 1
+                return isOld
+                    ? [.failure(ClientError(.sessionExpired, "404", httpStatus: 404))]
+                    : [Script.result(#"{"ok":true}"#)]
+            }
+        }
+        let client = try await MCPClient.connect(transport.target)
+        try await withThrowingTaskGroup(of: Bool?.self) { group in
+            for _ in 0 ..< 5 { group.addTask { try await client.request("tools/list")["ok"]?.bool } }
+            for try await ok in group { #expect(ok == true) }
+        }
+        #expect(initializations.withLock { $0 } == 2)
+        await client.close()
+    }
+
+    @Test func aSessionThatStaysLostFails() async throws {
+        let transport = Script.legacy(isHTTP: true) { _ in
+            [.failure(ClientError(.sessionExpired, "404", httpStatus: 404))]
+        }
+        let client = try await MCPClient.connect(transport.target)
+        let error = await clientError { _ = try await client.request("tools/list") }
+        #expect(error?.kind == .sessionExpired)
+        #expect(transport.methods.filter { $0 == "initialize" }.count == 2)
+        await client.close()
+    }
+
+    // MARK: Words of a request
+
+    @Test func metaComesLastAndTheProtocolWins() async throws {
+        let transport = Script.modern { _ in [Script.result("{}")] }
+        let client = try await MCPClient.connect(transport.target)
+        _ = try await client.request(
+            "tools/call",
+            ["_meta": ["io.modelcontextprotocol/protocolVersion": "1.0", "a": 1], "name": "ä b"],
+            options: CallOptions(meta: ["b": 2]))
+        let sent = try #require(transport.sent.last)
+        let text = String(sent.message.bytes)
+        #expect(text.contains(#""params":{"name":"ä b","_meta":{"#))
+        let meta = sent.json["params"]?["_meta"]
+        #expect(meta?["a"]?.int == 1)
+        #expect(meta?["b"]?.int == 2)
+        #expect(meta?["io.modelcontextprotocol/protocolVersion"]?.string == "2026-07-28")
+        #expect(sent.message.mirroredName == "ä b")
+        await client.close()
+    }
+
+    @Test func legacyRequestsAreBare() async throws {
+        let transport = Script.legacy { _ in [Script.result("{}")] }
+        let client = try await MCPClient.connect(transport.target)
+        _ = try await client.ping()
+        #expect(String(transport.sent.last?.message.bytes ?? ByteSlice()) == #"{"jsonrpc":"2.0","id":3,"method":"ping"}"#)
+        #expect(transport.sent.last?.message.mirroredName == nil)
+        await client.close()
+    }
+
+    @Test func tooDeepParamsAreNotSent() async throws {
+        let transport = Script.modern { _ in [Script.result("{}")] }
+        let client = try await MCPClient.connect(transport.target)
+        var deep: JSONValue = 1
+        for _ in 0 ..< 200 { deep = [deep] }
+        let value = deep
+        let error = await clientError { _ = try await client.request("x", ["deep": value]) }
+        #expect(error?.kind == .invalidRequest)
+        #expect(client.conversation.pending.count == 0)
+        await client.close()
+    }
+
+    // MARK: Pages
+
+    @Test func pagesAreFetchedToTheEnd() async throws {  // PAGE-03, PAGE-04
+        let transport = Script.modern { sent in
+            switch sent.json["params"]?["cursor"]?.string {
+            case nil: [Script.result(#"{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":""}"#)]
+            case "": [Script.result(#"{"tools":[],"nextCursor":"x"}"#)]
+            default: [Script.result(#"{"tools":[{"name":"b","inputSchema":{}}],"nextCursor":null}"#)]
+            }
+        }
+        let client = try await MCPClient.connect(transport.target)
+        #expect(try await client.listTools().map(\.name) == ["a", "b"])
+        await client.close()
+    }
+
+    @Test(arguments: [
+        #"{"tools":[],"nextCursor":"again"}"#, #"{"tools":7}"#, #"{}"#, #"{"tools":[{"title":"no name"}]}"#,
+    ]) func brokenLists(_ result: String) async throws {
+        let client = try await MCPClient.connect(Script.modern { _ in [Script.result(result)] }.target)
+        let error = await clientError { _ = try await client.listTools() }
+        #expect(error?.kind == .protocolViolation)
+        await client.close()
+    }
+}

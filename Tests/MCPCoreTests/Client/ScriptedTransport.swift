@@ -1,0 +1,131 @@
+import Synchronization
+
+@testable import MCPCore
+
+/// A server made of a closure: it sees each message and answers through the inbox as a transport would.
+final class ScriptedTransport: ClientTransport {
+    /// One step of an answer.
+    enum Step: Sendable {
+        /// A message comes on the exchange, or on the shared channel. `ID` in it stands for the request's id.
+        case message(String, status: Int? = nil)
+        case failure(ClientError)
+        case closed(ClientError)
+    }
+
+    struct Sent: Sendable {
+        let id: Int64?
+        let message: OutboundMessage
+        var json: RawJSON { RawJSON(unchecked: message.bytes) }
+    }
+
+    private struct State {
+        var inbox: (any ClientInbox)?
+        var sent: [Sent] = []
+        var abandoned: [Int64] = []
+        var closings = 0
+    }
+
+    let isHTTP: Bool
+    private let script: @Sendable (Sent) -> [Step]
+    private let state = Mutex(State())
+
+    init(isHTTP: Bool = false, _ script: @escaping @Sendable (Sent) -> [Step]) {
+        self.isHTTP = isHTTP
+        self.script = script
+    }
+
+    var sent: [Sent] { state.withLock { $0.sent } }
+    var methods: [String] { sent.map(\.message.method) }
+    var abandoned: [Int64] { state.withLock { $0.abandoned } }
+    var closings: Int { state.withLock { $0.closings } }
+
+    var target: ClientTarget { ClientTarget("script") { (_) throws(ClientError) in self } }
+
+    func start(_ inbox: any ClientInbox) { state.withLock { $0.inbox = inbox } }
+
+    func send(_ message: OutboundMessage, id: Int64) { take(Sent(id: id, message: message)) }
+
+    func post(_ message: OutboundMessage) async throws(ClientError) { take(Sent(id: nil, message: message)) }
+
+    func abandon(_ id: Int64, notice: OutboundMessage?) {
+        state.withLock { $0.abandoned.append(id) }
+        if let notice { take(Sent(id: nil, message: notice)) }
+    }
+
+    func close() async { shutDown() }
+
+    func shutDown() {
+        state.withLock { state in
+            state.closings += 1
+            state.inbox = nil
+        }
+    }
+
+    /// Something that the server sends unasked.
+    func push(_ text: String) { state.withLock { $0.inbox }?.receive(ByteSlice(text), exchange: nil, status: nil) }
+
+    private func take(_ sent: Sent) {
+        let inbox = state.withLock { state in
+            state.sent.append(sent)
+            return state.inbox
+        }
+        for step in script(sent) {
+            switch step {
+            case .message(let text, let status):
+                let bytes = ByteSlice(text.replacing("ID", with: sent.id.map { "\($0)" } ?? "null"))
+                inbox?.receive(bytes, exchange: isHTTP ? sent.id : nil, status: status)
+            case .failure(let error): if let id = sent.id { inbox?.fail(id, error) }
+            case .closed(let error): inbox?.connectionClosed(error)
+            }
+        }
+    }
+}
+
+/// Answers that many scripts give.
+enum Script {
+    static func result(_ json: String) -> ScriptedTransport.Step {
+        .message(#"{"jsonrpc":"2.0","id":ID,"result":\#(json)}"#)
+    }
+
+    static func error(_ code: Int, _ data: String = "null", status: Int? = nil) -> ScriptedTransport.Step {
+        .message(
+            #"{"jsonrpc":"2.0","id":ID,"error":{"code":\#(code),"message":"no","data":\#(data)}}"#, status: status)
+    }
+
+    static let discovered =
+        #"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"#
+        + #""ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}"#
+
+    static func initialized(_ version: String = "2025-11-25") -> String {
+        #"{"protocolVersion":"\#(version)","capabilities":{},"serverInfo":{"name":"old","version":"2"}}"#
+    }
+
+    /// A modern server that answers everything else by `other`.
+    static func modern(
+        isHTTP: Bool = false, _ other: @escaping @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step]
+    ) -> ScriptedTransport {
+        ScriptedTransport(isHTTP: isHTTP) { sent in
+            sent.message.method == "server/discover" ? [result(discovered)] : other(sent)
+        }
+    }
+
+    /// A legacy server that answers everything else by `other`.
+    static func legacy(
+        _ version: String = "2025-11-25", isHTTP: Bool = false,
+        _ other: @escaping @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step]
+    ) -> ScriptedTransport {
+        ScriptedTransport(isHTTP: isHTTP) { sent in
+            switch sent.message.method {
+            case "server/discover": [error(-32601)]
+            case "initialize": [result(initialized(version))]
+            case "notifications/initialized": []
+            default: other(sent)
+            }
+        }
+    }
+}
+
+func clientError(_ body: () async throws -> Void) async -> ClientError? {
+    do { try await body() } catch let error as ClientError { return error } catch {}
+    return nil
+}

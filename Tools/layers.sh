@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Type-checks each folder of MCPCore together with exactly the folders it may use. A folder that uses another one
+# fails with "cannot find type": the compiler proves the layers, so they cannot rot.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# folder: what it may use directly
+declare -A uses=(
+    [Platform]="" [Bytes]=""
+    [JSON]="Bytes" [HTTP]="Bytes" [Crypto]="Bytes"
+    [Events]="Platform Bytes"
+    [JSONRPC]="JSON" [Schema]="JSON"
+    [Protocol]="JSONRPC Schema"
+    [Wire]="Protocol Crypto"
+    [Server]="Wire Platform" [Client]="Wire Platform"
+    [Auth]="HTTP Protocol Crypto"
+    [Transport]="Server Client Auth HTTP Events"
+)
+
+closure() { # FOLDER: the folder and everything below it
+    local seen=" " queue=("$1") folder
+    while ((${#queue[@]})); do
+        folder=${queue[0]}
+        queue=("${queue[@]:1}")
+        [[ $seen == *" $folder "* ]] && continue
+        seen+="$folder "
+        # shellcheck disable=SC2206
+        queue+=(${uses[$folder]})
+    done
+    echo "$seen"
+}
+
+for folder in Sources/MCPCore/*/; do
+    name=$(basename "$folder")
+    if [[ ! -v uses[$name] ]]; then
+        echo "layers: $name is not in the table of Tools/layers.sh" >&2
+        exit 1
+    fi
+done
+
+check() {
+    local files=() folder
+    for folder in $(closure "$1"); do
+        while IFS= read -r file; do files+=("$file"); done < <(find "Sources/MCPCore/$folder" -name '*.swift')
+    done
+    swiftc -typecheck -swift-version 6 -strict-memory-safety -suppress-warnings \
+        -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
+        -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault \
+        -I Sources/CMCPSystem/include -package-name swift_mcp_core -module-name MCPCore -parse-as-library \
+        "${files[@]}"
+    echo "layers: $1 uses only$(closure "$1" | sed "s/ $1 / /")"
+}
+
+status=0
+for name in "${!uses[@]}"; do
+    check "$name" || { echo "layers: $name uses a folder that it may not" >&2; status=1; }
+done
+exit "$status"
