@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 binaries=$(cd "${1:-${MCP_BINARIES:-.build/debug}}" && pwd)
 export PATH=$binaries:$PATH NO_COLOR=1
 config=Examples/demo.jsonc
-shown_lines=6
+shown_lines=4
 scratch=$(mktemp -d)
 daemon=
 
@@ -34,21 +34,25 @@ show_command() {
     printf '$%s\n' "$line"
 }
 
-# step STATUS COMMAND…: shows the command, runs it, shows its first lines, and insists on the status.
+# step STATUS COMMAND…: shows the command, runs it, shows its first lines (of a refusal only what happened), and
+# insists on the status.
 step() {
     local expected=$1 status=0 lines
     shift
     show_command "$@"
     timeout 30 "$@" >"$scratch/output" 2>&1 </dev/null || status=$?
-    lines=$(wc -l <"$scratch/output")
-    head -n "$shown_lines" "$scratch/output" | cut -c 1-150
-    ((lines <= shown_lines)) || printf '… and %d more lines\n' "$((lines - shown_lines))"
     if [[ $status -ne $expected ]]; then
+        cat "$scratch/output"
         printf 'demo: the command above ended with %d, expected %d\n' "$status" "$expected" >&2
-        tail -n "+$((shown_lines + 1))" "$scratch/output" >&2
         exit 1
     fi
-    [[ $expected -eq 0 ]] || printf '(exit status %d)\n' "$status"
+    if [[ $status -ne 0 ]]; then
+        printf '%s   [exit status %d]\n' "$(head -n 1 "$scratch/output")" "$status"
+        return
+    fi
+    lines=$(wc -l <"$scratch/output")
+    head -n "$((lines == shown_lines + 1 ? lines : shown_lines))" "$scratch/output"
+    ((lines <= shown_lines + 1)) || printf '… and %d more lines\n' "$((lines - shown_lines))"
 }
 
 start_daemon() {
@@ -87,9 +91,10 @@ step 0 mcp-client info "$address"
 step 0 mcp-client resources "$address"
 document=$(mcp-client --select '.resources[0].uri' resources "$address")
 step 0 mcp-client read "$address" "${document//\"/}"
+step 0 mcp-client call "$address" search "text=exit code"
 step 0 mcp-client --json call "$address" git_log limit=1
 step 2 mcp-client call "$address" git_log limit=many
-step 1 mcp-client call "$address" search text=this-text-is-nowhere-$RANDOM
+step 1 mcp-client call "$address" git_log path=no-such-folder/../../outside
 step 5 mcp-client read "$address" docs:///no-such-page.md
 
 heading "The same daemon in revision 2025-11-25 (initialize and a session)"

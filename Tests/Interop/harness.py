@@ -104,11 +104,6 @@ class Column:
     cells: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
-    def set_all(self, outcome: str, note: str) -> None:
-        for operation in OPERATIONS:
-            self.cells[operation] = outcome
-            self.notes[operation] = note
-
     async def fill(self, operation: str, body: Callable[[], Awaitable[None]], limit: float) -> None:
         try:
             async with asyncio.timeout(limit):
@@ -197,6 +192,24 @@ async def http_server(command: list[str], log: Any, environment: dict[str, str])
             raise
     try:
         yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        await end(process)
+
+
+@contextlib.asynccontextmanager
+async def fork_server(
+    command: list[str], path: str, log: Any, environment: dict[str, str]
+) -> AsyncIterator[None]:
+    """Starts a server that listens on the unix socket `path`, and ends it."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, env=environment
+    )
+    try:
+        deadline = time.monotonic() + 20
+        while not os.path.exists(path):
+            check(process.returncode is None and time.monotonic() < deadline, f"nothing listens on {path}")
+            await asyncio.sleep(0.05)
+        yield
     finally:
         await end(process)
 

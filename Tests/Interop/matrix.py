@@ -31,16 +31,17 @@ from harness import (
     CheckFailed,
     Column,
     Expected,
-    NotApplicable,
     expected_of_ours,
     expected_of_sdk,
+    fork_server,
     http_server,
     print_table,
     quiet_environment,
     shorten,
 )
 
-PEER = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer_server.py")]
+HERE = os.path.dirname(os.path.abspath(__file__))
+PEER = [sys.executable, os.path.join(HERE, "peer_server.py")]
 DOCUMENT_TEXT = f"# A document\n\n{UNICODE_TEXT}\n"
 COLUMNS_OF_OUR_CLIENT = (
     "(http: event streams and sessions; json: JSON bodies; no id: no sessions either; auto: the client\n"
@@ -57,7 +58,6 @@ class Run:
         self.log = log  # what the servers write to stderr
         self.environment = quiet_environment(scratch)
         self.slots = asyncio.Semaphore(max(2, os.cpu_count() or 2))
-
         self.large_file = self.write("large.txt", LARGE_TEXT)
 
     def write(self, name: str, text: str) -> str:
@@ -91,11 +91,9 @@ class Run:
                 for operation in OPERATIONS:
                     action = sdk_client.ACTIONS[operation]
                     await column.fill(operation, lambda action=action: action(peers), limit=12)
-        except NotApplicable as reason:
-            column.set_all("n/a", str(reason))
-        except BaseException as error:
-            if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
-                raise
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
             for operation in OPERATIONS:
                 if operation not in column.cells:
                     column.cells[operation] = "FAIL"
@@ -148,17 +146,24 @@ class Run:
             async def listen(*flags: str) -> str:
                 return await stack.enter_async_context(self.listening([*PEER, "--http", "PORT", *flags]))
 
+            async def program(name: str, *flags: str) -> list[str]:
+                path = os.path.join(self.scratch, name)
+                command = [*PEER, "--forks", path, *flags]
+                await stack.enter_async_context(fork_server(command, path, self.log, self.environment))
+                return [sys.executable, "-I", "-S", os.path.join(HERE, "peer_stdio.py"), path]
+
+            stdio, old_stdio = await program("dual"), await program("old", "--legacy")
             sessions, bodies, stateless, legacy = await asyncio.gather(
                 listen(), listen("--json"), listen("--stateless"), listen("--legacy")
             )
             for era in ERAS:
-                add("stdio", era, PEER, pinned=era != MODERN)
+                add("stdio", era, stdio, pinned=era != MODERN)
             for era in ERAS:
                 add("http", era, sessions)
             add("json", "2025-11-25", bodies, streams=False)
             add("no id", "2025-11-25", stateless, streams=False)
             add("auto", MODERN, sessions, pinned=False)
-            add("old stdio", "2025-11-25", [*PEER, "--legacy"], pinned=False)
+            add("old stdio", "2025-11-25", old_stdio, pinned=False)
             add("old http", "2025-11-25", legacy, pinned=False)
             await asyncio.gather(*work)
 

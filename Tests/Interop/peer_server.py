@@ -5,12 +5,17 @@
     peer_server.py --http PORT --json  the same with JSON answers
     peer_server.py --http PORT --stateless   JSON answers and no sessions
     peer_server.py … --legacy          refuses 2026-07-28, like a server from before it
+    peer_server.py --forks SOCKET      stdio servers on demand, for peer_stdio.py
 
 The names are those of `mcp-server --demo`, so that one table of operations fits both directions.
 """
 
 import argparse
 import asyncio
+import datetime
+import os
+import signal
+import socket
 from typing import Any
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -31,6 +36,10 @@ class Sum(BaseModel):
     sum: float
 
 
+class Time(BaseModel):
+    time: str
+
+
 @server.tool(structured_output=False)
 def echo(text: str) -> str:
     """Returns its text."""
@@ -41,6 +50,12 @@ def echo(text: str) -> str:
 def add(a: float, b: float) -> Sum:
     """Adds two numbers."""
     return Sum(sum=a + b)
+
+
+@server.tool()
+def now() -> Time:
+    """The current time."""
+    return Time(time=datetime.datetime.now(datetime.UTC).isoformat())
 
 
 @server.tool(structured_output=False)
@@ -95,17 +110,46 @@ async def serve_legacy_stdio() -> None:
         await serve_loop(inner, incoming, outgoing, lifespan_state=state)
 
 
+def serve_stdio(legacy: bool) -> None:
+    if legacy:
+        asyncio.run(serve_legacy_stdio())
+    else:
+        server.run("stdio")
+
+
+def serve_forks(path: str, legacy: bool) -> None:
+    """Serves each connection in a fork, on the stdin, stdout and stderr that the connection hands over."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(64)
+        while True:
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                _, descriptors, _, _ = socket.recv_fds(connection, 1, 3)
+                for standard, descriptor in enumerate(descriptors):
+                    os.dup2(descriptor, standard)
+                    os.close(descriptor)
+                serve_stdio(legacy)
+                os._exit(0)
+            connection.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--http", type=int, metavar="PORT")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--stateless", action="store_true")
     parser.add_argument("--legacy", action="store_true")
+    parser.add_argument("--forks", metavar="SOCKET")
     options = parser.parse_args()
     if options.legacy:
         server.middleware.insert(0, refuse_modern)
-    if options.http is None:
-        asyncio.run(serve_legacy_stdio()) if options.legacy else server.run("stdio")
+    if options.forks:
+        serve_forks(options.forks, options.legacy)
+    elif options.http is None:
+        serve_stdio(options.legacy)
     else:
         server.run(
             "streamable-http",

@@ -43,8 +43,8 @@ if [[ ! -e $venv/complete || $here/requirements.txt -nt $venv/complete ]]; then
         python3 -m venv "$venv" >/dev/null 2>&1 || skip "python3 with venv is needed (apt-get install python3-venv)"
     fi
     "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || skip "Python 3.11 or newer is needed"
-    timeout 300 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$here/requirements.txt" ||
-        skip "pip could not install $(tr '\n' ' ' <"$here/requirements.txt")"
+    timeout 300 "$venv/bin/python" -m pip install --quiet --requirement "$here/requirements.txt" >/dev/null 2>&1 ||
+        skip "pip could not install $(tr '\n' ' ' <"$here/requirements.txt")from a package index"
     touch "$venv/complete"
 fi
 

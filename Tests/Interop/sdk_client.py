@@ -1,6 +1,7 @@
 """The official SDK's client against a server: one function per operation of the matrix."""
 
 import contextlib
+import json
 from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass
 from typing import Any
@@ -111,12 +112,15 @@ async def call(peers: Peers) -> None:
 
 async def structured_call(peers: Peers) -> None:
     result = await peers.demo.call_tool("add", {"a": 2, "b": 3})
-    check("5" in text_of(result), f"text is {text_of(result)!r}")
+    check(not result.is_error, f"isError is set: {result.content}")
+    check_equal(json.loads(text_of(result)), {"sum": 5}, "text")
     if peers.era >= "2025-06-18":
-        check(result.structured_content is not None, "no structuredContent")
-        check(5 in result.structured_content.values(), f"structuredContent is {result.structured_content}")
+        check_equal(result.structured_content, {"sum": 5}, "structuredContent")
     elif peers.expected.drops_newer_members:
         check(result.structured_content is None, f"structuredContent in {peers.era}")
+    with_schema = [tool.name for tool in (await peers.demo.list_tools()).tools if tool.output_schema]
+    check("now" in with_schema or peers.era < "2025-06-18", "now has no outputSchema")
+    check(json.loads(text_of(await peers.demo.call_tool("now")))["time"], "now tells no time")
 
 
 async def progress(peers: Peers) -> None:

@@ -73,10 +73,9 @@ extension ArgumentBuilder {
             return try input.file(path)
         } catch {
             var failure = error
-            let literal = "@\(path)"
             if !isJSON {
-                failure.hint =
-                    "@ reads a file; the text itself is \(ShellWord.quote("\(key):=\(JSONValue.string(literal).serialized())"))"
+                let literal = "\(key):=\(JSONValue.string("@\(path)").serialized())"
+                failure.hint = "@ reads a file; the text itself is \(ShellWord.quote(literal))"
             }
             throw failure
         }

@@ -12,8 +12,8 @@ struct ArgumentInput: Sendable {
 
 /// Makes the arguments object out of the words after the tool name.
 ///
-/// Every form goes through one typed path; the schema says the type. Problems are collected, so that one run shows
-/// all of them. Failures are for what cannot be read at all.
+/// Every form goes through one typed path; the schema says the type. Problems are collected, so that one run
+/// shows all of them. Failures are for what cannot be read at all.
 struct ArgumentBuilder {
     let view: SchemaView
     let input: ArgumentInput

@@ -1,7 +1,9 @@
 import MCPCore
 
-/// What the argument forms and the signatures need to know of a JSON Schema: a flat look through local references
-/// and `allOf`, `anyOf`, `oneOf`. It types words and prints; whether a value fits is the validator's decision.
+/// What the argument forms and the signatures need to know of a JSON Schema.
+///
+/// A flat look through local references and `allOf`, `anyOf`, `oneOf`. It types words and prints; whether a
+/// value fits is the validator's decision.
 struct SchemaView: Sendable {
     /// The schemas that speak about the value.
     let nodes: [JSONObject]

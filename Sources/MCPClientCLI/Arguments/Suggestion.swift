@@ -12,6 +12,8 @@ enum Suggestion {
             if typed.count >= 3, name.count > typed.count, name.starts(with: typed) {
                 distance = min(distance, 2)
             }
+            // A word of which nothing is left is no slip.
+            guard distance < max(typed.count, name.count) else { continue }
             let limit = max(1, (max(typed.count, name.count) + 1) / 3)
             guard distance <= limit || (distance == 2 && name.starts(with: typed)) else { continue }
             if best.map({ distance < $0.distance }) ?? true { best = (distance, candidate) }

@@ -1,7 +1,8 @@
 import MCPCore
 
-/// Gives a word of the command line the type that the schema wants. There is no guessing: a word is a number only
-/// where the schema does not allow a text.
+/// Gives a word of the command line the type that the schema wants.
+///
+/// There is no guessing: a word is a number only where the schema does not allow a text.
 enum TypedWord {
     enum Outcome: Sendable, Hashable {
         case value(JSONValue)

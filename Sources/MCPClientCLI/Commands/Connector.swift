@@ -27,16 +27,17 @@ struct Connector {
             throw failure
         } catch {
             let failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
+            guard case .program = target else { throw failure }
             throw Self.explain(failure, sent: sent.text, after: ContinuousClock.now - start)
         }
     }
 
     /// A program that ends instead of answering: when, and to what.
     private static func explain(_ failure: Failure, sent: String?, after time: Duration) -> Failure {
-        guard failure.kind == .connectionClosed, let sent else { return failure }
+        guard failure.kind == .connectionClosed else { return failure }
         var failure = failure
         failure.message += " before answering (after \(TimeSpan.text(time)))"
-        failure.details.append("sent:   \(sent)")
+        if let sent { failure.details.append("sent:   \(sent)") }
         return failure
     }
 

@@ -61,7 +61,9 @@ enum FailureMapping {
         let stderr = error.details.filter { $0.hasPrefix("stderr: ") }
         failure.details = stderr.suffix(maxStderrLines).map { inlineText($0) }
         failure.details += error.details.filter { !$0.hasPrefix("stderr: ") }.map { inlineText($0) }
-        if stderr.count > maxStderrLines, failure.hint == nil { failure.hint = "-v shows all that it wrote to stderr" }
+        if stderr.count > maxStderrLines, failure.hint == nil {
+            failure.hint = "-v shows all that it wrote to stderr"
+        }
         return failure
     }
 

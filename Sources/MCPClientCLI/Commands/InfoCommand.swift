@@ -52,7 +52,7 @@ struct InfoCommand {
         return names.isEmpty ? "none" : names.joined(separator: ", ")
     }
 
-    /// The answer to `server/discover`, or the members of the `initialize` result, which cannot be asked again.
+    /// The answer to `server/discover`, or the members of the `initialize` result, which cannot be repeated.
     private func wireResult() async throws(Failure) -> RawJSON {
         if client.protocolVersion.isModern { return try await session.request("server/discover") }
         var object: JSONObject = [

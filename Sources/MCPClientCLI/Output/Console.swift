@@ -29,7 +29,8 @@ struct Console: Sendable {
     /// A server's text: as it is into a pipe, harmless on a terminal. Ends with a line end.
     func text(_ text: String) {
         let shown = stdout.isTerminal ? TerminalText.block(text) : text
-        stdout.write(shown.hasSuffix("\n") ? shown : shown + "\n")
+        // By bytes: to Swift, CR LF is one character and does not end with LF.
+        stdout.write(shown.utf8.last == UInt8(ascii: "\n") ? shown : shown + "\n")
     }
 
     /// Something worth knowing that is not the result.

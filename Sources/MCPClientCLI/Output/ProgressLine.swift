@@ -41,6 +41,7 @@ final class ProgressLine: Sendable {
         state.withLock { state in
             state.isFinished = true
             if state.isShown { sink.write("\r\u{1B}[2K") }
+            state.isShown = false
         }
     }
 

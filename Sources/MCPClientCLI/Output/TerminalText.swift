@@ -1,5 +1,7 @@
-/// Makes a server's text harmless for a terminal: it may contain escape sequences that move the cursor, rewrite
-/// lines, set the title or the clipboard, and direction marks that reorder what a person reads.
+/// Makes a server's text harmless for a terminal.
+///
+/// It may contain escape sequences that move the cursor, rewrite lines, set the title or the clipboard, and
+/// direction marks that reorder what a person reads.
 enum TerminalText {
     /// The longest line shown on a terminal, in Unicode scalars.
     static let maxLineLength = 4096

@@ -70,7 +70,7 @@ struct TracePrinter: Sendable {
         var start = text.utf8.startIndex
         while let found = text.utf8[start...].firstIndex(of: first) {
             if text.utf8[found...].starts(with: part.utf8) {
-                return found..<text.utf8.index(found, offsetBy: part.utf8.count)
+                return found ..< text.utf8.index(found, offsetBy: part.utf8.count)
             }
             start = text.utf8.index(after: found)
         }

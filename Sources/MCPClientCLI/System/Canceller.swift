@@ -57,5 +57,8 @@ final class Canceller: Sendable {
     }
 
     /// Without waiting for anything; the command did not end although it was asked to.
-    private func leave(_ code: ExitCode) { _exit(code.rawValue) }
+    private func leave(_ code: ExitCode) {
+        ChildPrograms.killAll()
+        _exit(code.rawValue)
+    }
 }

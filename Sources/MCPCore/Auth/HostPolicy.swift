@@ -11,7 +11,8 @@ public struct HostPolicy: Sendable, Hashable {
     /// `localhost`, `127.0.0.1` and `[::1]`: what a client on the same machine says.
     public static let loopback = HostPolicy.names(["127.0.0.1", "localhost", "[::1]"])
 
-    /// Any name. For unix sockets, which no web page can reach, and behind a proxy that checks the name itself.
+    /// Any name. For unix sockets, which no web page can reach, and behind a proxy that checks the name
+    /// itself.
     public static let any = HostPolicy(names: nil)
 
     private init(names: [ByteSlice]?) { self.names = names }

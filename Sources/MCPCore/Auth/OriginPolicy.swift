@@ -1,7 +1,7 @@
 /// From which web pages a request may come (HTTP-02, HTTP-03, fault 56).
 ///
-/// A request without `Origin` comes from no web page and is allowed. With an empty list only pages of the server's
-/// own host and port are: an empty list never means "off" (CVE-2026-42559).
+/// A request without `Origin` comes from no web page and is allowed. With an empty list only pages of the
+/// server's own host and port are: an empty list never means "off" (CVE-2026-42559).
 public struct OriginPolicy: Sendable, Hashable {
     /// Further origins, such as `https://app.example`, compared without regard to case.
     public var allowed: [String]

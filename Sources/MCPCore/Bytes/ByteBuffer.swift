@@ -1,7 +1,7 @@
 /// A growing run of bytes: written at its end, read and consumed at its start.
 ///
-/// It has one owner. `slice(_:)` hands out parts without a copy; a part stays valid whatever the buffer does next,
-/// because a block that somebody else refers to is replaced, never overwritten.
+/// It has one owner. `slice(_:)` hands out parts without a copy; a part stays valid whatever the buffer does
+/// next, because a block that somebody else refers to is replaced, never overwritten.
 struct ByteBuffer: ~Copyable {
     private var storage: ByteStorage
     private var start = 0
@@ -155,7 +155,8 @@ struct ByteBuffer: ~Copyable {
         end = start + count
     }
 
-    /// Forgets the content; keeps the block when nobody else refers to it and it is at most `keeping` bytes long.
+    /// Forgets the content; keeps the block when nobody else refers to it and it is at most `keeping` bytes
+    /// long.
     @inline(__always)
     mutating func removeAll(keeping limit: Int = .max) {
         if storage.capacity > limit || !isKnownUniquelyReferenced(&storage) { storage = .empty }

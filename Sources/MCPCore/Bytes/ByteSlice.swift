@@ -1,10 +1,11 @@
 /// An immutable run of bytes that shares its memory with the buffer it was cut from.
 ///
-/// Copying a slice copies a reference, never bytes. A slice keeps the whole block alive: copy what you keep for long
-/// out of a large message with `Array(slice)`.
+/// Copying a slice copies a reference, never bytes. A slice keeps the whole block alive: copy what you keep
+/// for long out of a large message with `Array(slice)`.
 @safe public struct ByteSlice: @unchecked Sendable {
     let storage: ByteStorage
-    // SAFETY: points into `storage`, which the slice keeps alive and nobody overwrites meanwhile (see ByteStorage).
+    // SAFETY: points into `storage`, which the slice keeps alive and nobody overwrites meanwhile (see
+    // ByteStorage).
     let base: UnsafePointer<UInt8>
     /// The number of bytes.
     public let count: Int

@@ -1,8 +1,9 @@
 /// A fixed block of memory that a buffer writes and any number of slices read.
 ///
-/// The bytes up to a buffer's write position never change while a slice may see them: `ByteBuffer` overwrites a
-/// block only when nobody else refers to it, and otherwise takes a new one. Behind the capacity lie
-/// `ByteStorage.slack` zero bytes, so that vector loads that start inside the block stay inside the allocation.
+/// The bytes up to a buffer's write position never change while a slice may see them: `ByteBuffer` overwrites
+/// a block only when nobody else refers to it, and otherwise takes a new one. Behind the capacity lie
+/// `ByteStorage.slack` zero bytes, so that vector loads that start inside the block stay inside the
+/// allocation.
 @safe final class ByteStorage: @unchecked Sendable {
     // SAFETY: written only beyond what slices see (see above); `base` and `capacity` never change.
     let base: UnsafeMutablePointer<UInt8>

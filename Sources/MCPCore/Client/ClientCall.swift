@@ -23,6 +23,7 @@ final class ClientCall: Sendable {
     private struct State {
         var phase = Phase.new
         var idleDeadline: MonotonicInstant
+        var isAbandoned = false
     }
 
     let id: Int64
@@ -52,14 +53,15 @@ final class ClientCall: Sendable {
     /// When somebody has to look at the call again.
     var nextDeadline: MonotonicInstant { min(deadline, state.withLock { $0.idleDeadline }) }
 
-    var isOver: Bool {
+    /// Somebody waits for the answer.
+    var isWaiting: Bool {
         state.withLock { state in
-            switch state.phase {
-            case .new, .waiting: false
-            case .early, .over: true
-            }
+            if case .waiting = state.phase { true } else { false }
         }
     }
+
+    /// Nobody waits any more although no answer has come.
+    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     /// Waits for the end. `send` is called once, unless the call is over already.
     func wait(send: () -> Void) async -> Reply {
@@ -82,14 +84,16 @@ final class ClientCall: Sendable {
 
     /// Ends the call; false when it was over.
     @discardableResult
-    func finish(_ reply: Reply) -> Bool {
+    func finish(_ reply: Reply, abandoned: Bool = false) -> Bool {
         let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Reply, Never>?) in
             switch state.phase {
             case .new:
                 state.phase = .early(reply)
+                state.isAbandoned = abandoned
                 return (true, nil)
             case .waiting(let continuation):
                 state.phase = .over
+                state.isAbandoned = abandoned
                 return (true, continuation)
             case .early, .over: return (false, nil)
             }

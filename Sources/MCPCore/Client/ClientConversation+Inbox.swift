@@ -88,7 +88,8 @@ extension ClientConversation: ClientInbox {
         call.report(progress, now: clock.now)
     }
 
-    /// Before 2026-07-28 servers may ask; this client declares no capability, so only `ping` is answered well.
+    /// Before 2026-07-28 servers may ask; this client declares no capability, so only `ping` is answered
+    /// well.
     private func serverAsks(_ message: Message) {
         let method = message.method
         let speech = state.withLock { $0.speech }

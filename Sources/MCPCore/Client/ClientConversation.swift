@@ -39,7 +39,9 @@ final class ClientConversation: Sendable {
     /// Sends a request in the words of the negotiated revision.
     func call(_ method: String, _ params: JSONObject, _ options: CallOptions) async -> ClientCall.Reply {
         let (speech, generation) = state.withLock { ($0.speech, $0.generation) }
-        guard let speech else { return .failed(ClientError(.connectionClosed, "the client is not connected")) }
+        guard let speech else {
+            return .failed(ClientError(.connectionClosed, "the client is not connected"))
+        }
         let reply = await exchange(method, params, options, speech)
         guard case .failed(let error) = reply, error.kind == .sessionExpired, case .legacy = speech else {
             return reply
@@ -70,8 +72,8 @@ final class ClientConversation: Sendable {
             await call.wait {
                 trace(.sent(method: method, bytes: message.bytes))
                 transport.send(message, id: call.id)
-                // It may have ended between the registration and the sending.
-                if call.isOver { transport.abandon(call.id, notice: notice(call, "cancelled")) }
+                // Somebody may have given it up between the registration and the sending.
+                if call.isAbandoned { transport.abandon(call.id, notice: notice(call, "cancelled")) }
             }
         } onCancel: {
             abandon(call, ClientError(.cancelled, "the call of \(method) was cancelled"), "cancelled")
@@ -102,7 +104,8 @@ final class ClientConversation: Sendable {
 
     func outbound(_ bytes: ByteSlice, _ method: String, _ speech: Speech) -> OutboundMessage {
         OutboundMessage(
-            bytes: bytes, method: method, revision: speech.headerRevision, connectTimeout: options.connectTimeout)
+            bytes: bytes, method: method, revision: speech.headerRevision,
+            connectTimeout: options.connectTimeout)
     }
 
     func trace(_ event: @autoclosure () -> TraceEvent) {
@@ -118,13 +121,13 @@ final class ClientConversation: Sendable {
 
     /// Stops waiting, and tells the server where the revision has a way to.
     func abandon(_ call: ClientCall, _ error: ClientError, _ reason: String) {
-        guard call.finish(.failed(error)) else { return }
+        guard call.finish(.failed(error), abandoned: true) else { return }
         pending.remove(call.requestID)
         transport.abandon(call.id, notice: notice(call, reason))
     }
 
-    /// CANC-01: `notifications/cancelled` on a shared channel and in legacy revisions; on modern HTTP the closed
-    /// exchange says it (HTTPC-08). The opening requests are never cancelled (LIFE-09).
+    /// CANC-01: `notifications/cancelled` on a shared channel and in legacy revisions; on modern HTTP the
+    /// closed exchange says it (HTTPC-08). The opening requests are never cancelled (LIFE-09).
     private func notice(_ call: ClientCall, _ reason: String) -> OutboundMessage? {
         if case .opening = call.speech { return nil }
         if call.method == "server/discover" || call.speech.isModern && transport.isHTTP { return nil }

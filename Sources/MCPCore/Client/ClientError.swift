@@ -9,7 +9,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
 
         /// The program could not be started, or there is no such program.
         public static let cannotStart = Kind(description: "cannotStart")
-        /// The server cannot be reached: refused, no such host or socket, no answer to the connection attempt.
+        /// The server cannot be reached: refused, no such host or socket, no answer to the connection
+        /// attempt.
         public static let cannotConnect = Kind(description: "cannotConnect")
         /// The connection, or the program, ended before the answer; also every call after `close()`.
         public static let connectionClosed = Kind(description: "connectionClosed")

@@ -16,15 +16,16 @@ public struct ClientOptions: Sendable {
     public var `protocol`: ProtocolChoice
     /// How long the server may be silent during a call: 60 s. Nil: for ever.
     public var timeout: Duration?
-    /// How long each step of connecting may take (the socket, the answer to `server/discover`, to `initialize`):
-    /// 10 s.
+    /// How long each step of connecting may take (the socket, the answer to `server/discover`, to
+    /// `initialize`): 10 s.
     public var connectTimeout: Duration
-    /// How long a program may be silent to `server/discover` before `initialize` is tried: 10 s, and never more
-    /// than `connectTimeout`.
+    /// How long a program may be silent to `server/discover` before `initialize` is tried: 10 s, and never
+    /// more than `connectTimeout`.
     public var probeTimeout: Duration
     /// Further HTTP header fields of each request, such as `Authorization`.
     public var headers: [(String, String)]
-    /// The longest line (stdio) or body (HTTP) that is taken: 64 MiB. A longer one fails the calls that wait for it.
+    /// The longest line (stdio) or body (HTTP) that is taken: 64 MiB. A longer one fails the calls that wait
+    /// for it.
     public var maxMessageBytes: Int
     /// The longest server-sent event that is taken: 64 MiB.
     public var maxEventBytes: Int

@@ -14,8 +14,8 @@ struct OutboundMessage: Sendable {
 
 /// Carries messages to a server, and what comes back to the inbox.
 ///
-/// It knows nothing of what the messages mean: a request goes out, and what belongs to it comes back, ended by one
-/// answer or one failure.
+/// It knows nothing of what the messages mean: a request goes out, and what belongs to it comes back, ended
+/// by one answer or one failure.
 protocol ClientTransport: AnyObject, Sendable {
     /// The transport is HTTP: a request has an exchange of its own, and closing it cancels it (CANC-01).
     var isHTTP: Bool { get }
@@ -29,7 +29,8 @@ protocol ClientTransport: AnyObject, Sendable {
     /// Sends a message that has no answer; returns when it is on its way, over HTTP when it was taken.
     func post(_ message: OutboundMessage) async throws(ClientError)
 
-    /// Nobody waits for the request any more; `notice` tells the server where the revision has such a message.
+    /// Nobody waits for the request any more; `notice` tells the server where the revision has such a
+    /// message.
     func abandon(_ id: Int64, notice: OutboundMessage?)
 
     /// Ends the connection in good order and waits for that. May be called again.
@@ -41,8 +42,8 @@ protocol ClientTransport: AnyObject, Sendable {
 
 /// Takes what comes from the server. Called from any thread.
 protocol ClientInbox: AnyObject, Sendable {
-    /// A message came. `exchange` is the id of the request on whose HTTP exchange it came, nil on a shared channel;
-    /// `status` is that of a refusing HTTP answer.
+    /// A message came. `exchange` is the id of the request on whose HTTP exchange it came, nil on a shared
+    /// channel; `status` is that of a refusing HTTP answer.
     func receive(_ bytes: ByteSlice, exchange: Int64?, status: Int?)
 
     /// Whether somebody still waits for the answer to this request.

@@ -22,8 +22,8 @@ extension MCPClient {
         return try await callTool(name, object, options: options)
     }
 
-    /// Calls a tool and decodes what it returns: its structured content, else its only text as JSON, else, for a
-    /// `String`, the text itself.
+    /// Calls a tool and decodes what it returns: its structured content, else its only text as JSON, else,
+    /// for a `String`, the text itself.
     ///
     /// - Throws: `ToolError` when the tool failed; `MCPError` and `ClientError` as `callTool` does.
     public func call<R: Decodable>(
@@ -31,7 +31,9 @@ extension MCPClient {
         options: CallOptions = CallOptions()
     ) async throws -> R {
         let result = try await callTool(name, arguments, options: options)
-        if result.isError { throw ToolError(result.text.isEmpty ? "\(name) failed without a word" : result.text) }
+        if result.isError {
+            throw ToolError(result.text.isEmpty ? "\(name) failed without a word" : result.text)
+        }
         if let structured = result.structuredContent { return try Self.decode(structured, name) }
         guard result.content.count == 1, let text = result.content.first?.text else {
             throw ClientError(.protocolViolation, "\(name) returned neither structured content nor one text")
@@ -52,7 +54,8 @@ extension MCPClient {
                 return value
             }
             throw ClientError(
-                .protocolViolation, "\(name) returned structured content of another shape", details: ["\(error)"])
+                .protocolViolation, "\(name) returned structured content of another shape",
+                details: ["\(error)"])
         }
     }
 
@@ -79,7 +82,9 @@ extension MCPClient {
 
     /// All resource templates.
     /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
-    public func listResourceTemplates() async throws -> [ResourceTemplate] { try await resourceTemplates.collect() }
+    public func listResourceTemplates() async throws -> [ResourceTemplate] {
+        try await resourceTemplates.collect()
+    }
 
     /// Reads a resource; a directory may answer with several contents.
     ///
@@ -106,7 +111,9 @@ extension MCPClient {
     public func getPrompt(
         _ name: String, _ arguments: [String: String] = [:], options: CallOptions = CallOptions()
     ) async throws -> GetPromptResult {
-        let members = arguments.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSONValue.string($0.value)) }
+        let members = arguments.sorted { $0.key < $1.key }.map {
+            (key: $0.key, value: JSONValue.string($0.value))
+        }
         return try await fetch(
             "prompts/get", ["name": .string(name), "arguments": .object(JSONObject(members))], options)
     }
@@ -158,7 +165,8 @@ extension MCPClient {
             return try T(json: json)
         } catch {
             throw ClientError(
-                .protocolViolation, "the answer to \(method) holds a malformed \(type)", details: ["\(error)"])
+                .protocolViolation, "the answer to \(method) holds a malformed \(type)", details: ["\(error)"]
+            )
         }
     }
 }

@@ -1,7 +1,7 @@
 /// A client: one connection to one server, in whichever revision of the protocol both speak.
 ///
-/// Calls may be made from any task and at the same time. The connection lives until `close()`; a client that is
-/// let go ends its program or its connections by itself.
+/// Calls may be made from any task and at the same time. The connection lives until `close()`; a client that
+/// is let go ends its program or its connections by itself.
 ///
 /// ```swift
 /// let client = try await MCPClient.connect(.command("python3", "server.py"))
@@ -20,8 +20,8 @@ public final class MCPClient: Sendable {
 
     /// Connects to a server and agrees on a revision with it.
     ///
-    /// - Throws: `ClientError` when the program cannot be started, the server cannot be reached or no revision is
-    ///   common; the `MCPError` with which a server refuses the handshake.
+    /// - Throws: `ClientError` when the program cannot be started, the server cannot be reached or no
+    ///   revision is common; the `MCPError` with which a server refuses the handshake.
     public static func connect(
         _ target: ClientTarget, options: ClientOptions = ClientOptions()
     ) async throws -> MCPClient {
@@ -45,12 +45,15 @@ public final class MCPClient: Sendable {
     public var protocolVersion: ProtocolVersion { conversation.profile?.revision.version ?? .newest }
 
     /// What the server offers.
-    public var serverCapabilities: ServerCapabilities { conversation.profile?.capabilities ?? ServerCapabilities() }
+    public var serverCapabilities: ServerCapabilities {
+        conversation.profile?.capabilities ?? ServerCapabilities()
+    }
 
     /// How a model should use the server.
     public var instructions: String? { conversation.profile?.instructions }
 
-    /// The revisions that the server lists; of a server from before 2026-07-28 only the negotiated one is known.
+    /// The revisions that the server lists; of a server from before 2026-07-28 only the negotiated one is
+    /// known.
     public var supportedVersions: [String] { conversation.profile?.supportedVersions ?? [] }
 
     // MARK: Requests
@@ -81,13 +84,14 @@ public final class MCPClient: Sendable {
         case "complete": return
         case "input_required":
             throw ClientError(
-                .inputRequired, "\(method) needs an answer of the user that nobody here can give", result: result)
+                .inputRequired, "\(method) needs an answer of the user that nobody here can give",
+                result: result)
         default:
             throw ClientError(.protocolViolation, "\(method) has an answer of the unknown resultType \(type)")
         }
     }
 
-    /// Ends the connection: legacy sessions are deleted, a program gets the end of its input, then SIGTERM, then
-    /// SIGKILL. Calls that wait fail with `.connectionClosed`. May be called again.
+    /// Ends the connection: legacy sessions are deleted, a program gets the end of its input, then SIGTERM,
+    /// then SIGKILL. Calls that wait fail with `.connectionClosed`. May be called again.
     public func close() async { await conversation.close() }
 }

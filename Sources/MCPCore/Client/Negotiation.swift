@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Finds out which revision a server speaks and opens the conversation (basic/versioning "Backward Compatibility").
+/// Finds out which revision a server speaks and opens the conversation (basic/versioning "Backward
+/// Compatibility").
 struct Negotiation {
     let conversation: ClientConversation
     private var options: ClientOptions { conversation.options }
@@ -29,8 +30,19 @@ struct Negotiation {
         case .auto:
             switch try await probe() {
             case .modern(let profile): adopt(profile)
-            case .legacy(let revision): try await initialize(revision)
+            case .legacy(let revision): try await initializeOrProbeAgain(revision)
             }
+        }
+    }
+
+    /// A slow stdio server may take the probe that nobody waits for any more as its first message and then refuse
+    /// `initialize` as a stateless server does. That is evidence of the modern era: it is asked once more.
+    private func initializeOrProbeAgain(_ revision: Revision) async throws {
+        do {
+            try await initialize(revision)
+        } catch let error as ClientError where error.kind == .unsupportedVersion && !isHTTP {
+            guard case .modern(let profile)? = try? await probe() else { throw error }
+            adopt(profile)
         }
     }
 
@@ -50,7 +62,8 @@ struct Negotiation {
             "server/discover", [:], CallOptions(timeout: limit, deadline: limit), .modern(revision))
     }
 
-    /// Also a client of one revision asks first, lest a legacy server runs a call without a handshake (DUAL-13).
+    /// Also a client of one revision asks first, lest a legacy server runs a call without a handshake
+    /// (DUAL-13).
     private func openModern(_ revision: Revision) async throws {
         switch await discover(revision) {
         case .failed(let error): throw error
@@ -70,7 +83,9 @@ struct Negotiation {
         switch await discover(.newest) {
         case .result(let result):
             // A result that is no DiscoverResult comes from a server that answers anything with anything.
-            guard let versions = ServerProfile.supportedVersions(in: result) else { return .legacy(.newestLegacy) }
+            guard let versions = ServerProfile.supportedVersions(in: result) else {
+                return .legacy(.newestLegacy)
+            }
             let revision = try common(versions)
             guard revision.isModern else { return .legacy(revision) }
             return .modern(try ServerProfile(discovered: result, revision, versions: versions))
@@ -102,7 +117,8 @@ struct Negotiation {
 
     /// The newest revision that both have.
     private func common(_ versions: [String]) throws -> Revision {
-        guard let revision = Revision.all.reversed().first(where: { versions.contains($0.version.text) }) else {
+        guard let revision = Revision.all.reversed().first(where: { versions.contains($0.version.text) })
+        else {
             throw unsupported("any revision of this client", versions)
         }
         return revision
@@ -117,7 +133,8 @@ struct Negotiation {
         return ClientError(
             .unsupportedVersion, "the server does not speak \(wanted)",
             details: (versions.isEmpty ? [] : ["it speaks \(offer)"]) + details,
-            hint: options.protocol == .auto ? nil : "without a fixed protocol version the client adapts itself")
+            hint: options.protocol == .auto
+                ? nil : "without a fixed protocol version the client adapts itself")
     }
 
     // MARK: initialize
@@ -126,7 +143,8 @@ struct Negotiation {
     func initialize(_ offered: Revision) async throws {
         let limit = options.connectTimeout
         let reply = await conversation.exchange(
-            "initialize", conversation.encoder.initialize(offered), CallOptions(timeout: limit, deadline: limit),
+            "initialize", conversation.encoder.initialize(offered),
+            CallOptions(timeout: limit, deadline: limit),
             .opening(offered))
         let result: RawJSON
         switch reply {
@@ -155,7 +173,8 @@ struct Negotiation {
     private func explain(_ error: ClientError) -> ClientError {
         guard error.kind == .httpStatus, [404, 405].contains(error.httpStatus) else { return error }
         var error = error
-        error.hint = "is the path right? Servers mostly serve MCP at /mcp; HTTP+SSE of 2024-11-05 is not spoken"
+        error.hint =
+            "is the path right? Servers mostly serve MCP at /mcp; HTTP+SSE of 2024-11-05 is not spoken"
         return error
     }
 }

@@ -23,14 +23,15 @@ public struct PagedSequence<Element: Sendable>: AsyncSequence, Sendable {
 
         /// The next element, or nil at the end.
         ///
-        /// - Throws: what the request for the page throws; `ClientError` of the kind `.protocolViolation` when the
-        ///   list goes in a circle.
+        /// - Throws: what the request for the page throws; `ClientError` of the kind `.protocolViolation`
+        ///   when the list goes in a circle.
         public mutating func next() async throws -> Element? {
             while true {
                 if let element = page.next() { return element }
                 if isAtEnd { return nil }
                 guard pages < PagedSequence.maxPages else {
-                    throw ClientError(.protocolViolation, "the list has more than \(PagedSequence.maxPages) pages")
+                    throw ClientError(
+                        .protocolViolation, "the list has more than \(PagedSequence.maxPages) pages")
                 }
                 pages += 1
                 let fetched = try await fetch(cursor)

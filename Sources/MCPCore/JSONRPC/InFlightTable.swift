@@ -3,8 +3,8 @@ import Synchronization
 /// The requests that are being worked on, by connection and id.
 ///
 /// The key holds the connection (or legacy session), so equal ids of different clients never meet
-/// (CVE-2026-25536). Only requests whose answer comes later are here: one that is answered on the spot cannot be
-/// cancelled and cannot collide.
+/// (CVE-2026-25536). Only requests whose answer comes later are here: one that is answered on the spot cannot
+/// be cancelled and cannot collide.
 final class InFlightTable<Entry: AnyObject & Sendable>: Sendable {
     struct Key: Hashable, Sendable {
         let scope: UInt64

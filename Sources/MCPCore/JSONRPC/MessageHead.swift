@@ -66,6 +66,15 @@ struct MessageHead: Sendable {
     var metaVersion = Part()
     var metaCapabilities = Part()
     var progressToken = Part()
+
+    @inline(__always)
+    mutating func forgetMeta() {
+        guard meta.isPresent else { return }
+        meta = Part()
+        metaVersion = Part()
+        metaCapabilities = Part()
+        progressToken = Part()
+    }
 }
 
 /// A message together with its bytes.

@@ -1,7 +1,7 @@
 /// Scans one JSON-RPC message: validates the whole text and notes where its parts lie.
 ///
-/// Keys are compared byte by byte after their escapes, never by case (advisory GHSA-wvj2-96wp-fq3f); an envelope
-/// key that stands twice makes the message invalid (GHSA-q382-vc8q-7jhj).
+/// Keys are compared byte by byte after their escapes, never by case (advisory GHSA-wvj2-96wp-fq3f); an
+/// envelope key that stands twice makes the message invalid (GHSA-q382-vc8q-7jhj).
 struct MessageScanner {
     private var scanner: JSONScanner
     private var head = MessageHead()
@@ -107,7 +107,10 @@ struct MessageScanner {
     }
 
     private mutating func scanParamsMember(_ key: JSONStringToken) throws(JSONError) {
-        if scanner.tokenEquals(key, "_meta"), scanner.peek == JSONByte.openBrace {
+        if scanner.tokenEquals(key, "_meta") {
+            // The last `_meta` counts, for routing as for whoever reads it later.
+            head.forgetMeta()
+            guard scanner.peek == JSONByte.openBrace else { return try scanner.scanValue(depth: 2) }
             let start = scanner.position
             try scanMeta()
             head.meta = MessageHead.Part(start, scanner.position)
@@ -144,6 +147,7 @@ struct MessageScanner {
         guard first == JSONByte.minus || JSONByte.isDigit(first) else { return false }
         // Up to 18 plain digits fit 64 bits; other spellings are worked out exactly.
         if part.count <= 18, unsafe scanner.bytes(part.range).allSatisfy(JSONByte.isDigit) { return true }
+        guard part.count <= RequestID.maximumBytes else { return false }
         let value: Int64? = unsafe JSONDecimal(scanner.bytes(part.range)).integer()
         return value != nil
     }

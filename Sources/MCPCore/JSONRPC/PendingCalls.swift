@@ -2,8 +2,8 @@ import Synchronization
 
 /// The requests of a client that wait for their answer, by id.
 ///
-/// Ids are integers from 1 and never used twice (JRPC-03, JRPC-04). An answer is matched by the value and the JSON
-/// type of its id (JRPC-05).
+/// Ids are integers from 1 and never used twice (JRPC-03, JRPC-04). An answer is matched by the value and the
+/// JSON type of its id (JRPC-05).
 final class PendingCalls<Call: Sendable>: Sendable {
     private struct State {
         var next: Int64 = 1

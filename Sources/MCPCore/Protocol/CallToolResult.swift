@@ -2,7 +2,8 @@
 public struct CallToolResult: RevisionedWireType {
     /// What the model reads.
     public var content: [ContentBlock]
-    /// The result as JSON: nil is absent, `.null` is the value null (TOOL-13). Objects only before 2026-07-28.
+    /// The result as JSON: nil is absent, `.null` is the value null (TOOL-13). Objects only before
+    /// 2026-07-28.
     public var structuredContent: JSONValue?
     /// The tool failed; `content` says why.
     public var isError: Bool

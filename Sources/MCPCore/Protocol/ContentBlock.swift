@@ -103,7 +103,8 @@ public struct ContentBlock: RevisionedWireType {
     func write(to writer: inout JSONWriter, for revision: Revision) {
         if let unknown { return writer.value(.object(unknown)) }
         if type == .audio, !revision.has(.annotations) {
-            return ContentBlock.text("[audio, \(mimeType ?? "unknown type")]").write(to: &writer, for: revision)
+            return ContentBlock.text("[audio, \(mimeType ?? "unknown type")]").write(
+                to: &writer, for: revision)
         }
         if type == .resourceLink, !revision.has(.structured) {
             return ContentBlock.text(link?.uri ?? "").write(to: &writer, for: revision)

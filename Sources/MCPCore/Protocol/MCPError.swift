@@ -1,7 +1,7 @@
 /// An error as it travels in a JSON-RPC error response (MCP 2026-07-28 basic/index "Error Codes").
 ///
-/// A handler throws it to answer with exactly this code; any other error thrown by a tool becomes an `isError`
-/// result. The client throws it when a server answers with an error.
+/// A handler throws it to answer with exactly this code; any other error thrown by a tool becomes an
+/// `isError` result. The client throws it when a server answers with an error.
 public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The JSON-RPC code. Codes of your own lie outside -32768 ... -32000.
     public var code: Int

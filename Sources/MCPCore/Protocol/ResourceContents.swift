@@ -24,7 +24,8 @@ public struct ResourceContents: RevisionedWireType {
     }
 
     /// Contents that are text.
-    public static func text(_ text: String, uri: String, mimeType: String? = "text/plain") -> ResourceContents {
+    public static func text(_ text: String, uri: String, mimeType: String? = "text/plain") -> ResourceContents
+    {
         ResourceContents(uri: uri, mimeType: mimeType, text: text)
     }
 

@@ -74,7 +74,9 @@ struct Revision: Sendable, Hashable {
 
     static func named(_ bytes: ByteSlice) -> Revision? {
         // Dates of ten bytes: compare from the newest, which is the common one.
-        for revision in all.reversed() where bytes.elementsEqual(revision.version.text.utf8) { return revision }
+        for revision in all.reversed() where bytes.elementsEqual(revision.version.text.utf8) {
+            return revision
+        }
         return nil
     }
 

@@ -1,7 +1,7 @@
 /// Makes and checks the cursors of lists.
 ///
-/// A cursor carries its position and a MAC, so any instance with the same key serves it (PAGE-07), and one that was
-/// made up or belongs to another list is refused (PAGE-06).
+/// A cursor carries its position and a MAC, so any instance with the same key serves it (PAGE-07), and one
+/// that was made up or belongs to another list is refused (PAGE-06).
 struct CursorSeal: Sendable {
     private let key: [UInt8]
     private static let macBytes = 8

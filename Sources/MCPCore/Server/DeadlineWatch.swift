@@ -3,8 +3,8 @@ import Synchronization
 
 /// Ends requests whose handler takes too long: one answer, then the handler is cancelled.
 ///
-/// It sleeps until the earliest deadline and looks at all requests then. Since later requests mostly have later
-/// deadlines, a request costs one comparison here and no timer of its own.
+/// It sleeps until the earliest deadline and looks at all requests then. Since later requests mostly have
+/// later deadlines, a request costs one comparison here and no timer of its own.
 final class DeadlineWatch: Sendable {
     private let table: InFlightTable<Exchange>
     private let clock: any TimeSource

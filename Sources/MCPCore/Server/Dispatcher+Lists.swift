@@ -45,7 +45,9 @@ extension Dispatcher {
         _ list: Method, from offset: Int, _ registry: Registry, _ revision: Revision
     ) -> ListPage {
         let key = ListPage.Key(list: list, revision: revision.index, offset: offset)
-        if let page = registry.pages.withLock({ $0[key] }) { return page }
+        // What providers have may change at any time.
+        let isStable = list != .resourceTemplatesList || registry.contents.providers.isEmpty
+        if isStable, let page = registry.pages.withLock({ $0[key] }) { return page }
         let count = registry.count(of: list)
         let end = min(count, offset + max(1, options.limits.pageSize))
         var writer = JSONWriter()
@@ -55,7 +57,7 @@ extension Dispatcher {
             writer.member("nextCursor", cursors.seal("\(end).\(registry.digest(of: list))", for: list))
         }
         let page = ListPage(members: writer.finish())
-        registry.pages.withLock { $0[key] = page }
+        if isStable { registry.pages.withLock { $0[key] = page } }
         return page
     }
 }

@@ -34,7 +34,9 @@ extension Dispatcher {
         guard let name = request.message.raw(request.message.head.name)?.string else {
             throw .invalidParams("prompts/get needs \"name\", a string")
         }
-        guard let entry = registry.prompt(named: name) else { throw .invalidParams("Unknown prompt: \(name)") }
+        guard let entry = registry.prompt(named: name) else {
+            throw .invalidParams("Unknown prompt: \(name)")
+        }
         return entry
     }
 

@@ -47,7 +47,7 @@ extension Dispatcher {
         guard let cursor else { return Place(source: registry.contents.resources.isEmpty ? 1 : 0) }
         guard let payload = cursors.open(cursor, for: .resourcesList),
             let colon = payload.firstIndex(of: ":"), let source = Int(payload[..<colon]),
-            (0...registry.contents.providers.count).contains(source)
+            (0 ... registry.contents.providers.count).contains(source)
         else { throw Self.badCursor }
         let rest = String(payload[payload.index(after: colon)...])
         return Place(source: source, cursor: rest.isEmpty ? nil : rest)
@@ -84,7 +84,8 @@ extension Dispatcher {
             return fail(
                 request,
                 .invalidParams(
-                    "\"uri\" must be a URI of at most \(Self.maximumURIBytes) bytes without control characters"),
+                    "\"uri\" must be a URI of at most \(Self.maximumURIBytes) bytes, without white space"
+                ),
                 &writer)
         }
         return `defer`(request, timeout: nil, &writer, sink) { [self] exchange in

@@ -58,19 +58,19 @@ extension Dispatcher {
         } catch {
             failure = error
         }
-        let structured = result.structuredRange
+        let (structured, meta) = (result.structuredRange, result.meta)
         swap(&result.json, &writer)
         if let failure {
             writer.rewind(to: mark)
             return answer(request, entry, failedWith: failure, &writer)
         }
-        if entry.output != nil,
+        if entry.tool.showsOutputSchema(in: request.revision),
             let violation = outputViolation(entry, structured.map { writer.out.slice($0) }, result.isError)
         {
             writer.rewind(to: mark)
             return refuseOutput(request, entry, violation, &writer)
         }
-        envelope.end(&writer, for: request.revision)
+        envelope.end(&writer, meta: meta, for: request.revision)
         return .answered(status: 200)
     }
 
@@ -94,7 +94,9 @@ extension Dispatcher {
         do {
             let result = try await body()
             let structured = result.structuredContent.map { RawJSON($0).bytes }
-            if entry.output != nil, let violation = outputViolation(entry, structured, result.isError) {
+            if entry.tool.showsOutputSchema(in: request.revision),
+                let violation = outputViolation(entry, structured, result.isError)
+            {
                 return answer { refuseOutput(request, entry, violation, &$0) }
             }
             return answer { write(result, for: request, &$0) }
@@ -121,7 +123,8 @@ extension Dispatcher {
 
     // MARK: Failures
 
-    /// A thrown error as a result the model can act on, or as a JSON-RPC error when it is one (TOOL-17, TOOL-18).
+    /// A thrown error as a result the model can act on, or as a JSON-RPC error when it is one (TOOL-17,
+    /// TOOL-18).
     private func result(
         of entry: ToolEntry, failedWith error: any Error, revision: Revision
     ) throws(MCPError) -> CallToolResult {
@@ -135,7 +138,8 @@ extension Dispatcher {
             return .error("Arguments do not fit \(entry.tool.name): \(error)")
         case is CancellationError: return .error("\(entry.tool.name) was cancelled")
         default:
-            // The text of a foreign error may name files, hosts or queries: it goes to the log, not to the peer.
+            // The text of a foreign error may name files, hosts or queries: it goes to the log, not to the
+            // peer.
             log("tool \(entry.tool.name) failed: \(error)")
             return .error("\(entry.tool.name) failed")
         }

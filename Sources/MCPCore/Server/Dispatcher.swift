@@ -28,8 +28,8 @@ enum Disposition: Sendable {
 
 /// Serves messages: one scan, one verdict, one handler, one answer.
 ///
-/// It knows neither sockets nor HTTP: bytes come in with an `Origin`, and an answer is written into the caller's
-/// buffer, or goes to the sink that the caller makes when the answer has to wait.
+/// It knows neither sockets nor HTTP: bytes come in with an `Origin`, and an answer is written into the
+/// caller's buffer, or goes to the sink that the caller makes when the answer has to wait.
 final class Dispatcher: Sendable {
     let identity: Implementation
     let instructions: String?
@@ -51,7 +51,7 @@ final class Dispatcher: Sendable {
         self.instructions = instructions
         self.options = options
         self.clock = clock
-        envelope = ResultEnvelope(identity: identity)
+        envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.jsonDepth)
         cursors = CursorSeal(key: stateKey)
         deadlines = DeadlineWatch(table: inFlight, clock: clock)
     }
@@ -237,7 +237,9 @@ final class Dispatcher: Sendable {
     /// The answer that `write` makes.
     func answer(_ write: (inout JSONWriter) throws -> Disposition) rethrows -> Answer {
         var writer = JSONWriter()
-        guard case .answered(let status) = try write(&writer) else { return Answer(bytes: ByteSlice(), status: 500) }
+        guard case .answered(let status) = try write(&writer) else {
+            return Answer(bytes: ByteSlice(), status: 500)
+        }
         return Answer(bytes: writer.finish(), status: status)
     }
 

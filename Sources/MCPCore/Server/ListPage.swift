@@ -36,13 +36,16 @@ extension Registry {
         case .toolsList: writer.array(contents.tools[range].map(\.tool), for: revision)
         case .promptsList: writer.array(contents.prompts[range].map(\.prompt), for: revision)
         case .resourcesList: writer.array(contents.resources[range].map(\.resource), for: revision)
-        case .resourceTemplatesList: writer.array(Array(allTemplates[range]), for: revision)
+        case .resourceTemplatesList:
+            // Providers may have fewer than a moment ago.
+            let templates = allTemplates
+            writer.array(Array(templates[range.clamped(to: 0 ..< templates.count)]), for: revision)
         default: writer.array([Tool](), for: revision)
         }
     }
 
-    /// Names what the list holds, so that a cursor of another list content is noticed (fault 47). Any instance
-    /// with the same entries has the same digest.
+    /// Names what the list holds, so that a cursor of another list content is noticed (fault 47). Any
+    /// instance with the same entries has the same digest.
     func digest(of list: Method) -> String {
         var writer = JSONWriter()
         write(list, 0 ..< count(of: list), to: &writer, for: .newest)

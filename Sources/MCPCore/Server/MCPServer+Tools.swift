@@ -38,17 +38,19 @@ public struct Arg<Value: Decodable & Sendable>: Sendable {
 private protocol OptionalArgument {}
 extension Optional: OptionalArgument {}
 
-// A duplicate name, or a type without a schema, is a mistake in the program: these forms stop it with a clear text.
-// For tools that come from configuration, files or peers there is `register`.
+// A duplicate name, or a type without a schema, is a mistake in the program: these forms stop it with a clear
+// text. For tools that come from configuration, files or peers there is `register`.
 extension MCPServer {
-    /// Adds a tool whose arguments are the closure's parameters; it answers at once on the connection's own thread.
+    /// Adds a tool whose arguments are the closure's parameters; it answers at once on the connection's own
+    /// thread.
     ///
     /// ```swift
     /// server.tool("add", "Add two numbers", Arg("a"), Arg("b", "the second")) { (a: Double, b: Double?) in
     ///     a + (b ?? 0)
     /// }
     /// ```
-    /// A `String` becomes text, a `CallToolResult` is sent as it is, any other value becomes the structured result.
+    /// A `String` becomes text, a `CallToolResult` is sent as it is, any other value becomes the structured
+    /// result.
     public func tool<each A: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, _ arguments: repeat Arg<each A>,
         annotations: ToolAnnotations? = nil, handler: @escaping @Sendable (repeat each A) throws -> R
@@ -66,14 +68,18 @@ extension MCPServer {
     /// Adds a tool whose arguments are the closure's parameters; it runs as a task on the connection's loop.
     public func tool<each A: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, _ arguments: repeat Arg<each A>,
-        annotations: ToolAnnotations? = nil, handler: @escaping @Sendable (repeat each A) async throws -> R
+        annotations: ToolAnnotations? = nil,
+        // `@concurrent`, because Swift 6.3 crashes on `nonisolated(nonsending)` closures whose parameters are a
+        // pack; the task's executor preference keeps the handler on the loop all the same.
+        handler: @escaping @Sendable @concurrent (repeat each A) async throws -> R
     ) {
         let tool = Tool(
             name, description: description, inputSchema: Self.schema(repeat each arguments),
             annotations: annotations)
         add(tool, named: name) { tool throws(RegistrationError) in
             try register(tool) { call, _ in
-                try CallToolResult(returning: await handler(repeat try (each arguments).value(in: call.arguments)))
+                try CallToolResult(
+                    returning: await handler(repeat try (each arguments).value(in: call.arguments)))
             }
         }
     }
@@ -106,7 +112,8 @@ extension MCPServer {
     /// Adds a tool that reads its arguments as JSON and writes its result straight into the answer.
     ///
     /// ```swift
-    /// server.tool("echo", "Repeats a text", schema: #"{"type":"object","properties":{"text":{"type":"string"}}}"#) {
+    /// server.tool("echo", "Repeats a text", schema:
+    /// #"{"type":"object","properties":{"text":{"type":"string"}}}"#) {
     ///     (arguments, context, out) in out.text(arguments["text"])
     /// }
     /// ```

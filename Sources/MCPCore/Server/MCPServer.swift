@@ -1,8 +1,8 @@
 /// An MCP server: what it offers, and the ways to serve it.
 ///
-/// One value serves any number of connections and transports, in every revision of the protocol at once; state
-/// belongs to connections and sessions, never to the server. Tools, resources and prompts may be registered before
-/// and while it serves.
+/// One value serves any number of connections and transports, in every revision of the protocol at once;
+/// state belongs to connections and sessions, never to the server. Tools, resources and prompts may be
+/// registered before and while it serves.
 ///
 /// ```swift
 /// let server = MCPServer("calc", version: "1.0")
@@ -59,7 +59,8 @@ public final class MCPServer: Sendable {
         try register(ToolEntry(tool, timeout: timeout, handler: .offloaded(handler)))
     }
 
-    /// Registers a tool that answers at once and writes its result straight into the answer: the fastest form.
+    /// Registers a tool that answers at once and writes its result straight into the answer: the fastest
+    /// form.
     ///
     /// The code runs on the connection's own thread and must not block.
     /// - Throws: `RegistrationError` when the name is taken or no tool name, or a schema is not valid.
@@ -94,14 +95,17 @@ public final class MCPServer: Sendable {
         }
     }
 
-    /// Registers a family of resources; `read` gets the address and the template's variables, percent-decoded.
+    /// Registers a family of resources; `read` gets the address and the template's variables,
+    /// percent-decoded.
     ///
-    /// - Throws: `RegistrationError` when the template is taken or not supported (`{name}` and `{+name}` are).
+    /// - Throws: `RegistrationError` when the template is taken or not supported (`{name}` and `{+name}`
+    ///   are).
     public func register(
         _ template: ResourceTemplate,
-        read: @escaping @Sendable (
-            _ uri: String, _ variables: [String: String], _ context: RequestContext
-        ) async throws -> [ResourceContents]
+        read:
+            @escaping @Sendable (
+                _ uri: String, _ variables: [String: String], _ context: RequestContext
+            ) async throws -> [ResourceContents]
     ) throws(RegistrationError) {
         let pattern = try URITemplate(template.uriTemplate)
         try dispatcher.registry.update { (draft) throws(RegistrationError) in
@@ -123,9 +127,10 @@ public final class MCPServer: Sendable {
     /// - Throws: `RegistrationError` when the name is taken.
     public func register(
         _ prompt: Prompt,
-        get: @escaping @Sendable (
-            _ arguments: [String: String], _ context: RequestContext
-        ) async throws -> GetPromptResult
+        get:
+            @escaping @Sendable (
+                _ arguments: [String: String], _ context: RequestContext
+            ) async throws -> GetPromptResult
     ) throws(RegistrationError) {
         try dispatcher.registry.update { (draft) throws(RegistrationError) in
             if draft.prompts.contains(where: { $0.prompt.name == prompt.name }) {

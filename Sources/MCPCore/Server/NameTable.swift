@@ -44,7 +44,11 @@ struct NameTable: Sendable {
     @inline(__always)
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for unsafe byte in unsafe bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        var index = 0
+        while index < bytes.count {
+            hash = unsafe (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01B3
+            index += 1
+        }
         return Int(truncatingIfNeeded: hash >> 1)
     }
 }

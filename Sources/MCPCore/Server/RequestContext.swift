@@ -34,7 +34,8 @@ public struct RequestContext: Sendable {
 
     /// Reports how far the call has come, when the client asked for it (basic/patterns/progress).
     ///
-    /// A value that is not greater than the last one is dropped, and so is a report after the answer (PROG-03).
+    /// A value that is not greater than the last one is dropped, and so is a report after the answer
+    /// (PROG-03).
     public func progress(_ progress: Double, total: Double? = nil, message: String? = nil) async {
         guard let exchange, let token = exchange.progressToken, exchange.accepts(progress: progress)
         else { return }

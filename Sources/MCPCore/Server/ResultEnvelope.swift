@@ -3,8 +3,11 @@ struct ResultEnvelope: Sendable {
     /// What ends a modern result: `_meta` with the server's identity (META-11), and the closing braces.
     private let modernTail: ByteSlice
     private let serverInfo: RawJSON
+    /// How deep a result may be nested: what we refuse to read we do not write (fault 22).
+    private let maxDepth: Int
 
-    init(identity: Implementation) {
+    init(identity: Implementation, maxDepth: Int) {
+        self.maxDepth = maxDepth
         serverInfo = RawJSON(identity.json)
         var tail = ByteBuffer()
         tail.append(#","_meta":{"io.modelcontextprotocol/serverInfo":"#)
@@ -17,6 +20,7 @@ struct ResultEnvelope: Sendable {
     @inline(__always)
     func begin(_ writer: inout JSONWriter, id: ByteSlice, for revision: Revision) {
         writer.startMessage()
+        writer.maxDepth = maxDepth
         writer.out.append(#"{"jsonrpc":"2.0","id":"#)
         writer.out.append(id)
         if revision.has(.stampedResults) {
@@ -55,8 +59,8 @@ struct ResultEnvelope: Sendable {
         writer.out.append("}}")
     }
 
-    /// Writes an error response. Without a usable id the member is left out, or null before 2025-11-25 (JRPC-11,
-    /// JRPC-12).
+    /// Writes an error response. Without a usable id the member is left out, or null before 2025-11-25
+    /// (JRPC-11, JRPC-12).
     static func error(
         _ error: MCPError, id: ByteSlice?, to writer: inout JSONWriter, for revision: Revision
     ) {

@@ -8,6 +8,8 @@ public struct ResultWriter: ~Copyable {
     private var hasContent = false
     /// Where the structured content lies in the output, for the check against the tool's output schema.
     private(set) var structuredRange: Range<Int>?
+    /// Foreign data of a finished result.
+    private(set) var meta: JSONObject?
 
     init(json: consuming JSONWriter, revision: Revision) {
         self.json = json
@@ -41,8 +43,8 @@ public struct ResultWriter: ~Copyable {
         json.endObject()
     }
 
-    /// Adds a block of text from a JSON string of the request, without decoding it; nil or another kind of value
-    /// adds its JSON text.
+    /// Adds a block of text from a JSON string of the request, without decoding it; nil or another kind of
+    /// value adds its JSON text.
     public mutating func text(_ value: RawJSON?) {
         guard let value else { return text("null") }
         guard value.kind == .string else { return text(String(value.bytes)) }
@@ -69,8 +71,11 @@ public struct ResultWriter: ~Copyable {
     public mutating func structured(raw value: RawJSON) {
         if !hasContent { text(String(value.bytes)) }
         closeContent()
-        guard revision.has(.anyStructured) || (revision.has(.structured) && value.kind == .object) else { return }
+        guard revision.has(.anyStructured) || (revision.has(.structured) && value.kind == .object) else {
+            return
+        }
         json.key("structuredContent")
+        json.checkDepth(of: value)
         let start = json.out.count
         json.raw(value)
         structuredRange = start ..< json.out.count
@@ -83,6 +88,7 @@ public struct ResultWriter: ~Copyable {
         closeContent()
         if let value = result.structuredContent { structured(raw: RawJSON(value)) }
         if result.isError { isError = true }
+        meta = result.meta
     }
 
     /// Closes what is open.
@@ -90,5 +96,23 @@ public struct ResultWriter: ~Copyable {
         if !hasContent { openContent() }
         closeContent()
         if isError { json.member("isError", true) }
+    }
+}
+
+extension JSONWriter {
+    /// A value that is spliced in counts as deep as it is.
+    fileprivate mutating func checkDepth(of value: RawJSON) {
+        let limits = JSONLimits(maxDepth: maxDepth)
+        let depth = depth
+        let failure = unsafe value.bytes.withBytes { bytes -> JSONError? in
+            var scanner = unsafe JSONScanner(bytes, limits: limits)
+            do throws(JSONError) {
+                try scanner.scanValue(depth: depth)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { fail(failure) }
     }
 }

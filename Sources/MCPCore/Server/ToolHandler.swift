@@ -42,11 +42,11 @@ final class ToolEntry: Sendable {
     private static func check(_ tool: Tool) throws(RegistrationError) {
         let isName = tool.name.utf8.allSatisfy { byte in
             switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D, 0x2E: true
+            case 0x30 ... 0x39, 0x41 ... 0x5A, 0x61 ... 0x7A, 0x5F, 0x2D, 0x2E: true
             default: false
             }
         }
-        guard isName, (1...128).contains(tool.name.utf8.count) else {
+        guard isName, (1 ... 128).contains(tool.name.utf8.count) else {
             throw RegistrationError(
                 "the tool name \"\(tool.name)\" must be 1 to 128 characters of A-Z a-z 0-9 _ - .")
         }

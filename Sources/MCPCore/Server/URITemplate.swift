@@ -35,7 +35,8 @@ struct URITemplate: Sendable {
             if !literal.isEmpty {
                 parts.append(.literal(Array(literal.utf8)))
             } else if case .variable = parts.last {
-                throw RegistrationError("the URI template \(text) has two variables without text between them")
+                throw RegistrationError(
+                    "the URI template \(text) has two variables without text between them")
             }
             parts.append(.variable(name: String(name), isReserved: isReserved))
             rest = rest[rest.index(after: close)...]
@@ -46,7 +47,7 @@ struct URITemplate: Sendable {
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2E: true
+        case 0x30 ... 0x39, 0x41 ... 0x5A, 0x61 ... 0x7A, 0x5F, 0x2E: true
         default: false
         }
     }
@@ -83,7 +84,8 @@ struct URITemplate: Sendable {
             let end = bytes.count - next.count
             return end >= start && end <= limit ? end : nil
         }
-        var end = start
+        // A variable takes at least one byte.
+        var end = start + 1
         while end <= limit {
             if Self.matches(next, in: bytes, at: end) { return end }
             end += 1

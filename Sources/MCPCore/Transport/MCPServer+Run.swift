@@ -15,8 +15,8 @@ public struct ServerTransport: Sendable {
 
     let kind: Kind
 
-    /// Standard input and output, one message per line. Standard output belongs to the protocol from then on: what
-    /// a handler prints goes to standard error.
+    /// Standard input and output, one message per line. Standard output belongs to the protocol from then on:
+    /// what a handler prints goes to standard error.
     public static let stdio = ServerTransport(kind: .stdio)
 
     /// Streamable HTTP on 127.0.0.1; port 0 takes a free one.
@@ -25,7 +25,8 @@ public struct ServerTransport: Sendable {
     /// Streamable HTTP on these addresses.
     ///
     /// - Parameters:
-    ///   - policy: which hosts and origins are allowed; by default loopback names on TCP, any on unix sockets.
+    ///   - policy: which hosts and origins are allowed; by default loopback names on TCP, any on unix
+    ///     sockets.
     ///   - options: the endpoint's path, limits and time-outs.
     public static func http(
         _ addresses: ListenAddress..., policy: AccessPolicy? = nil,
@@ -52,12 +53,14 @@ extension MCPServer {
 
     /// Serves until standard input ends, or SIGTERM or SIGINT comes; then drains and returns.
     public func run(_ transports: [ServerTransport]) async throws {
-        let running = try start(transports)
+        let stop = StopRequest()
+        // Before anything is served: a signal that comes while it starts must not be lost.
         let signals = SignalWatch([SIGTERM, SIGINT]) { number in
-            if running.requestStop() { return }
-            exit(128 + number)
+            if !stop.request() { exit(128 + number) }
         }
         defer { signals.cancel() }
+        let running = try start(transports)
+        stop.attach(running)
         await running.waitUntilEnded()
     }
 

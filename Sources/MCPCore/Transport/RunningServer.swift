@@ -73,3 +73,33 @@ public final class RunningServer: Sendable {
         await waitUntilEnded()
     }
 }
+
+/// A wish to stop that may come before there is anything to stop.
+package final class StopRequest: Sendable {
+    private struct State {
+        var isRequested = false
+        var server: RunningServer?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Asks the server to drain and end, now or as soon as it runs. False when that was asked before.
+    package func request() -> Bool {
+        let (isFirst, server) = state.withLock { state in
+            defer { state.isRequested = true }
+            return (!state.isRequested, state.server)
+        }
+        server?.requestStop()
+        return isFirst
+    }
+
+    package func attach(_ server: RunningServer) {
+        let isRequested = state.withLock { state in
+            state.server = server
+            return state.isRequested
+        }
+        if isRequested { server.requestStop() }
+    }
+}

@@ -84,7 +84,9 @@ enum Classifier {
         guard part.isPresent, message.bytes[Int(part.start)] == UInt8(ascii: "\"") else { return }
         guard let header = claims.name else { throw .headerMismatch("The header Mcp-Name is missing") }
         let value = message.bytes[part.range]
-        if claims.equals(header, content: value), !claims.mayBeEncoded(header), !value.contains(0x5C) { return }
+        if claims.equals(header, content: value), !claims.mayBeEncoded(header), !value.contains(0x5C) {
+            return
+        }
         try compareEncodedName(claims, header, RawJSON(unchecked: value).string ?? "")
     }
 

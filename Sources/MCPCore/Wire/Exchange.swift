@@ -6,7 +6,8 @@ struct Answer: Sendable {
     let status: Int
 }
 
-/// Where the messages of one exchange go: a stdio pipe, an HTTP response, a waiting caller in the same process.
+/// Where the messages of one exchange go: a stdio pipe, an HTTP response, a waiting caller in the same
+/// process.
 ///
 /// Called from any thread; a transport takes the message to its own loop. `finish` is called exactly once.
 protocol ExchangeSink: AnyObject, Sendable {

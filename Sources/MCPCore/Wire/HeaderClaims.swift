@@ -1,7 +1,7 @@
 /// What the headers of an HTTP request say about the message in its body.
 ///
-/// The body decides; the headers are only compared with it (DUAL-04). Values lie in `bytes`, which is the head of
-/// the request, trimmed of optional white space.
+/// The body decides; the headers are only compared with it (DUAL-04). Values lie in `bytes`, which is the
+/// head of the request, trimmed of optional white space.
 struct HeaderClaims: Sendable {
     let bytes: ByteSlice
     /// `MCP-Protocol-Version`.

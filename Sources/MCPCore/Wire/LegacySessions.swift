@@ -2,9 +2,9 @@ import Synchronization
 
 /// Session ids of the handshake revisions over HTTP, which carry all that a session is (LEG-21).
 ///
-/// An id holds the revision, its time of birth and 128 random bits under a MAC, so any instance with the same key
-/// serves it, and a restart loses nothing. It names a conversation and is never a proof of identity (LEG-28): the
-/// principal is part of what the MAC covers.
+/// An id holds the revision, its time of birth and 128 random bits under a MAC, so any instance with the same
+/// key serves it, and a restart loses nothing. It names a conversation and is never a proof of identity
+/// (LEG-28): the principal is part of what the MAC covers.
 final class LegacySessions: Sendable {
     struct Session: Sendable {
         let revision: Revision
@@ -32,7 +32,9 @@ final class LegacySessions: Sendable {
 
     func make(_ revision: Revision, principal: String, now: Int64, random: some Collection<UInt8>) -> String {
         var body: [UInt8] = [Self.format, UInt8(truncatingIfNeeded: revision.index)]
-        for shift in stride(from: 56, through: 0, by: -8) { body.append(UInt8(truncatingIfNeeded: now >> shift)) }
+        for shift in stride(from: 56, through: 0, by: -8) {
+            body.append(UInt8(truncatingIfNeeded: now >> shift))
+        }
         body += random
         return Base64URL.encode(body + mac(body, principal))
     }

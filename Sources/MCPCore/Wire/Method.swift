@@ -48,7 +48,8 @@ struct MethodTable: Sendable {
 
     init(_ entries: [MethodEntry]) { self.entries = entries }
 
-    /// Finds a method by length and bytes; a dozen rows need no hash. `name` is the method's JSON text, with quotes.
+    /// Finds a method by length and bytes; a dozen rows need no hash. `name` is the method's JSON text, with
+    /// quotes.
     @inline(__always)
     func entry(for name: ByteSlice) -> MethodEntry? {
         let length = name.count - 2

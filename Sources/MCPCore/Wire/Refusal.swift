@@ -1,6 +1,7 @@
 /// Why a message is not served, with everything its answer needs.
 ///
-/// One table maps a refusal to its HTTP status (Table 1 of the requirements); JSON-RPC codes come with the error.
+/// One table maps a refusal to its HTTP status (Table 1 of the requirements); JSON-RPC codes come with the
+/// error.
 struct Refusal: Error, Sendable {
     var error: MCPError
     /// The HTTP status of the modern era.

@@ -1,7 +1,8 @@
 /// A way of speaking MCP: the handshake revisions up to 2025-11-25, or the stateless ones from 2026-07-28 on.
 ///
-/// An era is its table of methods and the tails of its messages; what differs between revisions of an era are the
-/// flags in `Revision`. The era is decided once for each message, by `Classifier`, and nothing behind it asks again.
+/// An era is its table of methods and the tails of its messages; what differs between revisions of an era are
+/// the flags in `Revision`. The era is decided once for each message, by `Classifier`, and nothing behind it
+/// asks again.
 struct WireEra: Sendable {
     enum Name: Sendable { case modern, legacy }
 
@@ -14,7 +15,8 @@ struct WireEra: Sendable {
             MethodEntry("tools/call", .toolsCall, [.needsParams, .mirrorsName], needs: .tools),
             MethodEntry("tools/list", .toolsList, .cacheable, needs: .tools),
             MethodEntry("server/discover", .discover, .cacheable),
-            MethodEntry("resources/read", .resourcesRead, [.needsParams, .mirrorsURI, .cacheable], needs: .resources),
+            MethodEntry(
+                "resources/read", .resourcesRead, [.needsParams, .mirrorsURI, .cacheable], needs: .resources),
             MethodEntry("resources/list", .resourcesList, .cacheable, needs: .resources),
             MethodEntry("resources/templates/list", .resourceTemplatesList, .cacheable, needs: .resources),
             MethodEntry("prompts/get", .promptsGet, [.needsParams, .mirrorsName], needs: .prompts),

@@ -73,7 +73,8 @@ struct ConfigurationReader {
             if !address.isLoopback {
                 diagnostics.error(
                     "\(text) can be reached from the network, and this server has no authentication: "
-                        + "listen on 127.0.0.1 or a unix socket, and let a proxy that authenticates forward to it",
+                        + "listen on 127.0.0.1 or a unix socket, and let a proxy with authentication "
+                        + "forward to it",
                     at: position)
             }
             return address

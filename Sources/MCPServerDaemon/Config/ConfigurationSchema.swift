@@ -16,7 +16,7 @@ enum ConfigurationSchema {
                 "name": { "type": "string", "minLength": 1, "default": "mcp-server" },
                 "title": { "type": "string" },
                 "version": { "type": "string" },
-                "instructions": { "$ref": "#/$defs/text", "description": "How a model should use the server." }
+                "instructions": { "$ref": "#/$defs/text", "description": "How a model uses the server." }
               }
             },
             "listen": {

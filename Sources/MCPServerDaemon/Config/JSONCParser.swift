@@ -171,8 +171,16 @@ struct JSONCParser {
             let value = try JSONValue(parsing: Array(bytes[start ..< position]))
             return value.stringValue ?? ""
         } catch {
-            throw fail("this string is not valid JSON: \(error.reason)", at: start + max(error.offset, 0))
+            throw fail(
+                "this string is not valid JSON: \(Self.reason(error))", at: start + max(error.offset, 0))
         }
+    }
+
+    /// The words of an error without its own place, which counts from the string's start.
+    private static func reason(_ error: JSONError) -> String {
+        let text = error.description
+        let place = text.indices.first { text[$0...].hasPrefix(" (at byte ") }
+        return place.map { String(text[..<$0]) } ?? text
     }
 
     /// A number, `true`, `false` or `null`.

@@ -1,3 +1,4 @@
+import Dispatch
 import MCPCore
 
 #if canImport(Darwin)
@@ -113,6 +114,14 @@ struct Daemon {
         _ built: ServerBuilder.Built, _ configuration: Configuration, _ addresses: [ConfiguredAddress],
         _ log: Log
     ) async -> ExitCode {
+        let stop = StopRequest()
+        // A queue of its own: a busy pool must not keep anybody from stopping the server. Watched before
+        // anything is served, so that a signal during the start is not lost.
+        let queue = DispatchQueue(label: "mcp.signals")
+        let signals = SignalWatch([SIGTERM, SIGINT, SIGHUP], on: queue) { number in
+            if !stop.request() { exit(128 + number) }
+            log.info("stopping", ["signal": number])
+        }
         let running: RunningServer
         do {
             running = try built.server.start([transport(addresses, configuration.limits)])
@@ -123,20 +132,15 @@ struct Daemon {
             Terminal.error(["mcp-server: \(error)"])
             return .failure
         }
-        let signals = SignalWatch([SIGTERM, SIGINT, SIGHUP]) { number in
-            if running.requestStop() {
-                log.info("stopping", ["signal": number])
-            } else {
-                exit(128 + number)
-            }
-        }
+        stop.attach(running)
         // A bridge that outlives its host is an orphan that nobody finds.
-        let parent = addresses.isEmpty ? ParentWatch { running.requestStop() } : nil
+        let parent = addresses.isEmpty ? ParentWatch(on: queue) { running.requestStop() } : nil
         Terminal.error(
             Banner(
                 server: configuration.server, contents: built.contents, addresses: addresses,
                 startup: started.duration(to: ContinuousClock().now)
             ).lines)
+        if !addresses.isEmpty { StartupPages.release() }
         await running.waitUntilEnded()
         signals.cancel()
         parent?.cancel()

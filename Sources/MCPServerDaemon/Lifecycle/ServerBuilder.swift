@@ -16,8 +16,9 @@ struct ServerBuilder {
         var contents = ServedContents()
         do {
             let resolver = PathResolver()
+            let shared = CallSlots(CommandTool.maxRunning)
             for definition in configuration.tools {
-                let tool = try CommandTool(definition, resolver: resolver)
+                let tool = try CommandTool(definition, resolver: resolver, shared: shared)
                 try server.register(definition.tool, timeout: tool.serverTimeout) { call, _ in
                     try await tool.call(call)
                 }

@@ -12,18 +12,18 @@ struct CommandResult {
     func result(of run: ProcessRunner.Result) -> CallToolResult {
         switch run.end {
         case .exited: break
-        case .cancelled: return failure("was cancelled", run)
+        case .cancelled: return failure("cancelled", run)
         case .timedOut:
-            return failure("was stopped after its timeout of \(Units.describe(definition.timeout))", run)
+            return failure("stopped after its timeout of \(Units.describe(definition.timeout))", run)
         case .outputLimit:
             return failure(
-                "was stopped: it wrote more than \(Units.describe(bytes: definition.maxOutput))", run)
-        case .errorLimit: return failure("was stopped: it wrote too much to standard error", run)
+                "stopped: it wrote more than \(Units.describe(bytes: definition.maxOutput))", run)
+        case .errorLimit: return failure("stopped: it wrote too much to standard error", run)
         }
         switch run.status {
         case .exited(0): return success(run.output)
-        case .exited(let code): return failure("failed with exit status \(code)", run)
-        case .signaled(let number): return failure("was killed by signal \(number)", run)
+        case .exited(let code): return failure("exit status \(code)", run)
+        case .signaled(let number): return failure("killed by signal \(number)", run)
         case .unknown: return failure("ended in an unknown way", run)
         }
     }
@@ -63,7 +63,8 @@ struct CommandResult {
 
     /// What happened, the end of standard error, and what came out before.
     private func failure(_ reason: String, _ run: ProcessRunner.Result) -> CallToolResult {
-        var text = "\(definition.name) \(reason)"
+        // Who reads it knows which tool was called.
+        var text = reason
         var tail = run.errors.suffix(Self.errorTail)
         // Not from the middle of a character.
         while let first = tail.first, first & 0xC0 == 0x80 { tail.removeFirst() }

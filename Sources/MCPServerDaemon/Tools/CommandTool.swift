@@ -10,13 +10,18 @@ struct CommandTool: Sendable {
 
     let definition: ToolDefinition
     private let resolver: PathResolver
-    private let slots: CallSlots?
+    /// Those of the tool, then those of all tools.
+    private let slots: [CallSlots]
     private let output: CompiledSchema?
 
-    init(_ definition: ToolDefinition, resolver: PathResolver) throws(SchemaError) {
+    /// Commands of all tools that run at the same time: each holds a thread and three pipes.
+    static let maxRunning = 128
+
+    /// `shared` bounds all tools together.
+    init(_ definition: ToolDefinition, resolver: PathResolver, shared: CallSlots) throws(SchemaError) {
         self.definition = definition
         self.resolver = resolver
-        slots = definition.concurrency.map(CallSlots.init)
+        slots = (definition.concurrency.map { [CallSlots($0)] } ?? []) + [shared]
         output = try definition.outputSchema.map { (schema) throws(SchemaError) in try CompiledSchema(schema)
         }
     }
@@ -33,14 +38,16 @@ struct CommandTool: Sendable {
         } catch {
             return .error(error.text)
         }
-        guard let slots else { return try await execute(run, timeout: definition.timeout) }
-        guard await slots.acquire(timeout: definition.timeout) else {
-            try Task.checkCancellation()
-            return .error(
-                "\(definition.name) is busy: no slot became free within \(Units.describe(definition.timeout))"
-            )
+        var held: [CallSlots] = []
+        defer { for slots in held { slots.release() } }
+        for slots in slots {
+            let rest = definition.timeout - start.duration(to: clock.now)
+            guard await slots.acquire(timeout: rest) else {
+                try Task.checkCancellation()
+                return .error("\(definition.name) is busy: too many calls at the same time; try again later")
+            }
+            held.append(slots)
         }
-        defer { slots.release() }
         let rest = definition.timeout - start.duration(to: clock.now)
         return try await execute(run, timeout: max(rest, .milliseconds(1)))
     }
@@ -79,7 +86,7 @@ struct CommandTool: Sendable {
         do {
             cancellation = try ProcessRunner.Cancellation()
             result = try await withTaskCancellationHandler {
-                try await Offload.run { [launch] in
+                try await Offload.runLong { [launch] in
                     try ProcessRunner.run(
                         launch, input: run.input, limits: limits, cancellation: cancellation)
                 }

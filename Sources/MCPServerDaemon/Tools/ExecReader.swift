@@ -65,8 +65,8 @@ struct ExecReader {
             let texts = elements.compactMap { readElement($0, mayBeAbsent: true) }
             if texts.count == elements.count, texts.allSatisfy({ $0.argumentNames.isEmpty }) {
                 context.diagnostics.error(
-                    "\(path).exec: a nested array is dropped when an argument in it is absent, but this one has "
-                        + "no placeholder", at: node.position)
+                    "\(path).exec: a nested array is dropped when an argument in it is absent, but this one "
+                        + "has no placeholder", at: node.position)
             }
             return .optional(texts)
         case .object: return readCondition(node)
@@ -84,7 +84,7 @@ struct ExecReader {
         reader.finish()
         guard let condition, let elements = arguments?.elements else {
             context.diagnostics.error(
-                "\(path).exec: a condition is {\"when\": \"parameter\", \"args\": [\"…\"]}", at: node.position
+                "\(path).exec: a condition is {\"when\": \"name\", \"args\": [\"…\"]}", at: node.position
             )
             return nil
         }

@@ -61,8 +61,8 @@ struct ToolInputReader {
             let name = optionalName ?? member.key
             guard TemplateText.isName(name) else {
                 context.diagnostics.error(
-                    "\(path): \"\(member.key)\" is no name of a parameter (letters, digits, _ and -; ? at the "
-                        + "end makes it optional)", at: member.keyPosition)
+                    "\(path): \"\(member.key)\" is no name of a parameter (letters, digits, _ and -; ? at "
+                        + "the end makes it optional)", at: member.keyPosition)
                 continue
             }
             if parameters.contains(where: { $0.name == name }) {
@@ -134,7 +134,7 @@ struct ToolInputReader {
         guard let root = schema["x-root"] else {
             if isPath {
                 context.diagnostics.error(
-                    "\(path): \"format\": \"path\" needs \"x-root\", the directory that it stays beneath",
+                    "\(path): \"format\": \"path\" needs \"x-root\", the directory it stays beneath",
                     at: schema.position)
             }
             return nil

@@ -20,9 +20,13 @@ struct ArgumentBuilderTests {
             "maybe": ["type": ["integer", "null"]],
             "mixed": ["type": ["string", "integer"]],
             "any": true,
-            "tags": ["type": "object", "properties": ["count": ["type": "integer"], "name": ["type": "string"]]],
+            "tags": [
+                "type": "object", "properties": ["count": ["type": "integer"], "name": ["type": "string"]],
+            ],
             "open": ["type": "object"],
-            "closed": ["type": "object", "properties": ["a": ["type": "string"]], "additionalProperties": false],
+            "closed": [
+                "type": "object", "properties": ["a": ["type": "string"]], "additionalProperties": false,
+            ],
             "dry_run": ["type": "boolean"],
             "max.size": ["type": "integer"],
         ],
@@ -39,11 +43,13 @@ struct ArgumentBuilderTests {
     }
 
     private func build(
-        _ words: [String], files: [String: String] = [:], stdin: String? = nil, schema: JSONValue = Self.schema,
+        _ words: [String], files: [String: String] = [:], stdin: String? = nil,
+        schema: JSONValue = Self.schema,
         acceptsUnknown: Bool = false
     ) throws -> (JSONObject, [ArgumentProblem]) {
         var builder = ArgumentBuilder(
-            name: "tool", schema: schema, input: Self.input(files, stdin: stdin), acceptsUnknown: acceptsUnknown)
+            name: "tool", schema: schema, input: Self.input(files, stdin: stdin),
+            acceptsUnknown: acceptsUnknown)
         let object = try builder.build(words)
         return (object, builder.problems)
     }
@@ -154,7 +160,8 @@ struct ArgumentBuilderTests {
     }
 
     @Test func jsonOfAFileAndOfStdin() throws {
-        let (object, _) = try build(["any:=@/j", "open:=@-"], files: ["/j": "[1, 2.0]\n"], stdin: #"{"x":null}"#)
+        let (object, _) = try build(
+            ["any:=@/j", "open:=@-"], files: ["/j": "[1, 2.0]\n"], stdin: #"{"x":null}"#)
         #expect(object["any"]?.serialized() == "[1,2.0]")
         #expect(object["open"] == ["x": nil])
     }
@@ -177,7 +184,8 @@ struct ArgumentBuilderTests {
 
     @Test func aFileThatIsNoTextIsRefused() {
         let input = ArgumentInput(
-            file: { _ throws(Failure) in [0xFF, 0xFE] }, stdin: { () throws(Failure) in [] }, isStdinPiped: false)
+            file: { _ throws(Failure) in [0xFF, 0xFE] }, stdin: { () throws(Failure) in [] },
+            isStdinPiped: false)
         var builder = ArgumentBuilder(name: "tool", schema: Self.schema, input: input)
         let failure = #expect(throws: Failure.self) { try builder.build(["id=@/bin"]) }
         #expect(failure?.message == "/bin is not UTF-8 text")

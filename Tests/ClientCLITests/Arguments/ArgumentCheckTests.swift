@@ -74,7 +74,8 @@ struct ArgumentCheckTests {
 
     /// Fault row 110: names of the server cannot forge lines.
     @Test func namesCannotForgeLines() throws {
-        let schema = #"{"properties":{"a\nerror: forged":{"type":"integer"}},"required":["a\nerror: forged"]}"#
+        let schema =
+            #"{"properties":{"a\nerror: forged":{"type":"integer"}},"required":["a\nerror: forged"]}"#
         let text = try #require(try report("t", schema, []))
         #expect(!text.contains("\nerror: forged"))
         #expect(text.contains(#"a\nerror: forged"#))

@@ -8,7 +8,8 @@ struct SchemaViewTests {
 
     @Test func localReferencesAreFollowed() throws {
         let view = try view(
-            ##"{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"n":{"$ref":"#/$defs/x~1y"}}},"x/y":{"type":"integer"}}}"##)
+            ##"{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"n":{"$ref":"#/$defs/x~1y"}}},"x/y":{"type":"integer"}}}"##
+        )
         #expect(view.propertyNames == ["n"])
         #expect(view.property("n")?.types == ["integer"])
         #expect(!view.isOpaque)
@@ -16,7 +17,8 @@ struct SchemaViewTests {
 
     @Test func partsOfAllOfHoldAndAlternativesDoNotRequire() throws {
         let view = try view(
-            #"{"required":["a"],"allOf":[{"properties":{"b":{}},"required":["b"]}],"anyOf":[{"properties":{"c":{}},"required":["c"]}]}"#)
+            #"{"required":["a"],"allOf":[{"properties":{"b":{}},"required":["b"]}],"anyOf":[{"properties":{"c":{}},"required":["c"]}]}"#
+        )
         #expect(view.required == ["a", "b"])
         #expect(view.propertyNames == ["b", "c"])
     }
@@ -24,7 +26,8 @@ struct SchemaViewTests {
     /// A schema comes from the server: it may refer to itself for ever, or be as wide as it likes.
     @Test func selfReferencesEnd() throws {
         let view = try view(
-            ##"{"$ref":"#","anyOf":[{"$ref":"#"},{"$ref":"#"},{"$ref":"#"}],"properties":{"self":{"$ref":"#"}}}"##)
+            ##"{"$ref":"#","anyOf":[{"$ref":"#"},{"$ref":"#"},{"$ref":"#"}],"properties":{"self":{"$ref":"#"}}}"##
+        )
         #expect(view.isOpaque)
         #expect(view.nodes.count <= 256)
         #expect(!TypeText.signature(view).isEmpty)
@@ -41,13 +44,17 @@ struct SchemaViewTests {
     @Test(arguments: [
         (#"{"type":"string"}"#, "string"), (#"{"type":["integer","null"]}"#, "int|null"),
         (#"{"type":"integer","minimum":1,"maximum":200}"#, "int 1…200"),
-        (#"{"type":"integer","minimum":1}"#, "int ≥1"), (#"{"type":"number","exclusiveMinimum":0}"#, "number >0"),
+        (#"{"type":"integer","minimum":1}"#, "int ≥1"),
+        (#"{"type":"number","exclusiveMinimum":0}"#, "number >0"),
         (#"{"type":"number","minimum":0,"exclusiveMaximum":1}"#, "number ≥0 <1"),
         (#"{"type":"boolean"}"#, "bool"), (#"{"type":"string","format":"date-time"}"#, "date-time"),
         (#"{"type":"string","format":"\u001b[31m"}"#, "string"),
         (#"{"type":"array","items":{"type":"string"}}"#, "[string]"), (#"{"type":"array"}"#, "[any]"),
         (#"{"enum":["a","b"]}"#, #""a"|"b""#), (#"{"const":5}"#, "5"),
-        (#"{"type":"object","properties":{"a":{"type":"integer"},"b":{}},"required":["a"]}"#, "{a: int, b?: any}"),
+        (
+            #"{"type":"object","properties":{"a":{"type":"integer"},"b":{}},"required":["a"]}"#,
+            "{a: int, b?: any}"
+        ),
         (#"{"type":"object"}"#, "object"), ("{}", "any"), ("true", "any"),
         (#"{"anyOf":[{"type":"integer"},{"type":"array","items":{"type":"integer"}}]}"#, "int|[int]"),
     ])
@@ -56,7 +63,9 @@ struct SchemaViewTests {
     }
 
     @Test func deepNestingEnds() throws {
-        let deep = String(repeating: #"{"type":"array","items":"#, count: 40) + "{}" + String(repeating: "}", count: 40)
+        let deep =
+            String(repeating: #"{"type":"array","items":"#, count: 40) + "{}"
+            + String(repeating: "}", count: 40)
         #expect(TypeText.signature(try view(deep)).count < 40)
     }
 }

@@ -6,7 +6,8 @@ struct SuggestionTests {
     @Test(arguments: [
         ("wrker", ["web", "worker", "cron"], "worker" as String?), ("tolls", ["tools", "tool"], "tools"),
         ("git", ["git_log", "echo"], "git_log"), ("ehco", ["echo", "add"], "echo"),
-        ("GIT_LOG", ["git_log"], "git_log"), ("nosuch", ["search", "echo"], nil), ("", ["a"], nil), ("x", ["yz"], nil),
+        ("GIT_LOG", ["git_log"], "git_log"), ("nosuch", ["search", "echo"], nil), ("", ["a"], nil),
+        ("x", ["yz"], nil), ("c", ["a"], nil),
         ("completely", ["different"], nil),
     ])
     func theNearestName(word: String, candidates: [String], best: String?) {

@@ -45,7 +45,8 @@ struct ListCommandTests {
     }
 
     @Test func aGlobAlsoSelectsInJSON() async throws {
-        let outcome = try await harness().run("--json", "--select", ".tools[0].name", "tools", "localhost:1", "x_im*")
+        let outcome = try await harness().run(
+            "--json", "--select", ".tools[0].name", "tools", "localhost:1", "x_im*")
         #expect(outcome.stdout == "\"x_image\"\n")
     }
 

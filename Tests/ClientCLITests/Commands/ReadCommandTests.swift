@@ -41,7 +41,8 @@ struct ReadCommandTests {
     @Test func aPrompt() async throws {
         let outcome = try await harness().run("prompt", "localhost:1", "review", "code=x = 1")
         #expect(outcome.stdout == "[user]\nReview x = 1\n\n[assistant]\nSure.\n")
-        let number = try await harness().run("--select", ".messages[0].content.text", "prompt", "localhost:1", "review", "code=1")
+        let number = try await harness().run(
+            "--select", ".messages[0].content.text", "prompt", "localhost:1", "review", "code=1")
         #expect(number.stdout == "Review 1\n")
     }
 

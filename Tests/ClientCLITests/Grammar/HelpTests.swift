@@ -40,7 +40,9 @@ struct HelpTests {
     /// Lines fit a terminal of usual width.
     @Test func linesAreNotTooLong() {
         for command in [nil] + Command.allCases.map(Optional.some) {
-            for line in Help.text(for: command).split(separator: "\n") { #expect(line.count <= 110, "\(line)") }
+            for line in Help.text(for: command).split(separator: "\n") {
+                #expect(line.count <= 110, "\(line)")
+            }
         }
     }
 }

@@ -30,7 +30,8 @@ struct InvocationParserTests {
     }
 
     @Test(arguments: [
-        "--json call localhost:1 add a=1", "call --json localhost:1 add a=1", "call localhost:1 --json add a=1",
+        "--json call localhost:1 add a=1", "call --json localhost:1 add a=1",
+        "call localhost:1 --json add a=1",
     ])
     func ourFlagsMayStandAnywhereBeforeTheToolName(line: String) throws {
         let invocation = try parse(line)
@@ -114,7 +115,10 @@ struct InvocationParserTests {
         ("-C / tools localhost:1", "-C is for a program after --, not for HTTP"),
         ("-H A:b tools -- p", "-H is for HTTP targets, not for a program"),
         ("--bearer-env T tools -- p", "--bearer-env is for HTTP targets, not for a program"),
-        ("--bearer-env A --bearer-file B tools localhost:1", "--bearer-env and --bearer-file exclude each other"),
+        (
+            "--bearer-env A --bearer-file B tools localhost:1",
+            "--bearer-env and --bearer-file exclude each other"
+        ),
         ("version -- p", "version needs no server"),
     ])
     func mistakesAreNamed(line: String, message: String) {
@@ -134,6 +138,7 @@ struct InvocationParserTests {
         #expect(try parse("call localhost:1 add").line("tools", []) == "mcp-client tools localhost:1")
         let program = try InvocationParser.parse(["call", "add", "--", "./my server", "--x"])
         guard case .run(let invocation) = program else { return #expect(Bool(false)) }
-        #expect(invocation.line("call", ["add", "a=<int>"]) == "mcp-client call add a=<int> -- './my server' --x")
+        #expect(
+            invocation.line("call", ["add", "a=<int>"]) == "mcp-client call add a=<int> -- './my server' --x")
     }
 }

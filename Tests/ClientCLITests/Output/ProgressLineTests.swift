@@ -16,7 +16,8 @@ struct ProgressLineTests {
 
     @Test(arguments: [-1.0, 0, 5, 1e300, .infinity, .nan])
     func oddNumbersAreHarmless(progress: Double) {
-        let line = ProgressLine.line("t", Progress(progress, total: 1, message: "\u{1B}[2J"), elapsed: .seconds(1))
+        let line = ProgressLine.line(
+            "t", Progress(progress, total: 1, message: "\u{1B}[2J"), elapsed: .seconds(1))
         #expect(!line.contains("\u{1B}"))
         #expect(!ProgressLine.line("t", Progress(progress), elapsed: .seconds(1)).isEmpty)
     }

@@ -16,12 +16,14 @@ struct SignatureTests {
                      "annotations":{"readOnlyHint":true}}
                     """#))
         #expect(
-            Signature.tool(tool) == "git_log(repo: path, limit: int 1…200 = 20, author?: string, paths?: [string])")
+            Signature.tool(tool)
+                == "git_log(repo: path, limit: int 1…200 = 20, author?: string, paths?: [string])")
         #expect(Signature.hint(tool) == "read-only")
     }
 
     @Test func promptsShowTheirArguments() {
-        let prompt = Prompt("review", arguments: [PromptArgument("code", required: true), PromptArgument("style")])
+        let prompt = Prompt(
+            "review", arguments: [PromptArgument("code", required: true), PromptArgument("style")])
         #expect(Signature.prompt(prompt) == "review(code, style?)")
     }
 
@@ -31,7 +33,8 @@ struct SignatureTests {
 
     @Test func hints() {
         #expect(Signature.hint(Tool("t")) == nil)
-        #expect(Signature.hint(Tool("t", annotations: ToolAnnotations(destructiveHint: true))) == "destructive")
+        #expect(
+            Signature.hint(Tool("t", annotations: ToolAnnotations(destructiveHint: true))) == "destructive")
         #expect(Signature.hint(Tool("t", annotations: ToolAnnotations(destructiveHint: false))) == nil)
     }
 }

@@ -16,16 +16,17 @@ struct BadServerTests {
     // MARK: Programs (fault rows 82 to 84)
 
     @Test func aProgramThatDiesAtOnce() async throws {
-        let outcome = try await run(["tools", "--", "/bin/sh", "-c", "echo unknown option --oops >&2; exit 3"])
+        let outcome = try await run([
+            "tools", "--", "/bin/sh", "-c", "echo unknown option --oops >&2; exit 3",
+        ])
         #expect(outcome.code == 3)
         #expect(outcome.stdout.isEmpty)
         let first = try #require(lines(outcome).first)
-        let first = try #require(lines(outcome).first)
         #expect(first.hasPrefix("error: /bin/sh exited with status 3 before answering (after "))
-        #expect(
-            lines(outcome).dropFirst() == [
-                "  stderr: unknown option --oops", "  sent:   server/discover, then initialize (no reply)",
-            ])
+        #expect(lines(outcome).dropFirst().first == "  stderr: unknown option --oops")
+        // It may be gone before anything could be sent to it.
+        #expect(lines(outcome).dropFirst(2).allSatisfy { $0.hasPrefix("  sent:   server/discover") })
+        #expect(lines(outcome).count <= 4)
         #expect(outcome.duration < .seconds(5))
     }
 
@@ -72,7 +73,7 @@ struct BadServerTests {
         #expect(outcome.code == 0)
         let pid = Int32(try String(contentsOfFile: file, encoding: .utf8).trimmingWhitespace()) ?? 0
         #expect(pid > 0)
-        #expect(kill(pid, 0) == -1)
+        #expect(isGone(pid))
     }
 
     // MARK: Answers
@@ -110,7 +111,8 @@ struct BadServerTests {
     }
 
     @Test func silenceIsExitSix() async throws {
-        let outcome = try await run(["--timeout", "500ms", "call", "t", "--"] + ShellServer.words(call: "true"))
+        let outcome = try await run(
+            ["--timeout", "500ms", "call", "t", "--"] + ShellServer.words(call: "true"))
         #expect(outcome.code == 6)
         #expect(outcome.duration < .seconds(10))
     }
@@ -136,7 +138,8 @@ struct BadServerTests {
         let listener = try LocalListener()
         defer { listener.close() }
         listener.serve(
-            "HTTP/1.1 \(status)\r\nContent-Length: 0\r\nWWW-Authenticate: Bearer realm=\"x\"\r\nConnection: close\r\n\r\n")
+            "HTTP/1.1 \(status)\r\nContent-Length: 0\r\nWWW-Authenticate: Bearer realm=\"x\"\r\nConnection: close\r\n\r\n"
+        )
         let outcome = try await run(["--json", "tools", "http://127.0.0.1:\(listener.port)/mcp"])
         #expect(outcome.code == code)
         #expect(outcome.stderr.contains("\"status\":\(status.prefix(3))"))
@@ -147,7 +150,8 @@ struct BadServerTests {
         let listener = try LocalListener()
         defer { listener.close() }
         listener.serve(
-            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>")
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>"
+        )
         let outcome = try await run(["tools", "http://127.0.0.1:\(listener.port)/"])
         #expect(outcome.code == 5)
         #expect(lines(outcome).count <= 5)
@@ -155,17 +159,34 @@ struct BadServerTests {
 
     // MARK: Interrupts
 
+    /// Fault row 83: also then nothing is left of a server that ignores everything.
     @Test func aSecondCtrlCLeavesAtOnce() async throws {
-        let server = ShellServer.words(call: "trap '' TERM; while :; do sleep 1; done")
+        let file = NSTemporaryDirectory() + "mcp-pid-\(getpid())-interrupt"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let server = ShellServer.words(
+            call: "while :; do sleep 1; done", start: "trap '' TERM HUP INT; echo $$ > \(file)")
         let outcome = try await ProgramRunner.run(
             ProgramRunner.client, ["call", "t", "--"] + server,
             whileRunning: { pid in
                 for delay in [700, 900] {
-                    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(delay)) { kill(pid, SIGINT) }
+                    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(delay)) {
+                        kill(pid, SIGINT)
+                    }
                 }
             })
         #expect(outcome.code == 130)
         #expect(outcome.duration < .seconds(4))
+        let pid = Int32(try String(contentsOfFile: file, encoding: .utf8).trimmingWhitespace()) ?? 0
+        #expect(pid > 0)
+        #expect(isGone(pid))
+    }
+
+    /// Whether the process has ended. Nobody may have collected it yet when its parent ended first.
+    private func isGone(_ pid: Int32) -> Bool {
+        guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
+            return true
+        }
+        return stat.split(separator: ")").last?.trimmingSpaces().hasPrefix("Z") == true
     }
 
     // MARK: Our own side
@@ -183,7 +204,8 @@ struct BadServerTests {
     @Test func directoryAndEnvironmentOfAProgram() async throws {
         let server = ShellServer.words(
             call:
-                #"answer "{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":\"$(pwd) $GREETING\"}]}""#)
+                #"answer "{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":\"$(pwd) $GREETING\"}]}""#
+        )
         let outcome = try await run(["-C", "/usr", "-e", "GREETING=hello", "call", "t", "--"] + server)
         #expect(outcome.stdout == "/usr hello\n")
     }

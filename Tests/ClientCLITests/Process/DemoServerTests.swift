@@ -43,7 +43,9 @@ struct DemoServerTests {
 
     @Test func exitCodesOfACall() async throws {
         #expect(try await run(["call", "add", "a=2", "b=3", "--structured"] + Self.demo).code == 2)
-        #expect(try await run(["--structured", "call", "add", "a=2", "b=3"] + Self.demo).stdout == "{\"sum\":5}\n")
+        #expect(
+            try await run(["--structured", "call", "add", "a=2", "b=3"] + Self.demo).stdout == "{\"sum\":5}\n"
+        )
         let failed = try await run(["call", "add", "a=1e308", "b=1e308"] + Self.demo)
         #expect(failed.code == 1)
         #expect(failed.stderr == "add failed: the sum is not a finite number\n")
@@ -84,7 +86,8 @@ struct DemoServerTests {
     }
 
     @Test func aReaderThatGoesAwayIsNoFailure() async throws {
-        let command = "'\(ProgramRunner.client)' -q tools -- '\(ProgramRunner.server)' --demo --stdio | head -n 1"
+        let command =
+            "'\(ProgramRunner.client)' -q tools -- '\(ProgramRunner.server)' --demo --stdio | head -n 1"
         let outcome = try await ProgramRunner.run("/bin/sh", ["-c", command])
         #expect(outcome.stdout.hasPrefix("echo("))
         #expect(outcome.stderr.isEmpty)
@@ -93,7 +96,9 @@ struct DemoServerTests {
     @Test func overHTTPAndAUnixSocket() async throws {
         let daemon = try DemoDaemon()
         defer { daemon.stop() }
-        let targets = ["localhost:\(daemon.port)", "http://127.0.0.1:\(daemon.port)/mcp", "unix://\(daemon.socket)"]
+        let targets = [
+            "localhost:\(daemon.port)", "http://127.0.0.1:\(daemon.port)/mcp", "unix://\(daemon.socket)",
+        ]
         for target in targets + ["unix://\(daemon.socket)#/mcp"] {
             for revision in ["auto", "2026-07-28", "2025-11-25"] {
                 let outcome = try await run(["--protocol", revision, "call", target, "echo", "text=hi"])
@@ -119,7 +124,8 @@ struct DemoServerTests {
     }
 
     @Test func theDeadlineIsExitSix() async throws {
-        let outcome = try await run(["--json", "--deadline", "600ms", "call", "slow", "seconds=30"] + Self.demo)
+        let outcome = try await run(
+            ["--json", "--deadline", "600ms", "call", "slow", "seconds=30"] + Self.demo)
         #expect(outcome.code == 6)
         #expect(outcome.duration < .seconds(10))
         #expect(outcome.stderr.hasPrefix("error: the deadline of 600 ms has passed\n"))

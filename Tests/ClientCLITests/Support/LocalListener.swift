@@ -14,7 +14,9 @@ final class LocalListener: Sendable {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, size) }
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, size)
+            }
         }
         guard bound == 0, listen(descriptor, 16) == 0 else { throw CocoaError(.fileWriteUnknown) }
         var length = size
@@ -53,10 +55,14 @@ final class LocalListener: Sendable {
             if let end = received.range(of: "\r\n\r\n") {
                 let head = received[..<end.lowerBound].lowercased()
                 let length = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
-                    .flatMap { Int($0.dropFirst("content-length:".count).trimmingCharacters(in: .whitespaces)) }
+                    .flatMap {
+                        Int($0.dropFirst("content-length:".count).trimmingCharacters(in: .whitespaces))
+                    }
                 if received[end.upperBound...].utf8.count >= length ?? 0 { return }
             }
-            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(connection, $0.baseAddress, $0.count) }
+            let count = unsafe buffer.withUnsafeMutableBytes {
+                unsafe read(connection, $0.baseAddress, $0.count)
+            }
             guard count > 0 else { return }
             received += String(decoding: buffer[..<count], as: UTF8.self)
         }

@@ -4,17 +4,21 @@ import MCPCore
 enum OpsServer {
     static func make(options: ServerOptions = ServerOptions()) throws -> MCPServer {
         let server = MCPServer(
-            "ops", version: "1.4.0", title: "Operations", instructions: "Ask before restarting.\nRead freely.",
+            "ops", version: "1.4.0", title: "Operations",
+            instructions: "Ask before restarting.\nRead freely.",
             options: options)
         try registerReferenceTools(server)
         try registerAwkwardTools(server)
         try server.register(
-            Resource("file:///notes.txt", name: "notes.txt", description: "Notes.", mimeType: "text/plain", size: 6)
+            Resource(
+                "file:///notes.txt", name: "notes.txt", description: "Notes.", mimeType: "text/plain", size: 6
+            )
         ) { _ in [.text("hello\n", uri: "file:///notes.txt")] }
         try server.register(Resource("file:///logo.png", name: "logo.png", mimeType: "image/png")) { _ in
             [.blob([0x89, 0x50, 0x4E, 0x47, 0xFF], uri: "file:///logo.png", mimeType: "image/png")]
         }
-        try server.register(ResourceTemplate("file:///{name}", name: "files", description: "A file by name.")) {
+        try server.register(ResourceTemplate("file:///{name}", name: "files", description: "A file by name."))
+        {
             uri, _, _ in throw MCPError.resourceNotFound(uri)
         }
         try server.register(

@@ -82,8 +82,8 @@ import Glibc
     // JRPC over stdio: what was read is answered, then the end of input is the end.
     @Test func servesStandardInputUntilItEnds() async throws {
         let call =
-            #"{"jsonrpc":"2.0","id":%,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hi"},"#
-            + #""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+            #"{"jsonrpc":"2.0","id":%,"method":"tools/call","params":{"name":"echo","#
+            + #""arguments":{"text":"hi"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
             + #""io.modelcontextprotocol/clientCapabilities":{}}}}"#
         let lines = (1 ... 3).map { id in call.split(separator: "%").joined(separator: "\(id)") + "\n" }
         let outcome = try await run("--demo", "--stdio", input: lines.joined())

@@ -41,13 +41,13 @@ import Glibc
         let server = try server(#""t": { "exec": ["sh", "-c", "echo out; echo oops >&2; exit 3"] }"#)
         let result = try await server.call("t")
         #expect(result.isError)
-        #expect(result.content.compactMap(\.text) == ["t failed with exit status 3\nstderr: oops", "out\n"])
+        #expect(result.content.compactMap(\.text) == ["exit status 3\nstderr: oops", "out\n"])
     }
 
     @Test(arguments: [
-        (#"["sh", "-c", "kill -9 $$"]"#, "t was killed by signal 9"),
-        (#"["yes"]"#, "t was stopped: it wrote more than 1 KiB"),
-        (#"["sleep", "60"]"#, "t was stopped after its timeout of 300 ms"),
+        (#"["sh", "-c", "kill -9 $$"]"#, "killed by signal 9"),
+        (#"["yes"]"#, "stopped: it wrote more than 1 KiB"),
+        (#"["sleep", "60"]"#, "stopped after its timeout of 300 ms"),
         (#"["no-such-program-x"]"#, "the program no-such-program-x was not found"),
         (#"["/etc/passwd"]"#, "the program /etc/passwd cannot be executed: Permission denied"),
     ])

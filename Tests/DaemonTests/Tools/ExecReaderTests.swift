@@ -85,7 +85,7 @@ import Testing
         #expect(
             errors(#"{ "a": { "format": "path" } }"#, #"["ls"]"#)
                 == [
-                    "tools.t.input.a: \"format\": \"path\" needs \"x-root\", the directory that it stays beneath"
+                    "tools.t.input.a: \"format\": \"path\" needs \"x-root\", the directory it stays beneath"
                 ])
         #expect(
             errors(#"{ "a": { "format": "path", "x-root": "/nope" } }"#, #"["ls"]"#)

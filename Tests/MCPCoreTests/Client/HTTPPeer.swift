@@ -11,8 +11,8 @@ import Musl
 import Glibc
 #endif
 
-/// A raw HTTP server on 127.0.0.1 or a unix socket: it says exactly the bytes that a script gives, in the pieces
-/// that the script wants, and remembers what it heard.
+/// A raw HTTP server on 127.0.0.1 or a unix socket: it says exactly the bytes that a script gives, in the
+/// pieces that the script wants, and remembers what it heard.
 final class HTTPPeer: Sendable {
     struct Heard: Sendable {
         /// Which connection it came on, from 1.
@@ -27,7 +27,8 @@ final class HTTPPeer: Sendable {
         var id: String { body?["id"].map { "\($0)" } ?? "null" }
 
         func header(_ name: String) -> String? {
-            for line in head.split(separator: "\r\n").dropFirst() where line.lowercased().hasPrefix(name + ":") {
+            for line in head.split(separator: "\r\n").dropFirst()
+            where line.lowercased().hasPrefix(name + ":") {
                 return line.dropFirst(name.count + 1).trimmingPrefix(while: { $0 == " " }).description
             }
             return nil
@@ -41,7 +42,9 @@ final class HTTPPeer: Sendable {
         var then = Then.keep
 
         /// A whole answer with a JSON body.
-        static func json(_ body: String, status: Int = 200, headers: String = "", then: Then = .keep) -> Answer {
+        static func json(_ body: String, status: Int = 200, headers: String = "", then: Then = .keep)
+            -> Answer
+        {
             Answer(
                 pieces: [
                     "HTTP/1.1 \(status) X\r\nContent-Type: application/json\r\n\(headers)"
@@ -53,7 +56,9 @@ final class HTTPPeer: Sendable {
             json(#"{"jsonrpc":"2.0","id":\#(heard.id),"result":\#(result)}"#, headers: headers)
         }
 
-        static func raw(_ pieces: String..., then: Then = .keep) -> Answer { Answer(pieces: pieces, then: then) }
+        static func raw(_ pieces: String..., then: Then = .keep) -> Answer {
+            Answer(pieces: pieces, then: then)
+        }
 
         static func status(_ status: Int, headers: String = "") -> Answer {
             raw("HTTP/1.1 \(status) X\r\nContent-Length: 0\r\n\(headers)\r\n")
@@ -62,7 +67,8 @@ final class HTTPPeer: Sendable {
 
     private let listener: Int32
     private let script: @Sendable (Heard) -> Answer
-    private let state = Mutex<(heard: [Heard], connections: Int, ended: Int, open: Set<Int32>)>(([], 0, 0, []))
+    private let state = Mutex<(heard: [Heard], connections: Int, ended: Int, open: Set<Int32>)>(
+        ([], 0, 0, []))
     let endpoint: String
     let target: ClientTarget
 
@@ -129,7 +135,8 @@ final class HTTPPeer: Sendable {
             case .close: return
             case .reset:
                 var linger = linger(l_onoff: 1, l_linger: 0)
-                _ = unsafe setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+                _ = unsafe setsockopt(
+                    fd, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
                 return
             case .hang:
                 while receive(fd, &buffer) {}
@@ -143,7 +150,9 @@ final class HTTPPeer: Sendable {
     private func write(_ fd: Int32, _ piece: String) -> Bool {
         var bytes = Array(piece.utf8)[...]
         while !bytes.isEmpty {
-            let sent = unsafe bytes.withUnsafeBytes { unsafe send(fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let sent = unsafe bytes.withUnsafeBytes {
+                unsafe send(fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
             guard sent > 0 else { return false }
             bytes = bytes.dropFirst(sent)
         }
@@ -158,19 +167,24 @@ final class HTTPPeer: Sendable {
         return true
     }
 
-    private func read(_ fd: Int32, _ buffer: inout [UInt8], _ connection: Int, _ number: inout Int) -> Heard? {
+    private func read(_ fd: Int32, _ buffer: inout [UInt8], _ connection: Int, _ number: inout Int) -> Heard?
+    {
         let mark: [UInt8] = [13, 10, 13, 10]
         while true {
-            if let end = (0 ..< max(0, buffer.count - 3)).first(where: { Array(buffer[$0 ..< $0 + 4]) == mark }) {
+            if let end = (0 ..< max(0, buffer.count - 3)).first(where: {
+                Array(buffer[$0 ..< $0 + 4]) == mark
+            }) {
                 let head = String(decoding: buffer[..<end], as: UTF8.self)
-                let length = head.lowercased().split(separator: "content-length: ").dropFirst().first
+                let length =
+                    head.lowercased().split(separator: "content-length: ").dropFirst().first
                     .flatMap { Int($0.prefix { $0.isNumber }) } ?? 0
                 while buffer.count < end + 4 + length { guard receive(fd, &buffer) else { return nil } }
                 let body = Array(buffer[end + 4 ..< end + 4 + length])
                 buffer.removeFirst(end + 4 + length)
                 number += 1
                 return Heard(
-                    connection: connection, number: number, method: String(head.prefix { $0 != " " }), head: head,
+                    connection: connection, number: number, method: String(head.prefix { $0 != " " }),
+                    head: head,
                     body: try? RawJSON(validating: ByteSlice(body)))
             }
             guard receive(fd, &buffer) else { return nil }

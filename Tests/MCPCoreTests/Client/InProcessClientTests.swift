@@ -10,7 +10,9 @@ import Testing
     static func server() throws -> MCPServer {
         let server = MCPServer("calc", version: "1.0", instructions: "Use add.")
         try server.register(Tool("add", inputSchema: ["type": "object"])) { call, _ in
-            .structured(["sum": .number(JSONNumber((call.arguments["a"]?.int ?? 0) + (call.arguments["b"]?.int ?? 0)))])
+            .structured([
+                "sum": .number(JSONNumber((call.arguments["a"]?.int ?? 0) + (call.arguments["b"]?.int ?? 0)))
+            ])
         }
         try server.register(Tool("text", inputSchema: ["type": "object"])) { call, _ in
             .text(call.arguments["text"]?.string ?? "")
@@ -28,7 +30,8 @@ import Testing
         try server.register(ResourceTemplate("mem://t/{x}", name: "t")) { uri, variables, _ in
             [.text(variables["x"] ?? "", uri: uri)]
         }
-        try server.register(Prompt("greet", arguments: [PromptArgument("who", required: true)])) { arguments, _ in
+        try server.register(Prompt("greet", arguments: [PromptArgument("who", required: true)])) {
+            arguments, _ in
             GetPromptResult([.user("Hello \(arguments["who"] ?? "")")])
         }
         return server
@@ -68,7 +71,9 @@ import Testing
         await client.close()
     }
 
-    @Test(arguments: choices) func progressAndCancellation(_ choice: ClientOptions.ProtocolChoice) async throws {
+    @Test(arguments: choices) func progressAndCancellation(_ choice: ClientOptions.ProtocolChoice)
+        async throws
+    {
         var options = ClientOptions()
         options.protocol = choice
         let client = try await MCPClient.connect(.inProcess(try Self.server()), options: options)
@@ -90,7 +95,9 @@ import Testing
 
     @Test func resultsOfAnotherShape() async throws {
         let server = MCPServer("s", version: "1")
-        try server.register(Tool("wrapped", inputSchema: ["type": "object"])) { _, _ in .structured(["result": 7]) }
+        try server.register(Tool("wrapped", inputSchema: ["type": "object"])) { _, _ in
+            .structured(["result": 7])
+        }
         try server.register(Tool("two", inputSchema: ["type": "object"])) { _, _ in
             CallToolResult(content: [.text("a"), .text("b")])
         }

@@ -15,12 +15,14 @@ import Testing
         await client.close()
     }
 
-    @Test(arguments: [
-        ("{}", nil), (#"{"resultType":"complete"}"#, nil),  // JRPC-07
-        (#"{"resultType":"input_required"}"#, ClientError.Kind.inputRequired),
-        (#"{"resultType":"task"}"#, .protocolViolation),  // JRPC-08
-        (#"{"resultType":7}"#, .protocolViolation), ("[]", .protocolViolation), ("null", .protocolViolation),
-    ] as [(String, ClientError.Kind?)])
+    @Test(
+        arguments: [
+            ("{}", nil), (#"{"resultType":"complete"}"#, nil),  // JRPC-07
+            (#"{"resultType":"input_required"}"#, ClientError.Kind.inputRequired),
+            (#"{"resultType":"task"}"#, .protocolViolation),  // JRPC-08
+            (#"{"resultType":7}"#, .protocolViolation), ("[]", .protocolViolation),
+            ("null", .protocolViolation),
+        ] as [(String, ClientError.Kind?)])
     func kindsOfResults(_ result: String, _ kind: ClientError.Kind?) async throws {
         let client = try await MCPClient.connect(Script.modern { _ in [Script.result(result)] }.target)
         let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
@@ -30,12 +32,13 @@ import Testing
     }
 
     /// What servers in the field send: code 0, data of any type, members missing.
-    @Test(arguments: [
-        (#"{"code":0,"message":"Unknown prompt: x"}"#, 0, "Unknown prompt: x", nil),
-        (#"{"code":-32601,"message":"m","data":"tools/x"}"#, -32601, "m", "tools/x"),
-        (#"{"code":-32601,"message":"m","data":""}"#, -32601, "m", ""),
-        (#"{}"#, 0, "", nil),
-    ] as [(String, Int, String, String?)])
+    @Test(
+        arguments: [
+            (#"{"code":0,"message":"Unknown prompt: x"}"#, 0, "Unknown prompt: x", nil),
+            (#"{"code":-32601,"message":"m","data":"tools/x"}"#, -32601, "m", "tools/x"),
+            (#"{"code":-32601,"message":"m","data":""}"#, -32601, "m", ""),
+            (#"{}"#, 0, "", nil),
+        ] as [(String, Int, String, String?)])
     func errors(_ error: String, _ code: Int, _ message: String, _ data: String?) async throws {
         let transport = Script.legacy { _ in [.message(#"{"jsonrpc":"2.0","id":ID,"error":\#(error)}"#)] }
         let client = try await MCPClient.connect(transport.target)
@@ -69,8 +72,10 @@ import Testing
     }
 
     /// JRPC-11: an error without id belongs to the only request that waits.
-    @Test(arguments: [#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}"#,
-        #"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#])
+    @Test(arguments: [
+        #"{"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}"#,
+        #"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#,
+    ])
     func errorWithoutID(_ text: String) async throws {
         let client = try await MCPClient.connect(Script.modern { _ in [.message(text)] }.target)
         await #expect(throws: MCPError.parseError("m")) { try await client.request("tools/list") }
@@ -93,7 +98,7 @@ import Testing
         }
         let client = try await MCPClient.connect(transport.target)
         let waiting = Task { try await client.request("a", options: CallOptions(timeout: .milliseconds(80))) }
-        while transport.methods.last != "a" { await Task.yield() }
+        await eventually { transport.methods.last == "a" }
         #expect(try await client.request("b")["own"]?.bool == true)
         let error = await clientError { _ = try await waiting.value }
         #expect(error?.kind == .timeout)
@@ -101,7 +106,9 @@ import Testing
     }
 
     @Test func batchesOf2025_03_26() async throws {  // JRPC-19
-        let text = #"[{"jsonrpc":"2.0","method":"notifications/message","params":{}},{"jsonrpc":"2.0","id":ID,"result":{}}]"#
+        let text =
+            #"[{"jsonrpc":"2.0","method":"notifications/message","params":{}},"#
+            + #"{"jsonrpc":"2.0","id":ID,"result":{}}]"#
         let notified = Mutex(0)
         var options = ClientOptions()
         options.onNotification = { _, _ in notified.withLock { $0 += 1 } }
@@ -114,13 +121,18 @@ import Testing
 
     // MARK: Requests of the server
 
-    @Test(arguments: [("ping", #"{"jsonrpc":"2.0","id":"s1","result":{}}"#),
-        ("roots/list", #"{"jsonrpc":"2.0","id":"s1","error":{"code":-32601,"message":"Method not found: roots/list"}}"#)])
+    @Test(arguments: [
+        ("ping", #"{"jsonrpc":"2.0","id":"s1","result":{}}"#),
+        (
+            "roots/list",
+            #"{"jsonrpc":"2.0","id":"s1","error":{"code":-32601,"message":"Method not found: roots/list"}}"#
+        ),
+    ])
     func serverRequests(_ method: String, _ answer: String) async throws {  // LIFE-10
         let transport = Script.legacy { _ in [] }
         let client = try await MCPClient.connect(transport.target)
         transport.push(#"{"jsonrpc":"2.0","id":"s1","method":"\#(method)"}"#)
-        for _ in 0 ..< 10_000 where transport.methods.last != "" { await Task.yield() }
+        await eventually { transport.methods.last == "" }
         #expect(String(transport.sent.last?.message.bytes ?? ByteSlice()) == answer)
         await client.close()
     }
@@ -141,15 +153,22 @@ import Testing
         let seen = Mutex<[Progress]>([])
         let transport = Script.modern { _ in
             [
-                .message(#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":ID,"progress":1,"total":4,"message":"m"}}"#),
-                .message(#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"ID","progress":2}}"#),
-                .message(#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":77,"progress":3}}"#),
+                .message(
+                    Script.progress("ID", #"1,"total":4,"message":"m""#)
+                ),
+                .message(
+                    Script.progress(#""ID""#, "2")
+                ),
+                .message(
+                    Script.progress("77", "3")
+                ),
                 Script.result("{}"),
             ]
         }
         let client = try await MCPClient.connect(transport.target)
         _ = try await client.request(
-            "tools/call", ["name": "x"], options: CallOptions { progress in seen.withLock { $0.append(progress) } })
+            "tools/call", ["name": "x"],
+            options: CallOptions { progress in seen.withLock { $0.append(progress) } })
         #expect(seen.withLock { $0 } == [Progress(1, total: 4, message: "m")])
         let sent = try #require(transport.sent.last)
         #expect(sent.json["params"]?["_meta"]?["progressToken"]?.int64 == sent.id)
@@ -171,28 +190,27 @@ import Testing
         await client.close()
     }
 
+    /// Simulated time: 40 s, a report, 40 s more, and only then a minute of silence.
     @Test func progressRestartsTheSilence() async throws {  // CANC-09
-        let transport = Script.modern { _ in [] }
-        let client = try await MCPClient.connect(transport.target)
-        let pushes = Mutex(0)
-        let call = Task {
-            try await client.request("tools/call", options: CallOptions(timeout: .milliseconds(300)) { _ in
-                pushes.withLock { $0 += 1 }
-            })
-        }
-        while transport.methods.last != "tools/call" { await Task.yield() }
-        let start = ContinuousClock.now
-        var value = 0
-        while ContinuousClock.now - start < .milliseconds(700) {
-            value += 1
-            transport.push(
-                #"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":\#(value)}}"#)
-            await Task.yield()
-        }
-        transport.push(#"{"jsonrpc":"2.0","id":2,"result":{}}"#)
-        _ = try await call.value
-        #expect(pushes.withLock { $0 } > 0)
-        await client.close()
+        let clock = ManualClock()
+        let now = clock.now
+        let call = ClientCall(
+            7, "tools/call", .modern(.newest), idleTimeout: .seconds(60), deadline: .seconds(130), now: now,
+            onProgress: nil)
+        let waiting = Task { await call.wait {} }
+        await eventually { call.isWaiting }
+        #expect(call.nextDeadline == now + .seconds(60))
+        clock.advance(by: .seconds(40))
+        call.report(Progress(1), now: clock.now)
+        #expect(call.nextDeadline == now + .seconds(100))
+        clock.advance(by: .seconds(40))
+        call.report(Progress(2), now: clock.now)
+        // The deadline holds whatever is reported.
+        #expect(call.nextDeadline == now + .seconds(130))
+        #expect(call.finish(.failed(ClientError(.timeout, "x"))))
+        #expect(!call.finish(.failed(ClientError(.timeout, "y"))))
+        guard case .failed(let error) = await waiting.value else { Issue.record("not failed"); return }
+        #expect(error.message == "x")
     }
 
     @Test func deadlineHoldsDespiteProgress() async throws {
@@ -211,7 +229,7 @@ import Testing
         let transport = isLegacy ? Script.legacy(isHTTP: true) { _ in [] } : Script.modern { _ in [] }
         let client = try await MCPClient.connect(transport.target)
         let call = Task { try await client.request("tools/call") }
-        while transport.methods.last != "tools/call" { await Task.yield() }
+        await eventually { transport.methods.last == "tools/call" }
         call.cancel()
         let error = await clientError { _ = try await call.value }
         #expect(error?.kind == .cancelled)
@@ -243,7 +261,7 @@ import Testing
             for method in ["a", "b"] {
                 group.addTask { await clientError { _ = try await client.request(method) }?.kind }
             }
-            while transport.methods.count < 3 { await Task.yield() }
+            await eventually { transport.methods.count >= 3 }
             group.addTask { await clientError { _ = try await client.request("c") }?.kind }
             for await kind in group { #expect(kind == .connectionClosed) }
         }
@@ -324,7 +342,9 @@ import Testing
         let transport = Script.legacy { _ in [Script.result("{}")] }
         let client = try await MCPClient.connect(transport.target)
         _ = try await client.ping()
-        #expect(String(transport.sent.last?.message.bytes ?? ByteSlice()) == #"{"jsonrpc":"2.0","id":3,"method":"ping"}"#)
+        #expect(
+            String(transport.sent.last?.message.bytes ?? ByteSlice())
+                == #"{"jsonrpc":"2.0","id":3,"method":"ping"}"#)
         #expect(transport.sent.last?.message.mirroredName == nil)
         await client.close()
     }

@@ -22,7 +22,8 @@ import Testing
     }
 
     static func versions(_ list: String) -> String {
-        #"{"resultType":"complete","supportedVersions":[\#(list)],"capabilities":{},"ttlMs":0,"cacheScope":"public"}"#
+        #"{"resultType":"complete","supportedVersions":[\#(list)],"capabilities":{},"#
+            + #""ttlMs":0,"cacheScope":"public"}"#
     }
 
     static func status(_ status: Int, _ kind: ClientError.Kind = .httpStatus) -> [ScriptedTransport.Step] {
@@ -31,7 +32,9 @@ import Testing
 
     static let rows: [Row] = [
         // stdio: DUAL-10 to DUAL-13
-        Row(name: "discover answered", discover: [Script.result(Script.discovered)], outcome: .speaks("2026-07-28")),
+        Row(
+            name: "discover answered", discover: [Script.result(Script.discovered)],
+            outcome: .speaks("2026-07-28")),
         Row(name: "stdio -32601", discover: [Script.error(-32601)], outcome: .speaks("2025-11-25")),
         Row(name: "stdio -32602", discover: [Script.error(-32602)], outcome: .speaks("2025-11-25")),
         Row(name: "stdio code 0", discover: [Script.error(0, "\"\"")], outcome: .speaks("2025-11-25")),
@@ -49,12 +52,16 @@ import Testing
             name: "-32022 that lists what it refuses",
             discover: [Script.error(-32022, #"{"supported":["2026-07-28"],"requested":"x"}"#)],
             outcome: .refused(-32022)),
-        Row(name: "a result that is no DiscoverResult", discover: [Script.result("{}")], outcome: .speaks("2025-11-25")),
         Row(
-            name: "discover lists only legacy versions", discover: [Script.result(versions(#""2025-06-18""#))],
+            name: "a result that is no DiscoverResult", discover: [Script.result("{}")],
+            outcome: .speaks("2025-11-25")),
+        Row(
+            name: "discover lists only legacy versions",
+            discover: [Script.result(versions(#""2025-06-18""#))],
             initialize: [Script.result(Script.initialized("2025-06-18"))], outcome: .speaks("2025-06-18")),
         Row(
-            name: "discover lists only future versions", discover: [Script.result(versions(#""2031-01-01""#))],
+            name: "discover lists only future versions",
+            discover: [Script.result(versions(#""2031-01-01""#))],
             outcome: .fails(.unsupportedVersion)),
         Row(
             name: "the child dies", discover: [.closed(ClientError(.connectionClosed, "gone"))],
@@ -63,9 +70,15 @@ import Testing
         Row(
             name: "http discover answered", isHTTP: true, discover: [Script.result(Script.discovered)],
             outcome: .speaks("2026-07-28")),
-        Row(name: "http 400 without body", isHTTP: true, discover: status(400), outcome: .speaks("2025-11-25")),
-        Row(name: "http 404 without body", isHTTP: true, discover: status(404), outcome: .speaks("2025-11-25")),
-        Row(name: "http 405 without body", isHTTP: true, discover: status(405), outcome: .speaks("2025-11-25")),
+        Row(
+            name: "http 400 without body", isHTTP: true, discover: status(400), outcome: .speaks("2025-11-25")
+        ),
+        Row(
+            name: "http 404 without body", isHTTP: true, discover: status(404), outcome: .speaks("2025-11-25")
+        ),
+        Row(
+            name: "http 405 without body", isHTTP: true, discover: status(405), outcome: .speaks("2025-11-25")
+        ),
         Row(
             name: "http 400 -32000", isHTTP: true, discover: [Script.error(-32000, status: 400)],
             outcome: .speaks("2025-11-25")),
@@ -73,7 +86,8 @@ import Testing
             name: "http 404 -32601", isHTTP: true, discover: [Script.error(-32601, status: 404)],
             outcome: .speaks("2025-11-25")),
         Row(
-            name: "http 200 -32601", isHTTP: true, discover: [Script.error(-32601)], outcome: .speaks("2025-11-25")),
+            name: "http 200 -32601", isHTTP: true, discover: [Script.error(-32601)],
+            outcome: .speaks("2025-11-25")),
         Row(
             name: "http -32020", isHTTP: true, discover: [Script.error(-32020, status: 400)],
             outcome: .refused(-32020)),
@@ -85,9 +99,11 @@ import Testing
             discover: [Script.error(-32022, #"{"supported":["2025-06-18"]}"#, status: 400)],
             initialize: [Script.result(Script.initialized("2025-06-18"))], outcome: .speaks("2025-06-18")),
         Row(
-            name: "http 401", isHTTP: true, discover: status(401, .authentication), outcome: .fails(.authentication)),
+            name: "http 401", isHTTP: true, discover: status(401, .authentication),
+            outcome: .fails(.authentication)),
         Row(
-            name: "http 403", isHTTP: true, discover: status(403, .authentication), outcome: .fails(.authentication)),
+            name: "http 403", isHTTP: true, discover: status(403, .authentication),
+            outcome: .fails(.authentication)),
         Row(name: "http 500", isHTTP: true, discover: status(500), outcome: .fails(.httpStatus)),
         Row(
             name: "http refused", isHTTP: true, discover: [.failure(ClientError(.cannotConnect, "refused"))],
@@ -107,19 +123,24 @@ import Testing
             name: "initialize refused by a modern server", discover: [Script.error(-32601)],
             initialize: [Script.error(-32022, #"{"supported":["2026-07-28"]}"#)],
             outcome: .fails(.unsupportedVersion)),
-        Row(name: "both refused", discover: [Script.error(-32601)], initialize: [], outcome: .fails(.timeout)),
+        Row(
+            name: "initialize unanswered", discover: [Script.error(-32601)], initialize: [],
+            outcome: .fails(.timeout)),
         // One revision exactly
         Row(
             name: "exactly legacy", choice: .exactly(.v2025_06_18), discover: [],
             initialize: [Script.result(Script.initialized("2025-06-18"))], outcome: .speaks("2025-06-18")),
         Row(
             name: "exactly legacy, another offered", choice: .exactly(.v2025_06_18), discover: [],
-            initialize: [Script.result(Script.initialized("2025-11-25"))], outcome: .fails(.unsupportedVersion)),
+            initialize: [Script.result(Script.initialized("2025-11-25"))],
+            outcome: .fails(.unsupportedVersion)),
         Row(
-            name: "exactly modern", choice: .exactly(.v2026_07_28), discover: [Script.result(Script.discovered)],
+            name: "exactly modern", choice: .exactly(.v2026_07_28),
+            discover: [Script.result(Script.discovered)],
             outcome: .speaks("2026-07-28")),
         Row(
-            name: "exactly modern, legacy server", choice: .exactly(.v2026_07_28), discover: [Script.error(-32601)],
+            name: "exactly modern, legacy server", choice: .exactly(.v2026_07_28),
+            discover: [Script.error(-32601)],
             outcome: .fails(.unsupportedVersion)),
         Row(
             name: "exactly unknown", choice: .exactly(ProtocolVersion("2031-01-01")), discover: [],

@@ -62,7 +62,9 @@ final class ScriptedTransport: ClientTransport {
     }
 
     /// Something that the server sends unasked.
-    func push(_ text: String) { state.withLock { $0.inbox }?.receive(ByteSlice(text), exchange: nil, status: nil) }
+    func push(_ text: String) {
+        state.withLock { $0.inbox }?.receive(ByteSlice(text), exchange: nil, status: nil)
+    }
 
     private func take(_ sent: Sent) {
         let inbox = state.withLock { state in
@@ -89,12 +91,19 @@ enum Script {
 
     static func error(_ code: Int, _ data: String = "null", status: Int? = nil) -> ScriptedTransport.Step {
         .message(
-            #"{"jsonrpc":"2.0","id":ID,"error":{"code":\#(code),"message":"no","data":\#(data)}}"#, status: status)
+            #"{"jsonrpc":"2.0","id":ID,"error":{"code":\#(code),"message":"no","data":\#(data)}}"#,
+            status: status)
     }
 
     static let discovered =
         #"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"#
-        + #""ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}"#
+        + #""ttlMs":0,"cacheScope":"private","#
+        + #""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}"#
+
+    static func progress(_ token: String, _ progress: String = "1") -> String {
+        #"{"jsonrpc":"2.0","method":"notifications/progress","#
+            + #""params":{"progressToken":\#(token),"progress":\#(progress)}}"#
+    }
 
     static func initialized(_ version: String = "2025-11-25") -> String {
         #"{"protocolVersion":"\#(version)","capabilities":{},"serverInfo":{"name":"old","version":"2"}}"#
@@ -102,7 +111,8 @@ enum Script {
 
     /// A modern server that answers everything else by `other`.
     static func modern(
-        isHTTP: Bool = false, _ other: @escaping @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step]
+        isHTTP: Bool = false,
+        _ other: @escaping @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step]
     ) -> ScriptedTransport {
         ScriptedTransport(isHTTP: isHTTP) { sent in
             sent.message.method == "server/discover" ? [result(discovered)] : other(sent)
@@ -128,4 +138,10 @@ enum Script {
 func clientError(_ body: () async throws -> Void) async -> ClientError? {
     do { try await body() } catch let error as ClientError { return error } catch {}
     return nil
+}
+
+/// Waits until something has happened elsewhere, for 10 seconds at most.
+func eventually(_ condition: @Sendable () -> Bool) async {
+    let end = ContinuousClock.now + .seconds(10)
+    while !condition(), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(2)) }
 }

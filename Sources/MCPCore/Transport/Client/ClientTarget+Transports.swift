@@ -7,14 +7,16 @@ extension ClientTarget {
     ///   - environment: variables beside those of this process, or instead of them.
     ///   - directory: where it starts; nil: the directory of this process.
     public static func command(
-        _ program: String, _ arguments: String..., environment: [String: String] = [:], directory: String? = nil
+        _ program: String, _ arguments: String..., environment: [String: String] = [:],
+        directory: String? = nil
     ) -> ClientTarget {
         command(program, arguments, environment: environment, directory: directory)
     }
 
     /// Starts a program and speaks over its stdin and stdout; the arguments as an array.
     public static func command(
-        _ program: String, _ arguments: [String], environment: [String: String] = [:], directory: String? = nil
+        _ program: String, _ arguments: [String], environment: [String: String] = [:],
+        directory: String? = nil
     ) -> ClientTarget {
         ClientTarget(program) { (options) throws(ClientError) in
             var launch = ProcessLaunch(program, arguments, directory: directory)

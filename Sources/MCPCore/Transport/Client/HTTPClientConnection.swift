@@ -1,16 +1,9 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// One connection to a server: it carries one exchange after the other. Confined to the loop.
 final class HTTPClientConnection: EventHandler {
     private static let readBytes = 64 << 10
     private static let readsPerTurn = 16
-    /// How long, and how far, the rest of an event stream is read after its answer, to use the connection again.
+    /// How long, and how far, the rest of an event stream is read after its answer, to use the connection
+    /// again.
     private static let drainTimeout = Duration.seconds(1)
     private static let drainBytes = 64 << 10
     /// The body of a refusal is read so far; it only explains.
@@ -222,7 +215,8 @@ final class HTTPClientConnection: EventHandler {
         } catch {
             return fail(error)
         }
-        let isStream = (200 ..< 300).contains(head.status)
+        let isStream =
+            (200 ..< 300).contains(head.status)
             && head.value(.contentType, in: bytes).map(MediaType.isEventStream) == true
         events = isStream ? SSEDecoder(maxEventBytes: pool.options.maxEventBytes) : nil
         let isRefusal = head.status >= 400
@@ -280,7 +274,8 @@ final class HTTPClientConnection: EventHandler {
         return true
     }
 
-    /// The answer has come; what follows of the stream is read for a moment, so that the connection stays usable.
+    /// The answer has come; what follows of the stream is read for a moment, so that the connection stays
+    /// usable.
     private func finishEarly() {
         exchange?.connection = nil
         exchange = nil
@@ -330,8 +325,8 @@ final class HTTPClientConnection: EventHandler {
         let isUntouched = isReused && !hasAnswerBytes
         close()
         guard let lost, !lost.isOver else { return }
-        // A server may close a connection it kept open at the moment a request is sent: nothing was answered, and
-        // the same on a new connection is no repetition for the caller.
+        // A server may close a connection it kept open at the moment a request is sent: nothing was answered,
+        // and the same on a new connection is no repetition for the caller.
         if isUntouched, !lost.isRepeated {
             lost.isRepeated = true
             return pool.open(for: lost)

@@ -59,7 +59,8 @@ final class HTTPClientExchange {
             !ASCII.equalsIgnoringCase(coding, "identity".utf8)
         {
             throw ClientError(
-                .protocolViolation, "the server sent a body in the coding \(String(coding)), which was not asked for",
+                .protocolViolation,
+                "the server sent a body in the coding \(String(coding)), which was not asked for",
                 httpStatus: head.status)
         }
         if request.method == "initialize", (200 ..< 300).contains(head.status) {
@@ -70,7 +71,8 @@ final class HTTPClientExchange {
     /// A session id is visible ASCII (LEG-21).
     private func openSession(_ value: ByteSlice?) throws(ClientError) {
         if let value, value.isEmpty || value.count > 1_024 || !value.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-            throw ClientError(.protocolViolation, "the server's session id is not 1 to 1024 visible characters")
+            throw ClientError(
+                .protocolViolation, "the server's session id is not 1 to 1024 visible characters")
         }
         pool.session.open(value.map { String($0) })
     }
@@ -99,7 +101,9 @@ final class HTTPClientExchange {
         case 200 ..< 300: take(success: head, bytes, body)
         case 401, 403: fail(authentication(head, bytes, body))
         case 404 where request.namesSession:
-            fail(ClientError(.sessionExpired, "the server does not know the session any more", httpStatus: 404))
+            fail(
+                ClientError(.sessionExpired, "the server does not know the session any more", httpStatus: 404)
+            )
         default:
             // A notification that is refused is not worth failing for.
             guard let id = request.id else { return end(nil) }
@@ -128,12 +132,15 @@ final class HTTPClientExchange {
         fail(violation("the body is no JSON-RPC answer to \(request.method)", head, body))
     }
 
-    private func violation(_ text: String, _ head: ResponseHead, _ body: ByteSlice = ByteSlice()) -> ClientError {
+    private func violation(_ text: String, _ head: ResponseHead, _ body: ByteSlice = ByteSlice())
+        -> ClientError
+    {
         ClientError(.protocolViolation, text, details: Self.snippet(body), httpStatus: head.status)
     }
 
     private func authentication(_ head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) -> ClientError {
-        let challenges = head.value(.wwwAuthenticate, in: bytes).map { ["WWW-Authenticate: \(String($0))"] } ?? []
+        let challenges =
+            head.value(.wwwAuthenticate, in: bytes).map { ["WWW-Authenticate: \(String($0))"] } ?? []
         let isMissing = head.status == 401
         return ClientError(
             .authentication,
@@ -149,7 +156,9 @@ final class HTTPClientExchange {
             details: retry + Self.snippet(body), httpStatus: head.status)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+    }
 
     private static func snippet(_ body: ByteSlice) -> [String] {
         let text = String(body[0 ..< min(body.count, snippetBytes)])

@@ -2,7 +2,8 @@ import Dispatch
 
 /// The connections to one endpoint, on their loop: a free one is used again, a busy one is never shared.
 final class HTTPClientPool {
-    /// Connections at the same time; further requests wait. Notifications do not: one may free what they wait for.
+    /// Connections at the same time; further requests wait. Notifications do not: one may free what they wait
+    /// for.
     static let maxConnections = 64
     /// Free connections that are kept.
     static let maxIdle = 8
@@ -81,7 +82,9 @@ final class HTTPClientPool {
     func closed(_ connection: HTTPClientConnection) {
         connections[ObjectIdentifier(connection)] = nil
         idle.removeAll { $0 === connection }
-        if !isClosed, !waiting.isEmpty, connections.count < Self.maxConnections { open(for: waiting.removeFirst()) }
+        if !isClosed, !waiting.isEmpty, connections.count < Self.maxConnections {
+            open(for: waiting.removeFirst())
+        }
     }
 
     func close() {

@@ -17,8 +17,10 @@ struct HTTPClientRequest: Sendable {
 struct HTTPClientFields: Sendable {
     /// What this client writes itself; anything else would break the message or the protocol.
     private static let reserved = [
-        "host", "content-length", "transfer-encoding", "connection", "content-type", "accept", "accept-encoding",
-        "expect", "upgrade", "te", "trailer", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id",
+        "host", "content-length", "transfer-encoding", "connection", "content-type", "accept",
+        "accept-encoding",
+        "expect", "upgrade", "te", "trailer", "mcp-protocol-version", "mcp-method", "mcp-name",
+        "mcp-session-id",
     ]
 
     private let user: HeaderFields
@@ -44,7 +46,9 @@ struct HTTPClientFields: Sendable {
     }
 
     /// The fields of a message (transports/streamable-http "Sending Messages").
-    func fields(_ message: OutboundMessage, session: String?) throws(HeaderFields.InvalidField) -> HeaderFields {
+    func fields(_ message: OutboundMessage, session: String?) throws(HeaderFields.InvalidField)
+        -> HeaderFields
+    {
         var fields = HeaderFields()
         try fields.append("Content-Type", "application/json")
         try fields.append("Accept", "application/json, text/event-stream")
@@ -52,7 +56,9 @@ struct HTTPClientFields: Sendable {
             try fields.append("MCP-Protocol-Version", revision.version.text)
             if revision.isModern {
                 try fields.append("Mcp-Method", message.method)
-                if let name = message.mirroredName { try fields.append("Mcp-Name", MCPHeaderValue.encode(name)) }
+                if let name = message.mirroredName {
+                    try fields.append("Mcp-Name", MCPHeaderValue.encode(name))
+                }
             }
         }
         if let session { try fields.append("Mcp-Session-Id", session) }
@@ -60,7 +66,8 @@ struct HTTPClientFields: Sendable {
     }
 
     /// The fields of the DELETE that ends a session.
-    func deletion(_ session: String, _ revision: Revision?) throws(HeaderFields.InvalidField) -> HeaderFields {
+    func deletion(_ session: String, _ revision: Revision?) throws(HeaderFields.InvalidField) -> HeaderFields
+    {
         var fields = HeaderFields()
         try fields.append("Mcp-Session-Id", session)
         if let revision, revision.has(.versionHeader) {

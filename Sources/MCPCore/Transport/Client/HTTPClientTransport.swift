@@ -46,7 +46,8 @@ final class HTTPClientTransport: ClientTransport {
         var request = try request(message, id: nil)
         let pool = pool
         let loop = loop
-        let error = await withCheckedContinuation { (continuation: CheckedContinuation<ClientError?, Never>) in
+        let error = await withCheckedContinuation {
+            (continuation: CheckedContinuation<ClientError?, Never>) in
             request.completion = { continuation.resume(returning: $0) }
             let request = request
             loop.execute { pool.value.send(request) }
@@ -56,7 +57,9 @@ final class HTTPClientTransport: ClientTransport {
 
     func abandon(_ id: Int64, notice: OutboundMessage?) {
         let pool = pool
-        if let notice, let request = try? request(notice, id: nil) { loop.execute { pool.value.send(request) } }
+        if let notice, let request = try? request(notice, id: nil) {
+            loop.execute { pool.value.send(request) }
+        }
         loop.execute { pool.value.abandon(id) }
     }
 

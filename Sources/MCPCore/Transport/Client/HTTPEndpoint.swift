@@ -70,7 +70,8 @@ struct HTTPEndpoint: Sendable, Hashable {
 
     /// The host without brackets, and the port.
     private static func split(_ authority: Substring) -> (String, UInt16)? {
-        let afterHost = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
+        let afterHost =
+            authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
         let colon = authority[afterHost...].firstIndex(of: ":")
         let host = authority[..<(colon ?? authority.endIndex)].filter { $0 != "[" && $0 != "]" }
         guard let colon else { return (String(host), 80) }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Talks straight to a server in this process: every message takes the way it takes on a pipe, without the pipe.
+/// Talks straight to a server in this process: every message takes the way it takes on a pipe, without the
+/// pipe.
 final class InProcessClientTransport: ClientTransport {
     private struct State {
         var slot = LegacySlot.none

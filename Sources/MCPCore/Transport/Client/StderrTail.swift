@@ -11,7 +11,7 @@ struct StderrTail: ~Copyable {
     /// Takes what came and returns the lines that it completes.
     mutating func take(_ bytes: UnsafeBufferPointer<UInt8>) -> [String] {
         var completed: [String] = []
-        for unsafe byte in unsafe bytes {
+        for byte in unsafe ByteSlice(bytes) {
             if byte == 0x0A {
                 completed.append(endLine())
             } else if line.count < Self.maxLineBytes {

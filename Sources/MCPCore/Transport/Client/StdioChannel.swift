@@ -1,7 +1,7 @@
 /// The three pipes of a child, on their loop.
 final class StdioChannel {
     /// How long an error waits for the exit status after the end of the output.
-    private static let statusGrace = Duration.milliseconds(250)
+    private static let statusGrace = Duration.seconds(1)
     private static let readBytes = 64 << 10
     /// Reads in one turn before others get theirs; the poller reports what is left.
     private static let readsPerTurn = 16
@@ -213,7 +213,8 @@ final class ChildPipe: EventHandler {
 
     var fd: Int32 { descriptor?.rawValue ?? -1 }
 
-    /// Watches for `interest`; nothing at all when it is empty, for a pipe without a reader reports without end.
+    /// Watches for `interest`; nothing at all when it is empty, for a pipe without a reader reports without
+    /// end.
     func watch(_ interest: Readiness) throws(IOError) {
         if interest.isEmpty {
             if let registration { loop.deregister(registration) }

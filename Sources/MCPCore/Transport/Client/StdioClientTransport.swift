@@ -15,7 +15,8 @@ final class StdioClientTransport: ClientTransport {
         } catch {
             throw ClientError(.cannotStart, "\(error)")
         }
-        channel = LoopBound(StdioChannel(child, name: launch.program, loop: loop, options: options), loop: loop)
+        channel = LoopBound(
+            StdioChannel(child, name: launch.program, loop: loop, options: options), loop: loop)
         loop.start()
     }
 

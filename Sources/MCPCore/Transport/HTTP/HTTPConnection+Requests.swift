@@ -177,13 +177,14 @@ extension HTTPConnection {
         }
         keepAlive = false
         write(plain)
-        closeAfterAnswer(drainingAtMost: 64 * 1024)
+        closeAfterAnswer()
         return false
     }
 
     private func answerWithoutBody(_ plain: StreamableEndpoint.Plain) {
         ResponseWriter.writeHead(
-            status: plain.status, framing: .length(0), keepAlive: keepAlive, extra: plain.extra, to: &output.out)
+            status: plain.status, framing: .length(0), keepAlive: keepAlive, extra: plain.extra,
+            to: &output.out)
         becomeIdle()
         scheduleFlush()
     }
@@ -210,7 +211,7 @@ extension HTTPConnection {
     private func fail(status: Int, _ text: String) {
         keepAlive = false
         write(.init(status: status, text: text))
-        closeAfterAnswer(drainingAtMost: 64 * 1024)
+        closeAfterAnswer()
     }
 }
 
@@ -226,7 +227,8 @@ extension LegacySlot {
 }
 
 extension Origin {
-    /// In a legacy session an unknown method is an ordinary JSON-RPC error: 404 would say that the session is gone.
+    /// In a legacy session an unknown method is an ordinary JSON-RPC error: 404 would say that the session is
+    /// gone.
     func legacyStatus(_ status: Int) -> Int { slot.isNegotiated && status == 404 ? 200 : status }
 }
 

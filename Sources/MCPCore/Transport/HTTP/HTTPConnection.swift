@@ -1,7 +1,7 @@
 /// One HTTP connection: reads requests, has them served, writes the answers in order.
 ///
-/// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests are
-/// answered in order. All answers of one turn leave in one write.
+/// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests
+/// are answered in order. All answers of one turn leave in one write.
 final class HTTPConnection: EventHandler, @unchecked Sendable {
     // SAFETY: touched on its loop only; other threads reach it through `loop.execute`.
 
@@ -41,6 +41,9 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     private var isWriteClosed = false
 
     private static let readBytes = 64 * 1024
+    /// What is read and dropped of a request that was refused. A client that is still writing would otherwise
+    /// get a reset instead of the answer; most bodies that are too large are a few times too large.
+    private static let drainBytes = 16 * 1024 * 1024
     private static let firstReadBytes = 4096
     /// Buffers are given back after this time without a request.
     private static let trimAfter: Duration = .seconds(2)
@@ -87,8 +90,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         if events.contains(.readable) || events.contains(.hangup) { read() }
     }
 
-    /// Both directions are closed; or, for a stateless request, the client has stopped writing while reading is
-    /// switched off (HTTP-26).
+    /// Both directions are closed; or, for a stateless request, the client has stopped writing while reading
+    /// is switched off (HTTP-26).
     private func isGone(_ events: Readiness, _ exchange: HTTPExchange) -> Bool {
         events.contains(.hangup)
             || (events.contains(.readClosed) && !events.contains(.readable) && exchange.isModern)
@@ -108,7 +111,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         do {
             var count: Int?
             _ = unsafe try input.fill { (room) throws(IOError) in
-                count = unsafe try Syscalls.receive(descriptor.rawValue, into: UnsafeMutableRawBufferPointer(room))
+                count = unsafe try Syscalls.receive(
+                    descriptor.rawValue, into: UnsafeMutableRawBufferPointer(room))
                 return count ?? 0
             }
             outcome = count
@@ -143,8 +147,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         close()
     }
 
-    /// After an error whose request was not read to its end: lets the client see the answer before the connection
-    /// closes, but reads only so much.
+    /// After an error whose request was not read to its end: lets the client see the answer before the
+    /// connection closes, but reads only so much.
     private func drain(_ count: Int, _ rest: Int) {
         input.removeAll()
         if count >= rest { close() } else { phase = .draining(rest: rest - count) }
@@ -214,7 +218,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         setInterest()
     }
 
-    /// Reading stops while the client does not take its answers, and while enough of the next requests is there.
+    /// Reading stops while the client does not take its answers, and while enough of the next requests is
+    /// there.
     private func setInterest() {
         guard let registration else { return }
         var wanted: Readiness = []
@@ -263,9 +268,9 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     }
 
     /// Closes after the answer, leaving the client some time to read it.
-    func closeAfterAnswer(drainingAtMost rest: Int) {
+    func closeAfterAnswer() {
         keepAlive = false
-        phase = .draining(rest: rest)
+        phase = .draining(rest: Self.drainBytes)
         input.removeAll()
         timer?.arm(after: .seconds(1))
         flush()

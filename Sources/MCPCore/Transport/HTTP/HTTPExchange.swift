@@ -1,5 +1,5 @@
-/// The answer to one request that was handed on: JSON when it comes alone, an event stream once a notification came
-/// first (HTTP-09, HTTP-18).
+/// The answer to one request that was handed on: JSON when it comes alone, an event stream once a
+/// notification came first (HTTP-09, HTTP-18).
 final class HTTPExchange: ExchangeSink, @unchecked Sendable {
     // SAFETY: all state is touched on the connection's loop only; `notify` and `finish` go there first.
     private weak var connection: HTTPConnection?

@@ -8,8 +8,8 @@ import Glibc
 
 /// Accepts connections on one socket and gives each to a loop.
 ///
-/// Confined to its own loop. When the process runs out of descriptors, it sacrifices one it keeps in reserve to
-/// accept and close what is waiting, and rests for 100 ms, so that it neither spins nor hangs (fault 74).
+/// Confined to its own loop. When the process runs out of descriptors, it sacrifices one it keeps in reserve
+/// to accept and close what is waiting, and rests for 100 ms, so that it neither spins nor hangs (fault 74).
 final class HTTPListener: EventHandler, @unchecked Sendable {
     // SAFETY: touched on its loop only, after `start`.
     private let socket: ListenSocket
@@ -47,6 +47,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         if let registration { loop.deregister(registration) }
         registration = nil
         reserve = nil
+        socket.withdraw()
     }
 
     override func loopStopped() { registration = nil }

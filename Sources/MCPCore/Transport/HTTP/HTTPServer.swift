@@ -64,7 +64,11 @@ final class HTTPServer: Sendable {
                 let own = policy == nil ? endpoint.with(policy: .unixSocket) : endpoint
                 let socket = try ListenSocket.unix(path: path, mode: mode, group: group)
                 listeners.append(
-                    (HTTPListener(socket, loop: sets[0].loop, endpoint: own, census: census, targets: sets), sets[0].loop))
+                    (
+                        HTTPListener(
+                            socket, loop: sets[0].loop, endpoint: own, census: census, targets: sets),
+                        sets[0].loop
+                    ))
                 taken.append(address)
             case .tcp(let host, let port):
                 let (opened, actual) = try openTCP(host, port, endpoint, sets, census)
@@ -129,6 +133,8 @@ final class HTTPServer: Sendable {
         }
         for set in sets { set.loop.execute { set.closeAll() } }
         group.stop()
+        // What was sent to the loops above has run when they have ended.
+        group.waitUntilStopped()
     }
 
     private func waitUntilEmpty(atMost limit: Duration) async -> Bool {

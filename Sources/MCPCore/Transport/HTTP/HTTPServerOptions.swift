@@ -8,7 +8,8 @@ public struct HTTPServerOptions: Sendable {
     public var connections = 10_000
     /// From the first byte of a head to its last: 10 s, then the connection is closed.
     public var headTimeout: Duration = .seconds(10)
-    /// From the head to the last byte of the body: 30 s, and at least 1 KiB/s after the first 5 s; then closed.
+    /// From the head to the last byte of the body: 30 s, and at least 1 KiB/s after the first 5 s; then
+    /// closed.
     public var bodyTimeout: Duration = .seconds(30)
     /// Between two requests: 60 s, then closed.
     public var idleTimeout: Duration = .seconds(60)

@@ -17,6 +17,9 @@ struct ListenSocket: ~Copyable, Sendable {
 
     private static let backlog: Int32 = 4096
 
+    /// Nobody can connect by the path any more. The descriptor closes with the socket.
+    func withdraw() { lock?.release() }
+
     /// A listening TCP socket.
     ///
     /// `shared` lets several loops have one each, among which the kernel balances. It would also let a second
@@ -46,7 +49,8 @@ struct ListenSocket: ~Copyable, Sendable {
         }
     }
 
-    /// A unix socket. A socket file that a dead process left is replaced; one whose owner lives is not (fault 95).
+    /// A unix socket. A socket file that a dead process left is replaced; one whose owner lives is not (fault
+    /// 95).
     static func unix(path: String, mode: UInt32, group: UInt32?) throws(ListenError) -> ListenSocket {
         guard let address = SocketAddress(unixPath: path) else {
             throw ListenError(
@@ -92,5 +96,8 @@ private final class UnixSocketLock: Sendable {
         descriptor = opened
     }
 
-    deinit { unsafe unlink(path) }
+    /// Removes the socket, so that nobody finds a file that leads nowhere.
+    func release() { unsafe unlink(path) }
+
+    deinit { release() }
 }

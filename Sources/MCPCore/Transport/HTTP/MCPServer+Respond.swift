@@ -3,8 +3,8 @@ import Synchronization
 extension MCPServer {
     /// The server's MCP endpoint for programs that bring an HTTP stack of their own.
     ///
-    /// Make it once and give it every request: it makes the same checks as our own listener, which stands on the
-    /// same code.
+    /// Make it once and give it every request: it makes the same checks as our own listener, which stands on
+    /// the same code.
     ///
     /// - Parameters:
     ///   - policy: which hosts and origins are allowed; loopback names by default.
@@ -84,7 +84,8 @@ public final class MCPEndpoint: Sendable {
 
     /// The other stack has dealt with these already.
     private static func isFraming(_ name: String) -> Bool {
-        ["content-length", "transfer-encoding", "connection", "expect", "keep-alive"].contains(name.lowercased())
+        ["content-length", "transfer-encoding", "connection", "expect", "keep-alive"].contains(
+            name.lowercased())
     }
 
     private static func text(_ status: Int, _ text: String, allow: String? = nil) -> HTTPResponse {
@@ -178,7 +179,8 @@ private final class StreamingSink: ExchangeSink {
             }
             let headers =
                 (try? HeaderFields([
-                    "Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no",
+                    "Content-Type": "text/event-stream", "Cache-Control": "no-cache",
+                    "X-Accel-Buffering": "no",
                 ])) ?? HeaderFields()
             return HTTPResponse(status: 200, headers: headers, body: .stream(stream))
         }

@@ -1,7 +1,8 @@
-/// The MCP endpoint of one server, without sockets: which requests it takes, and what it answers before JSON-RPC.
+/// The MCP endpoint of one server, without sockets: which requests it takes, and what it answers before
+/// JSON-RPC.
 ///
-/// The listener and `MCPServer.respond(to:)` share it (transports/streamable-http). The order of the checks is that
-/// of Table 2.
+/// The listener and `MCPServer.respond(to:)` share it (transports/streamable-http). The order of the checks
+/// is that of Table 2.
 final class StreamableEndpoint: Sendable {
     let server: MCPServer
     let policy: AccessPolicy

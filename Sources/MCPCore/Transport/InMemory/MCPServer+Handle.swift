@@ -3,17 +3,17 @@ import Synchronization
 extension MCPServer {
     /// Serves one message that your own transport received, and returns the answer to send back.
     ///
-    /// For transports that carry one JSON-RPC message at a time, such as a line or a frame. Notifications that
-    /// belong to the request, such as progress, are dropped; the handshake revisions need a connection that
-    /// remembers `initialize`: make an `MCPConnection` for each client for both.
+    /// For transports that carry one JSON-RPC message at a time, such as a line or a frame. Notifications
+    /// that belong to the request, such as progress, are dropped; the handshake revisions need a connection
+    /// that remembers `initialize`: make an `MCPConnection` for each client for both.
     ///
     /// - Returns: one JSON-RPC message, or nil when the message wants no answer.
     public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
         await connection().handle(bytes)
     }
 
-    /// A client's connection over a transport of your own: it remembers the handshake, and its requests can be
-    /// cancelled.
+    /// A client's connection over a transport of your own: it remembers the handshake, and its requests can
+    /// be cancelled.
     ///
     /// - Parameter notify: takes messages that belong to requests in flight, such as progress.
     public func connection(notify: (@Sendable ([UInt8]) -> Void)? = nil) -> MCPConnection {
@@ -35,8 +35,8 @@ public final class MCPConnection: Sendable {
 
     /// Serves one message.
     ///
-    /// Call it for each message as it comes, without waiting for the answers before it: a cancellation must not wait
-    /// for the request it cancels. When the calling task is cancelled, so is the request.
+    /// Call it for each message as it comes, without waiting for the answers before it: a cancellation must
+    /// not wait for the request it cancels. When the calling task is cancelled, so is the request.
     /// - Returns: one JSON-RPC message, or nil when the message wants no answer or was cancelled.
     public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
         let outcome: (answer: ByteSlice?, sink: WaitingSink?) = slot.withLock { slot in
@@ -84,7 +84,10 @@ private final class WaitingSink: ExchangeSink {
 
     var executor: (any TaskExecutor)? { nil }
 
-    func notify(_ message: ByteSlice) { notification?(Array(message)) }
+    func notify(_ message: ByteSlice) {
+        let isDone = state.withLock { state in if case .done = state { true } else { false } }
+        if !isDone { notification?(Array(message)) }
+    }
 
     func finish(_ answer: Answer?) {
         let waiting = state.withLock { state -> CheckedContinuation<Answer?, Never>? in

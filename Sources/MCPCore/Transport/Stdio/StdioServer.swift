@@ -2,9 +2,9 @@ import Synchronization
 
 /// Serves one client over a pair of byte streams, one message per line (basic/transports/stdio).
 ///
-/// Confined to its loop. Reading never stops: answers and cancellations come on the same pipe, so a client that
-/// writes much before it reads would otherwise wait for ever. What it has not read yet is kept, and when that is
-/// more than the limit, new requests are answered with an overload error.
+/// Confined to its loop. Reading never stops: answers and cancellations come on the same pipe, so a client
+/// that writes much before it reads would otherwise wait for ever. What it has not read yet is kept, and when
+/// that is more than the limit, new requests are answered with an overload error.
 final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     // SAFETY: touched on its loop only; other threads reach it through `loop.execute`.
     private let server: MCPServer
@@ -115,7 +115,8 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     }
 
     private func requestID(of line: ByteSlice) -> ByteSlice? {
-        guard let message = try? MessageScanner.scan(line, limits: JSONLimits()), message.head.kind == .request
+        guard let message = try? MessageScanner.scan(line, limits: JSONLimits()),
+            message.head.kind == .request
         else { return nil }
         return line[message.head.id.range]
     }
@@ -210,21 +211,24 @@ protocol ExchangeOwner: AnyObject, Sendable {
 }
 
 /// One exchange over a channel that all share: its messages stand between those of others.
-final class StdioExchange: ExchangeSink {
+final class StdioExchange: ExchangeSink, @unchecked Sendable {
+    // SAFETY: `isOver` is touched on the owner's loop only.
     private let owner: any ExchangeOwner
+    private var isOver = false
 
     init(_ owner: any ExchangeOwner) { self.owner = owner }
 
     var executor: (any TaskExecutor)? { owner.loop }
 
     func notify(_ message: ByteSlice) {
-        let owner = owner
-        if owner.loop.isOnLoop { owner.send(message) } else { owner.loop.execute { owner.send(message) } }
+        // A handler on another thread may report while the answer is on its way (JRPC-30).
+        let send: @Sendable () -> Void = { [self] in if !isOver { owner.send(message) } }
+        if owner.loop.isOnLoop { send() } else { owner.loop.execute(send) }
     }
 
     func finish(_ answer: Answer?) {
-        let owner = owner
-        let end: @Sendable () -> Void = {
+        let end: @Sendable () -> Void = { [self] in
+            isOver = true
             if let answer { owner.send(answer.bytes) }
             owner.exchangeEnded()
         }
