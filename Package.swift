@@ -25,12 +25,31 @@ let package = Package(
         .executableTarget(
             name: "schema-suite", dependencies: ["MCPCore"], path: "Tests/SchemaSuite",
             swiftSettings: settings),
+        .executableTarget(
+            name: "example-minimal-server", dependencies: ["MCPCore"], path: "Examples/MinimalServer"),
+        .executableTarget(
+            name: "example-minimal-client", dependencies: ["MCPCore"], path: "Examples/MinimalClient"),
+        .executableTarget(name: "example-embedded", dependencies: ["MCPCore"], path: "Examples/Embedded"),
+        .executableTarget(
+            name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
+        .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(
             name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
         .testTarget(
+            name: "FaultTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
+        .testTarget(
             name: "ClientCLITests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore"],
             swiftSettings: settings),
+        .testTarget(
+            name: "DocsTests", dependencies: ["MCPCore", "MCPServerDaemon", "MCPClientCLI"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: [
+                "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
+                "example-behind-own-http", "example-forecast",
+            ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -35,8 +35,9 @@ struct Negotiation {
         }
     }
 
-    /// A slow stdio server may take the probe that nobody waits for any more as its first message and then refuse
-    /// `initialize` as a stateless server does. That is evidence of the modern era: it is asked once more.
+    /// A slow stdio server may take the probe that nobody waits for any more as its first message and then
+    /// refuse `initialize` as a stateless server does. That is evidence of the modern era: it is asked once
+    /// more.
     private func initializeOrProbeAgain(_ revision: Revision) async throws {
         do {
             try await initialize(revision)

@@ -8,11 +8,13 @@ import Synchronization
 final class DeadlineWatch: Sendable {
     private let table: InFlightTable<Exchange>
     private let clock: any TimeSource
+    private let counters: ServerCounters
     private let next = Mutex(Int64.max)
     private let queue = DispatchQueue(label: "mcp.deadlines")
 
-    init(table: InFlightTable<Exchange>, clock: any TimeSource) {
+    init(table: InFlightTable<Exchange>, clock: any TimeSource, counters: ServerCounters) {
         self.table = table
+        self.counters = counters
         self.clock = clock
     }
 
@@ -48,7 +50,7 @@ final class DeadlineWatch: Sendable {
         var earliest = Int64.max
         for exchange in table.entries() where !exchange.isOver {
             if exchange.deadline <= now {
-                exchange.fail(Self.answer(for: exchange))
+                if exchange.fail(Self.answer(for: exchange)) { counters.count(.deadlines) }
             } else {
                 earliest = min(earliest, exchange.deadline)
             }

@@ -24,10 +24,10 @@ extension Dispatcher {
     private func write(
         _ result: GetPromptResult, for request: Request, _ writer: inout JSONWriter
     ) -> Disposition {
+        let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         result.writeMembers(to: &writer, for: request.revision)
-        envelope.end(&writer, meta: result.meta, for: request.revision)
-        return .answered(status: 200)
+        return close(request, from: mark, meta: result.meta, &writer)
     }
 
     private func promptEntry(_ request: Request, _ registry: Registry) throws(MCPError) -> PromptEntry {

@@ -125,6 +125,7 @@ extension Dispatcher {
     private func write(
         _ contents: [ResourceContents], for request: Request, _ writer: inout JSONWriter
     ) -> Disposition {
+        let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         writer.key("contents")
         writer.array(contents, for: request.revision)
@@ -133,8 +134,7 @@ extension Dispatcher {
             // What is read may belong to one caller only; lists are the same for all.
             writer.member("cacheScope", "private")
         }
-        envelope.end(&writer, for: request.revision)
-        return .answered(status: 200)
+        return close(request, from: mark, meta: nil, &writer)
     }
 
     /// An error as the peer may see it: JSON-RPC errors as they are, all others without their text.

@@ -70,8 +70,7 @@ extension Dispatcher {
             writer.rewind(to: mark)
             return refuseOutput(request, entry, violation, &writer)
         }
-        envelope.end(&writer, meta: meta, for: request.revision)
-        return .answered(status: 200)
+        return close(request, from: mark, meta: meta, &writer)
     }
 
     /// Answers with what a failed handler threw, by the rules of `result(of:failedWith:)`.
@@ -105,20 +104,25 @@ extension Dispatcher {
         }
     }
 
-    /// Writes a finished result; one that is too deep to encode becomes -32603 (fault 22).
+    /// Writes a finished result.
     private func write(
         _ result: CallToolResult, for request: Request, _ writer: inout JSONWriter
     ) -> Disposition {
         let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         result.writeMembers(to: &writer, for: request.revision)
-        if let failure = writer.failure {
-            writer.rewind(to: mark)
-            log("a result could not be encoded: \(failure)")
-            return fail(request, .internalError("The result could not be encoded"), &writer)
-        }
-        envelope.end(&writer, meta: result.meta, for: request.revision)
-        return .answered(status: 200)
+        return close(request, from: mark, meta: result.meta, &writer)
+    }
+
+    /// Closes a result; one that is too deep to encode becomes -32603 (fault 22).
+    func close(
+        _ request: Request, from mark: JSONWriter.Mark, meta: JSONObject?, _ writer: inout JSONWriter
+    ) -> Disposition {
+        envelope.end(&writer, meta: meta, for: request.revision)
+        guard let failure = writer.failure else { return .answered(status: 200) }
+        writer.rewind(to: mark)
+        log("a result could not be encoded: \(failure)")
+        return fail(request, .internalError("The result could not be encoded"), &writer)
     }
 
     // MARK: Failures
@@ -136,6 +140,9 @@ extension Dispatcher {
                 throw .invalidParams("Arguments do not fit \(entry.tool.name): \(error)")
             }
             return .error("Arguments do not fit \(entry.tool.name): \(error)")
+        case let error as JSONError where error.isTooDeep:
+            log("the result of tool \(entry.tool.name) could not be encoded: \(error)")
+            throw .internalError("The result could not be encoded")
         case is CancellationError: return .error("\(entry.tool.name) was cancelled")
         default:
             // The text of a foreign error may name files, hosts or queries: it goes to the log, not to the
@@ -187,5 +194,12 @@ extension Dispatcher {
 extension RequestContext {
     init(_ request: Dispatcher.Request, _ exchange: Exchange?) {
         self.init(message: request.message, revision: request.revision, exchange: exchange)
+    }
+}
+
+extension JSONError {
+    /// A value has more levels than may be written.
+    fileprivate var isTooDeep: Bool {
+        if case .depthExceeded = reason { path == nil } else { false }
     }
 }

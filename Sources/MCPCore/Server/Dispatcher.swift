@@ -53,7 +53,7 @@ final class Dispatcher: Sendable {
         self.clock = clock
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.jsonDepth)
         cursors = CursorSeal(key: stateKey)
-        deadlines = DeadlineWatch(table: inFlight, clock: clock)
+        deadlines = DeadlineWatch(table: inFlight, clock: clock, counters: counters)
     }
 
     /// What a request carries through its handling.
@@ -241,6 +241,11 @@ final class Dispatcher: Sendable {
             return Answer(bytes: ByteSlice(), status: 500)
         }
         return Answer(bytes: writer.finish(), status: status)
+    }
+
+    /// Cancels one request whose client is gone.
+    func cancel(_ exchange: Exchange?) {
+        if exchange?.cancel() == true { counters.count(.cancelled) }
     }
 
     /// Cancels everything that a connection has in flight.

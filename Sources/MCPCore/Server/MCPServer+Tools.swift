@@ -69,8 +69,8 @@ extension MCPServer {
     public func tool<each A: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, _ arguments: repeat Arg<each A>,
         annotations: ToolAnnotations? = nil,
-        // `@concurrent`, because Swift 6.3 crashes on `nonisolated(nonsending)` closures whose parameters are a
-        // pack; the task's executor preference keeps the handler on the loop all the same.
+        // `@concurrent`, because Swift 6.3 crashes on `nonisolated(nonsending)` closures whose parameters are
+        // a pack; the task's executor preference keeps the handler on the loop all the same.
         handler: @escaping @Sendable @concurrent (repeat each A) async throws -> R
     ) {
         let tool = Tool(

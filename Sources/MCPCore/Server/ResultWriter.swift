@@ -6,6 +6,7 @@ public struct ResultWriter: ~Copyable {
     let revision: Revision
     private var isInContent = false
     private var hasContent = false
+    private var isStructured = false
     /// Where the structured content lies in the output, for the check against the tool's output schema.
     private(set) var structuredRange: Range<Int>?
     /// Foreign data of a finished result.
@@ -21,7 +22,10 @@ public struct ResultWriter: ~Copyable {
 
     private mutating func openContent() {
         guard !isInContent else { return }
-        precondition(!hasContent, "write all content before or after the structured result, not around it")
+        // The handler's mistake costs it this result, not the process.
+        if hasContent {
+            json.fail(JSONError(.invalidValue("content was written after the structured result")))
+        }
         json.key("content")
         json.beginArray()
         isInContent = true
@@ -71,6 +75,8 @@ public struct ResultWriter: ~Copyable {
     public mutating func structured(raw value: RawJSON) {
         if !hasContent { text(String(value.bytes)) }
         closeContent()
+        if isStructured { json.fail(JSONError(.invalidValue("a result has one structured value"))) }
+        isStructured = true
         guard revision.has(.anyStructured) || (revision.has(.structured) && value.kind == .object) else {
             return
         }

@@ -4,6 +4,8 @@ extension HTTPConnection {
     func process() {
         while hasRoom {
             switch phase {
+            // What stands behind a request that ends the connection is not served (RFC 9112, section 9.6).
+            case .idle where !keepAlive: return scheduleFlush()
             case .idle, .head: guard parseHead() else { return }
             case .body(let head, var reader):
                 guard readBody(head, &reader) else { return }
@@ -208,7 +210,7 @@ extension HTTPConnection {
     }
 
     /// Answers what could not be read and closes.
-    private func fail(status: Int, _ text: String) {
+    func fail(status: Int, _ text: String) {
         keepAlive = false
         write(.init(status: status, text: text))
         closeAfterAnswer()

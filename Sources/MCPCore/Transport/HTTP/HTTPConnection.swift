@@ -34,7 +34,10 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     var parser: RequestParser
     /// Whether the connection may serve another request after this one.
     var keepAlive = true
+    /// The client has stopped writing, and everything it wrote was read.
     private var peerClosed = false
+    /// The poller has said so; there may be more to read.
+    private var isReadClosed = false
     private var timer: LoopTimer?
     private var stalledSince: MonotonicInstant?
     private var idleSince: MonotonicInstant
@@ -82,8 +85,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
             if isGone(events, exchange) { return vanish() }
             if events.contains(.readClosed), !events.contains(.readable) {
                 // Reported for as long as it is watched, so it is watched no longer.
-                peerClosed = true
-                keepAlive = false
+                isReadClosed = true
                 return setInterest()
             }
         }
@@ -128,15 +130,16 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// The client has stopped writing.
     private func endOfInput() {
         peerClosed = true
-        keepAlive = false
         switch phase {
         case .serving(let exchange) where exchange.isModern:
             // Disconnecting is the cancel of a stateless request (HTTP-24, HTTP-26).
             vanish()
+        case .body: fail(status: 400, HTTPError.truncatedBody.reason)
+        case .draining: close()
+        case .idle, .head:
+            // The answers to what was read still leave (fault 65).
+            if output.out.isEmpty { close() } else { setInterest() }
         case .serving: setInterest()
-        case .idle where output.out.isEmpty, .head, .body, .draining: close()
-        // The answers to what was read still leave (fault 65).
-        case .idle: setInterest()
         case .closed: break
         }
     }
@@ -209,7 +212,10 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         switch phase {
         case .idle where !keepAlive: return close()
         // Requests that waited for the answers before them.
-        case .idle where !input.isEmpty: process()
+        case .idle where !input.isEmpty:
+            process()
+            if peerClosed, output.out.isEmpty, isUnfinished { return close() }
+        case .idle where peerClosed, .head where peerClosed, .draining where peerClosed: return close()
         case .draining where !isWriteClosed:
             isWriteClosed = true
             try? Syscalls.shutdownWriting(descriptor.rawValue)
@@ -228,7 +234,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         case .serving: if !peerClosed, input.count < Self.readBytes { wanted.insert(.readable) }
         default: if !isFull, !peerClosed { wanted.insert(.readable) }
         }
-        if !wanted.contains(.readable), !peerClosed { wanted.insert(.readClosed) }
+        if !wanted.contains(.readable), !peerClosed, !isReadClosed { wanted.insert(.readClosed) }
         if !output.out.isEmpty { wanted.insert(.writable) }
         if wanted == interest { return }
         interest = wanted
@@ -236,6 +242,14 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
             try loop.modify(registration, wanted)
         } catch {
             close()
+        }
+    }
+
+    /// A request has begun whose rest will never come once the client has stopped writing.
+    private var isUnfinished: Bool {
+        switch phase {
+        case .head, .body: true
+        default: false
         }
     }
 

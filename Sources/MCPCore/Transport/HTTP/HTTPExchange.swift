@@ -107,7 +107,7 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         let exchange = exchange
         isOver = true
         self.exchange = nil
-        if isModern { exchange?.cancel() }
+        if isModern { connection?.endpoint.dispatcher.cancel(exchange) }
     }
 }
 

@@ -12,7 +12,9 @@ import Glibc
 /// to accept and close what is waiting, and rests for 100 ms, so that it neither spins nor hangs (fault 74).
 final class HTTPListener: EventHandler, @unchecked Sendable {
     // SAFETY: touched on its loop only, after `start`.
-    private let socket: ListenSocket
+    private var socket: ListenSocket?
+    private let number: Int32
+    private let isTCP: Bool
     private let loop: EventLoop
     private let endpoint: StreamableEndpoint
     private let census: ConnectionCensus
@@ -29,7 +31,9 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         _ socket: consuming ListenSocket, loop: EventLoop, endpoint: StreamableEndpoint,
         census: ConnectionCensus, targets: [ConnectionSet]
     ) {
-        self.socket = socket
+        number = socket.descriptor.rawValue
+        isTCP = socket.isTCP
+        self.socket = consume socket
         self.loop = loop
         self.endpoint = endpoint
         self.census = census
@@ -39,15 +43,16 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     /// Begins to accept. On the loop.
     func start() throws(IOError) {
         reserve = try? Syscalls.open("/dev/null", O_RDONLY)
-        registration = try loop.register(socket.descriptor.rawValue, .readable, self)
+        registration = try loop.register(number, .readable, self)
     }
 
-    /// Accepts no more.
+    /// Accepts no more: from now on the address is free, and whoever connects is refused.
     func stop() {
         if let registration { loop.deregister(registration) }
         registration = nil
         reserve = nil
-        socket.withdraw()
+        socket?.withdraw()
+        socket = nil
     }
 
     override func loopStopped() { registration = nil }
@@ -55,7 +60,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     override func ready(_ events: Readiness) {
         for _ in 0 ..< Self.acceptsPerTurn {
             do {
-                guard let accepted = try Syscalls.accept(socket.descriptor.rawValue) else { return }
+                guard let accepted = try Syscalls.accept(number) else { return }
                 take(accepted)
             } catch {
                 return rest(after: error)
@@ -68,7 +73,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
             refuse(accepted)
             return
         }
-        if socket.isTCP { try? Syscalls.setNoDelay(accepted.rawValue) }
+        if isTCP { try? Syscalls.setNoDelay(accepted.rawValue) }
         let target = targets[turn % targets.count]
         turn &+= 1
         let connection = HTTPConnection(
@@ -96,7 +101,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         endpoint.dispatcher.log("accept failed: \(error.reason)")
         if error.errno == EMFILE || error.errno == ENFILE {
             reserve = nil
-            if let victim = try? Syscalls.accept(socket.descriptor.rawValue) { refuse(victim) }
+            if let victim = try? Syscalls.accept(number) { refuse(victim) }
             reserve = try? Syscalls.open("/dev/null", O_RDONLY)
         }
         guard let registration else { return }

@@ -68,7 +68,9 @@ public final class MCPEndpoint: Sendable {
                 status: origin.legacyStatus(status), headers: headers, body: .bytes(Array(writer.finish())))
         case .accepted: return HTTPResponse(status: 202)
         case .dropped: return HTTPResponse(status: origin.slot.isNegotiated ? 202 : 400)
-        case .deferred(let exchange): return await sink.response(cancelling: wasOpen ? exchange : nil)
+        case .deferred(let exchange):
+            return await sink.response(
+                cancelling: wasOpen ? exchange : nil, by: endpoint.dispatcher)
         }
     }
 
@@ -103,6 +105,7 @@ private final class StreamingSink: ExchangeSink {
         var waiting: CheckedContinuation<First, Never>?
         var first: First?
         var stream: AsyncStream<[UInt8]>.Continuation?
+        var isOver = false
     }
 
     private enum First {
@@ -120,6 +123,7 @@ private final class StreamingSink: ExchangeSink {
                 stream.yield(event)
                 return nil
             }
+            if state.isOver { return nil }
             let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
             continuation.yield(event)
             state.stream = continuation
@@ -130,6 +134,7 @@ private final class StreamingSink: ExchangeSink {
 
     func finish(_ answer: Answer?) {
         let resumption = state.withLock { state -> (CheckedContinuation<First, Never>, First)? in
+            state.isOver = true
             if let stream = state.stream {
                 if let answer { stream.yield(Self.event(answer.bytes)) }
                 stream.finish()
@@ -140,11 +145,14 @@ private final class StreamingSink: ExchangeSink {
         resumption?.0.resume(returning: resumption?.1 ?? .answer(nil))
     }
 
+    /// The stream is not kept here: when its reader drops it, that has to be noticed.
     private static func announce(
         _ first: First, _ state: inout State
     ) -> (CheckedContinuation<First, Never>, First)? {
-        state.first = first
-        guard let waiting = state.waiting else { return nil }
+        guard let waiting = state.waiting else {
+            state.first = first
+            return nil
+        }
         state.waiting = nil
         return (waiting, first)
     }
@@ -155,18 +163,18 @@ private final class StreamingSink: ExchangeSink {
         return Array(out.freeze())
     }
 
-    func response(cancelling exchange: Exchange?) async -> HTTPResponse {
+    func response(cancelling exchange: Exchange?, by dispatcher: Dispatcher) async -> HTTPResponse {
         let first = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = state.withLock { state -> First? in
-                    if let first = state.first { return first }
+                    if let first = state.first.take() { return first }
                     state.waiting = continuation
                     return nil
                 }
                 if let ready { continuation.resume(returning: ready) }
             }
         } onCancel: {
-            exchange?.cancel()
+            dispatcher.cancel(exchange)
         }
         switch first {
         case .answer(nil): return HTTPResponse(status: 202)
@@ -175,7 +183,7 @@ private final class StreamingSink: ExchangeSink {
             return HTTPResponse(status: answer.status, headers: headers, body: .bytes(Array(answer.bytes)))
         case .stream(let stream):
             state.withLock { $0.stream }?.onTermination = { reason in
-                if case .cancelled = reason { exchange?.cancel() }
+                if case .cancelled = reason { dispatcher.cancel(exchange) }
             }
             let headers =
                 (try? HeaderFields([

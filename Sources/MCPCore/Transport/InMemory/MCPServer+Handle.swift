@@ -36,7 +36,9 @@ public final class MCPConnection: Sendable {
     /// Serves one message.
     ///
     /// Call it for each message as it comes, without waiting for the answers before it: a cancellation must
-    /// not wait for the request it cancels. When the calling task is cancelled, so is the request.
+    /// not wait for the request it cancels. When the calling task is cancelled, so is the request (a batch of
+    /// 2025-03-26 goes on). Synchronous tools run inside the call; they must not call this connection
+    /// themselves.
     /// - Returns: one JSON-RPC message, or nil when the message wants no answer or was cancelled.
     public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
         let outcome: (answer: ByteSlice?, sink: WaitingSink?) = slot.withLock { slot in
@@ -59,7 +61,7 @@ public final class MCPConnection: Sendable {
         }
         if let answer = outcome.answer { return Array(answer) }
         guard let sink = outcome.sink else { return nil }
-        return await sink.wait().map { Array($0.bytes) }
+        return await sink.wait(cancellingBy: server.dispatcher).map { Array($0.bytes) }
     }
 
     /// Ends the connection: what it has in flight is cancelled.
@@ -98,7 +100,7 @@ private final class WaitingSink: ExchangeSink {
         waiting?.resume(returning: answer)
     }
 
-    func wait() async -> Answer? {
+    func wait(cancellingBy dispatcher: Dispatcher) async -> Answer? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let done = state.withLock { state -> Answer?? in
@@ -109,7 +111,7 @@ private final class WaitingSink: ExchangeSink {
                 if let answer = done { continuation.resume(returning: answer) }
             }
         } onCancel: {
-            exchange.withLock { $0 }?.cancel()
+            dispatcher.cancel(exchange.withLock { $0 })
         }
     }
 }

@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+/// What the documentation shows is what happens: consoles are run, Swift stands in an example that is compiled.
+@Suite struct DocumentTests {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    static let pages = [
+        "README.md", "docs/quick-start.md", "docs/cli.md", "docs/daemon.md", "docs/architecture.md",
+    ]
+
+    struct Block: Sendable, CustomTestStringConvertible {
+        let page: String
+        let line: Int
+        let language: String
+        let lines: [String]
+        var testDescription: String { "\(page):\(line)" }
+    }
+
+    static func blocks(_ language: String) -> [Block] {
+        pages.flatMap { page -> [Block] in
+            guard let text = try? String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
+            else {
+                return []
+            }
+            var blocks: [Block] = []
+            var open: (line: Int, language: String, lines: [String])?
+            for (index, line) in text.components(separatedBy: "\n").enumerated() {
+                if let current = open {
+                    if line == "```" {
+                        blocks.append(
+                            Block(
+                                page: page, line: current.line, language: current.language,
+                                lines: current.lines))
+                        open = nil
+                    } else {
+                        open?.lines.append(line)
+                    }
+                } else if line.hasPrefix("```") {
+                    open = (index + 1, String(line.dropFirst(3)), [])
+                }
+            }
+            return blocks.filter { $0.language == language }
+        }
+    }
+
+    @Test("every page that is checked exists", arguments: pages)
+    func pageExists(page: String) {
+        #expect(FileManager.default.fileExists(atPath: Self.root.appendingPathComponent(page).path))
+    }
+
+    @Test("links between pages lead somewhere", arguments: pages + ["CONTRIBUTING.md", "docs/limits.md"])
+    func links(page: String) throws {
+        let url = Self.root.appendingPathComponent(page)
+        let text = try String(contentsOf: url, encoding: .utf8)
+        for match in text.matches(of: /\]\(([^)#]+)(#[^)]*)?\)/) where !match.1.contains("://") {
+            let target = url.deletingLastPathComponent().appendingPathComponent(String(match.1))
+            #expect(FileManager.default.fileExists(atPath: target.path), "\(page) links to \(match.1)")
+        }
+    }
+
+    @Test("Swift in the documentation stands in an example", arguments: blocks("swift"))
+    func swift(block: Block) throws {
+        let wanted = block.lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        let examples = Self.root.appendingPathComponent("Examples")
+        let files = try #require(
+            FileManager.default.enumerator(at: examples, includingPropertiesForKeys: nil)
+        )
+        .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        let isThere = try files.contains { file in
+            let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+                .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            return lines.indices.contains { lines[$0...].starts(with: wanted) }
+        }
+        #expect(isThere, "\(block.testDescription): no example holds these lines")
+    }
+
+    /// `$ COMMAND`, its output, and `[exit status N]` when it is not 0. `…` stands for any text, alone on a line for
+    /// any lines.
+    @Test("consoles in the documentation show what really happens", arguments: blocks("console"))
+    func console(block: Block) throws {
+        for step in Self.steps(block.lines) {
+            let (output, status) = try Self.run(step.command)
+            var lines = output.components(separatedBy: "\n")
+            if lines.last == "" { lines.removeLast() }
+            if status != 0 { lines.append("[exit status \(status)]") }
+            #expect(
+                Self.matches(lines[...], step.output[...]),
+                "\(block.testDescription): `\(step.command)` printed:\n\(lines.joined(separator: "\n"))")
+        }
+    }
+
+    static func steps(_ lines: [String]) -> [(command: String, output: [String])] {
+        var steps: [(command: String, output: [String])] = []
+        for line in lines {
+            if line.hasPrefix("$ ") {
+                steps.append((String(line.dropFirst(2)), []))
+            } else if !steps.isEmpty {
+                steps[steps.count - 1].output.append(line)
+            }
+        }
+        return steps
+    }
+
+    static func run(_ command: String) throws -> (String, Int32) {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["timeout", "-k", "5", "60", "bash", "-c", "set -o pipefail; \(command)"]
+        process.currentDirectoryURL = root
+        var environment = ProcessInfo.processInfo.environment
+        environment["PATH"] = programs.path + ":" + (environment["PATH"] ?? "")
+        environment["NO_COLOR"] = "1"
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+    }
+
+    /// The folder of the built programs: where the test program is.
+    static var programs: URL {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    }
+
+    static func matches(_ actual: ArraySlice<String>, _ wanted: ArraySlice<String>) -> Bool {
+        guard let first = wanted.first else { return actual.isEmpty }
+        if first == "…" {
+            return (actual.startIndex ... actual.endIndex).contains {
+                matches(actual[$0...], wanted.dropFirst())
+            }
+        }
+        guard let line = actual.first, matches(line: line, first) else { return false }
+        return matches(actual.dropFirst(), wanted.dropFirst())
+    }
+
+    static func matches(line: String, _ pattern: String) -> Bool {
+        let parts = pattern.components(separatedBy: "…")
+        guard parts.count > 1 else { return line == pattern }
+        // A literal ellipsis, as in a range, matches itself too.
+        if line == pattern { return true }
+        guard line.hasPrefix(parts[0]), line.hasSuffix(parts[parts.count - 1]) else { return false }
+        var rest = Substring(line)
+        for part in parts where !part.isEmpty {
+            guard let range = rest.range(of: part) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import MCPCore
+
+/// docs/limits.md names every limit with the default that the code has.
+@Suite struct LimitsTests {
+    static let rows: [(limit: String, value: String)] = {
+        let server = ServerLimits()
+        let http = HTTPLimits()
+        let options = HTTPServerOptions()
+        let schema = SchemaLimits()
+        return [
+            ("`ServerLimits.jsonDepth`", "\(server.jsonDepth) (\(JSONLimits.greatestDepth) at most)"),
+            ("string request id", "\(RequestID.maximumBytes) bytes"),
+            ("`ServerLimits.lineBytes`", bytes(server.lineBytes)),
+            ("`HTTPLimits.maxBodyBytes`", bytes(http.maxBodyBytes)),
+            ("`ServerLimits.batchMessages`", "\(server.batchMessages) messages"),
+            ("`ServerLimits.pageSize`", "\(server.pageSize) entries"),
+            ("`ServerLimits.requestsInFlight`", "\(server.requestsInFlight)"),
+            ("`ServerLimits.requestDeadline`", seconds(server.requestDeadline)),
+            ("`ServerLimits.outputBytes`", bytes(server.outputBytes)),
+            ("`HTTPLimits.maxRequestLineBytes`", bytes(http.maxRequestLineBytes)),
+            ("`HTTPLimits.maxHeaderBytes`", "\(bytes(http.maxHeaderBytes)), \(http.maxFields) fields"),
+            ("`HTTPLimits.maxChunkExtensionBytes`", bytes(http.maxChunkExtensionBytes)),
+            ("`HTTPServerOptions.headTimeout`", seconds(options.headTimeout)),
+            ("`HTTPServerOptions.bodyTimeout`", seconds(options.bodyTimeout)),
+            ("`HTTPServerOptions.idleTimeout`", seconds(options.idleTimeout)),
+            ("`HTTPServerOptions.writeTimeout`", seconds(options.writeTimeout)),
+            ("`HTTPServerOptions.drainTimeout`", seconds(options.drainTimeout)),
+            ("`HTTPServerOptions.connections`", "10,000"),
+            (
+                "`SchemaLimits`",
+                "\(schema.maxDepth), \(schema.maxWork / 1_000_000) million, \(schema.maxViolations)"
+            ),
+        ]
+    }()
+
+    static func bytes(_ count: Int) -> String {
+        count >= 1 << 20 ? "\(count >> 20) MiB" : "\(count >> 10) KiB"
+    }
+
+    static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }
+
+    @Test("docs/limits.md states the default", arguments: rows.map(\.limit))
+    func stated(limit: String) throws {
+        let page = try String(
+            contentsOf: DocumentTests.root.appendingPathComponent("docs/limits.md"), encoding: .utf8)
+        let line = try #require(
+            page.components(separatedBy: "\n").first { $0.contains(limit) }, "no row for \(limit)")
+        let value = try #require(Self.rows.first { $0.limit == limit }?.value)
+        #expect(line.contains("| \(value)"), "\(limit) is \(value); the page says: \(line)")
+        #expect(HTTPServerOptions().connections == 10_000)
+    }
+}

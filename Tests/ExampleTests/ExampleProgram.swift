@@ -1,0 +1,99 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// An example, which lies beside the test binary.
+final class ExampleProgram: @unchecked Sendable {
+    // SAFETY: the process is set up in `init`; afterwards it is only signalled and waited for.
+    private let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+    private let input = Pipe()
+    private let ended = DispatchSemaphore(value: 0)
+
+    struct Outcome: Sendable {
+        let code: Int32
+        let output: String
+        let errors: String
+    }
+
+    static func path(_ name: String) -> String {
+        #if os(Linux)
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        #else
+        // A test bundle lies beside the programs.
+        let own = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? ""
+        #endif
+        return (own as NSString).deletingLastPathComponent + "/" + name
+    }
+
+    private init(_ name: String, _ arguments: [String]) throws {
+        process.executableURL = URL(fileURLWithPath: Self.path(name))
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = errors
+        process.terminationHandler = { [ended] _ in ended.signal() }
+        try process.run()
+    }
+
+    static func start(_ name: String, _ arguments: [String] = []) throws -> ExampleProgram {
+        try ExampleProgram(name, arguments)
+    }
+
+    /// Feeds a program its input, waits for its end, and ends it by force after 30 seconds.
+    static func run(_ name: String, _ arguments: [String] = [], input: String = "") async throws -> Outcome {
+        let program = try ExampleProgram(name, arguments)
+        return try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try program.finish(input) }) }
+        }
+    }
+
+    private func finish(_ text: String) throws -> Outcome {
+        try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        try input.fileHandleForWriting.close()
+        let killer = DispatchWorkItem { [process] in kill(process.processIdentifier, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(30), execute: killer)
+        let errorText = Mutex("")
+        let errorsRead = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async { [errors] in
+            let data = (try? errors.fileHandleForReading.readToEnd()) ?? nil
+            errorText.withLock { $0 = String(decoding: data ?? Data(), as: UTF8.self) }
+            errorsRead.signal()
+        }
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        errorsRead.wait()
+        ended.wait()
+        killer.cancel()
+        return Outcome(
+            code: process.terminationStatus, output: String(decoding: data, as: UTF8.self),
+            errors: errorText.withLock { $0 })
+    }
+
+    /// The first line that the program prints; waits for 30 seconds at most.
+    func firstLine() -> String {
+        let killer = DispatchWorkItem { [process] in kill(process.processIdentifier, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(30), execute: killer)
+        defer { killer.cancel() }
+        var text = ""
+        while !text.hasSuffix("\n") {
+            let data = output.fileHandleForReading.availableData
+            if data.isEmpty { break }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        return text.trimmingCharacters(in: .newlines)
+    }
+
+    func stop() {
+        process.terminate()
+        _ = ended.wait(timeout: .now() + .seconds(10))
+    }
+}
+
+/// Collects progress on whatever thread it comes.
+final class ProgressLog: Sendable {
+    private let log = Mutex<[Double]>([])
+
+    var values: [Double] { log.withLock { $0 } }
+    func append(_ value: Double) { log.withLock { $0.append(value) } }
+}

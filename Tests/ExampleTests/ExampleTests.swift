@@ -1,0 +1,110 @@
+import MCPCore
+import Testing
+
+/// Runs the programs in Examples/ as they would be run by hand.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ExampleTests {
+    private static let meta =
+        #""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#
+
+    /// One line of a client that speaks the newest revision.
+    private static func line(_ id: Int, _ method: String, _ members: String = "", meta more: String = "")
+        -> String
+    {
+        let start = members.isEmpty ? "" : members + ","
+        return #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":{\#(start)\#(meta)\#(more)}}}"#
+            + "\n"
+    }
+
+    private static func messages(_ text: String) throws -> [JSONValue] {
+        try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    }
+
+    @Test func minimalServer() async throws {
+        let outcome = try await ExampleProgram.run(
+            "example-minimal-server",
+            input: Self.line(1, "tools/list")
+                + Self.line(2, "tools/call", #""name":"add","arguments":{"a":2,"b":0.5}"#)
+                + Self.line(3, "tools/call", #""name":"add","arguments":{"b":1}"#))
+        #expect(outcome.code == 0)
+        let answers = try Self.messages(outcome.output)
+        #expect(answers.map { $0["id"] } == [1, 2, 3])
+        #expect(answers[0]["result"]?["tools"]?[0]?["name"] == "add")
+        #expect(answers[1]["result"]?["structuredContent"] == 2.5)
+        #expect(answers[2]["result"]?["isError"] == true)
+        #expect(outcome.errors.isEmpty)
+    }
+
+    @Test func minimalClient() async throws {
+        let outcome = try await ExampleProgram.run(
+            "example-minimal-client", [ExampleProgram.path("example-minimal-server")])
+        #expect(outcome.output == "tools: add\n2 + 3 = 5.0\n")
+        #expect(outcome.code == 0)
+    }
+
+    @Test func embedded() async throws {
+        let outcome = try await ExampleProgram.run("example-embedded")
+        #expect(
+            outcome.output == """
+                connected to notes speaking 2026-07-28
+                found: ["milk"]
+                note: Buy milk.
+                prompt: Plan my Monday with these notes: ["call", "milk"]
+                error: Resource not found (-32602)
+
+                """)
+        #expect(outcome.code == 0)
+    }
+
+    @Test func forecast() async throws {
+        let outcome = try await ExampleProgram.run(
+            "example-forecast",
+            input: Self.line(
+                1, "tools/call", #""name":"forecast","arguments":{"city":"Bern","days":2}"#,
+                meta: #","progressToken":"p""#))
+        #expect(outcome.code == 0)
+        let messages = try Self.messages(outcome.output)
+        #expect(messages.count == 3)
+        #expect(messages.map { $0["params"]?["progress"] } == [1, 2, .none])
+        #expect(messages[1]["params"]?["message"] == "day 2 of 2")
+        #expect(
+            messages[2]["result"]?["structuredContent"] == [
+                "city": "Bern", "unit": "celsius",
+                "days": [["day": 1, "temperature": 5], ["day": 2, "temperature": 6]],
+            ])
+    }
+
+    @Test func forecastForAClient() async throws {
+        let client = try await MCPClient.connect(.command(ExampleProgram.path("example-forecast")))
+        let tools = try await client.listTools()
+        let schema = try #require(tools.first?.inputSchema)
+        #expect(schema["required"] == ["city"])
+        #expect(schema["properties"]?["days"]?["description"] == "How many days, 1 to 7; 3 when absent")
+        let warm = try await client.callTool("forecast", ["city": "Bern", "unit": "fahrenheit", "days": 1])
+        #expect(warm.structuredContent?["days"]?[0]?["temperature"] == 41)
+        let wrong = try await client.callTool("forecast", ["city": "Bern", "days": 9])
+        #expect(wrong.isError)
+        #expect(wrong.text == "\"days\" must be 1 to 7, not 9")
+        await client.close()
+    }
+
+    @Test func behindOwnHTTP() async throws {
+        let program = try ExampleProgram.start("example-behind-own-http")
+        defer { program.stop() }
+        let url = try #require(program.firstLine().split(separator: " ").last.map { String($0) })
+        for choice in [ClientOptions.ProtocolChoice.auto, .exactly(.v2025_06_18)] {
+            var options = ClientOptions()
+            options.protocol = choice
+            let client = try await MCPClient.connect(.http(url), options: options)
+            #expect(try await client.listTools().map(\.name) == ["double", "steps"])
+            #expect(try await client.callTool("double", ["n": 21]).text == "42")
+            // This answer is an event stream.
+            let seen = ProgressLog()
+            let result = try await client.callTool(
+                "steps", ["upTo": 3], options: CallOptions { seen.append($0.progress) })
+            #expect(result.text == "counted to 3")
+            #expect(seen.values == [1, 2, 3])
+            await #expect(throws: MCPError.self) { try await client.callTool("none") }
+            await client.close()
+        }
+    }
+}

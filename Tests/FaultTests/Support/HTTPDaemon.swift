@@ -1,0 +1,122 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// `mcp-server --demo` on a port of the loopback address.
+final class HTTPDaemon: Sendable {
+    private let child: ChildProcess
+    private let log = Mutex<[UInt8]>([])
+    let port: UInt16
+
+    var pid: Int32 { child.pid }
+
+    /// The one that tests share when they need none of their own; it ends with the tests.
+    static func shared() throws -> HTTPDaemon { try common.get() }
+
+    private static let common: Result<HTTPDaemon, any Error> = {
+        let outcome = Result { try HTTPDaemon() }
+        atexit { if case .success(let daemon) = HTTPDaemon.common { daemon.child.signal(SIGKILL) } }
+        return outcome
+    }()
+
+    init(_ arguments: [String] = []) throws {
+        // Between the look and the start somebody else may take the port.
+        for _ in 0 ..< 5 {
+            let port = try Self.freePort()
+            var launch = ServerProgram.launch(["--demo", "--listen", "127.0.0.1:\(port)"] + arguments)
+            launch.input = .null
+            launch.output = .null
+            let child = try ChildProcess(launch, queue: DispatchQueue(label: "mcp.test.child"))
+            guard let errors = child.takeErrors() else { throw FaultTestError("no pipe to standard error") }
+            guard try Self.waitForBanner(errors.rawValue) else { continue }
+            self.child = child
+            self.port = port
+            let descriptor = errors.release()
+            DispatchQueue(label: "mcp.test.log").async { [weak self] in
+                Self.drain(descriptor) { self?.note($0) }
+            }
+            return
+        }
+        throw FaultTestError("the daemon does not start")
+    }
+
+    deinit { child.signal(SIGKILL) }
+
+    var isRunning: Bool { child.status == nil }
+
+    /// What the daemon wrote to standard error after its banner.
+    var errors: String { String(decoding: log.withLock { $0 }, as: UTF8.self) }
+
+    private func note(_ bytes: [UInt8]) { log.withLock { if $0.count < 1 << 20 { $0 += bytes } } }
+
+    func connect() throws -> WireConnection { try WireConnection(port: port) }
+
+    /// Sends one request on a connection of its own.
+    func ask(_ post: Post) throws -> WireResponse { try connect().ask(post) }
+
+    /// A session of a handshake revision; returns its id.
+    func openSession(_ version: String) throws -> String {
+        let response = try ask(Post(Message.initialize(version), method: nil))
+        guard response.status == 200, let id = response["mcp-session-id"] else {
+            throw FaultTestError("no session: \(response)")
+        }
+        return id
+    }
+
+    /// A valid request on a new connection is answered.
+    func expectAlive(_ location: SourceLocation = #_sourceLocation) throws {
+        try connect().expectAlive(location)
+        #expect(isRunning, sourceLocation: location)
+    }
+
+    /// How many descriptors the daemon has; nil where `/proc` is not there.
+    var descriptorCount: Int? { ServerProgram.descriptorCount(of: pid) }
+
+    // MARK: Starting
+
+    private static func freePort() throws -> UInt16 {
+        guard let any = SocketAddress(numeric: "127.0.0.1", port: 0) else {
+            throw FaultTestError("no address")
+        }
+        let socket = try Syscalls.streamSocket(AF_INET)
+        try Syscalls.bind(socket.rawValue, to: any)
+        return try Syscalls.localAddress(socket.rawValue)?.port ?? 0
+    }
+
+    private static func waitForBanner(_ descriptor: Int32) throws -> Bool {
+        let deadline = Deadline(.seconds(30))
+        var text = ByteBuffer()
+        while true {
+            _ = try deadline.wait(for: [(descriptor, Int32(POLLIN))])
+            let count = unsafe try text.take { (room) throws(IOError) in
+                unsafe try Syscalls.read(descriptor, into: room)
+            }
+            if count == 0 { return false }
+            if String(decoding: text.slice(0 ..< text.count), as: UTF8.self).contains("ready in") {
+                return true
+            }
+        }
+    }
+
+    private static func drain(_ descriptor: Int32, _ note: ([UInt8]) -> Void) {
+        let pipe = FileDescriptor(owning: descriptor)
+        while true {
+            var bytes = ByteBuffer()
+            let count = unsafe try? bytes.take { (room) throws(IOError) in
+                unsafe try Syscalls.read(pipe.rawValue, into: room)
+            }
+            guard let count, count > 0 else { return }
+            note(Array(bytes.freeze()))
+        }
+    }
+}

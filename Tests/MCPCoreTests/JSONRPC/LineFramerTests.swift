@@ -1,0 +1,97 @@
+import Testing
+
+@testable import MCPCore
+
+@Suite struct LineFramerTests {
+    enum Cut: Equatable {
+        case line(String)
+        case tooLong
+
+        init?(_ line: LineFramer.Line) {
+            switch line {
+            case .line(let bytes): self = .line(String(bytes))
+            case .tooLong: self = .tooLong
+            case .needMore: return nil
+            }
+        }
+    }
+
+    private static func cut(_ chunks: [[UInt8]], maximum: Int = 100) -> (cuts: [Cut], rest: String?) {
+        var framer = LineFramer(maximumBytes: maximum)
+        var cuts: [Cut] = []
+        for chunk in chunks {
+            framer.append(ByteSlice(chunk))
+            while let cut = Cut(framer.next()) { cuts.append(cut) }
+        }
+        return (cuts, framer.rest().map { String($0) })
+    }
+
+    // STDIO-02
+    @Test func splitAtEveryPosition() {
+        let text = Array("{\"a\":1}\r\n\n\r\nx\r\rlast é\nrest\r".utf8)
+        let expected: [Cut] = [.line("{\"a\":1}"), .line(""), .line(""), .line("x\r\rlast é")]
+        for first in 0 ... text.count {
+            for second in first ... text.count {
+                let chunks = [Array(text[..<first]), Array(text[first ..< second]), Array(text[second...])]
+                let outcome = Self.cut(chunks)
+                #expect(outcome.cuts == expected)
+                #expect(outcome.rest == "rest\r")
+            }
+        }
+    }
+
+    @Test func everyByteAlone() {
+        let outcome = Self.cut(Array("a\nbc\r\n\n".utf8).map { [$0] })
+        #expect(outcome.cuts == [.line("a"), .line("bc"), .line("")])
+        #expect(outcome.rest == nil)
+    }
+
+    // SEC-10: the limit counts the bytes before the newline.
+    @Test(arguments: [1, 3, 7, 1000]) func longLines(_ piece: Int) {
+        let ten = String(repeating: "x", count: 10)
+        let text = Array("\(ten)\n\(ten)y\nok\n\(ten)\(ten)\(ten)\n\nend\n\(ten)z".utf8)
+        let chunks = stride(from: 0, to: text.count, by: piece).map {
+            Array(text[$0 ..< min($0 + piece, text.count)])
+        }
+        let outcome = Self.cut(chunks, maximum: 10)
+        // The last one is reported as soon as it is longer than the limit, and is no rest.
+        #expect(
+            outcome.cuts == [.line(ten), .tooLong, .line("ok"), .tooLong, .line(""), .line("end"), .tooLong])
+        #expect(outcome.rest == nil)
+    }
+
+    @Test func aLongLineTakesNoMemory() {
+        var framer = LineFramer(maximumBytes: 1000)
+        let piece = ByteSlice([UInt8](repeating: 0x78, count: 500))
+        var reports = 0
+        for _ in 0 ..< 10_000 {
+            framer.append(piece)
+            while let cut = Cut(framer.next()) { reports += cut == .tooLong ? 1 : 100 }
+            #expect(framer.pendingBytes <= 1500)
+        }
+        #expect(reports == 1)
+        framer.append(ByteSlice("x\nback\n"))
+        #expect(Cut(framer.next()) == .line("back"))
+    }
+
+    @Test func restAtTheEnd() {
+        #expect(Self.cut([Array("a\nb".utf8)]).rest == "b")
+        #expect(Self.cut([Array("a\n".utf8)]).rest == nil)
+        #expect(Self.cut([]).rest == nil)
+    }
+
+    @Test func readingIntoTheBuffer() {
+        var framer = LineFramer(maximumBytes: 100)
+        let text = Array("one\ntwo\n".utf8)
+        let count = unsafe framer.fill(reserving: 64) { room in
+            for (place, byte) in text.enumerated() { unsafe room[place] = byte }
+            return text.count
+        }
+        #expect(count == 8)
+        #expect(Cut(framer.next()) == .line("one"))
+        #expect(Cut(framer.next()) == .line("two"))
+        #expect(Cut(framer.next()) == nil)
+        framer.shrink(keeping: 0)
+        #expect(framer.pendingBytes == 0)
+    }
+}

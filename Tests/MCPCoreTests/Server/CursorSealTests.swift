@@ -1,0 +1,42 @@
+import Testing
+
+@testable import MCPCore
+
+@Suite struct CursorSealTests {
+    private static let key = [UInt8](repeating: 3, count: 32)
+    private let seal = CursorSeal(key: key)
+
+    // PAGE-01, PAGE-07
+    @Test(arguments: ["", "100.abcdef", "1:äöü", String(repeating: "x", count: 2000)])
+    func roundTrip(_ payload: String) {
+        let cursor = seal.seal(payload, for: .toolsList)
+        #expect(seal.open(cursor, for: .toolsList) == payload)
+        #expect(CursorSeal(key: Self.key).open(cursor, for: .toolsList) == payload)
+        #expect(cursor.utf8.allSatisfy { $0 >= 0x21 && $0 <= 0x7E })
+    }
+
+    // PAGE-06
+    @Test func everyChangedBitIsRefused() throws {
+        let cursor = seal.seal("100.abcdef", for: .toolsList)
+        let bytes = try #require(Base64URL.decode(cursor))
+        for place in bytes.indices {
+            for bit in 0 ..< 8 {
+                var damaged = bytes
+                damaged[place] ^= 1 << bit
+                #expect(seal.open(Base64URL.encode(damaged), for: .toolsList) == nil)
+            }
+        }
+        for count in 0 ..< cursor.utf8.count {
+            #expect(seal.open(String(cursor.prefix(count)), for: .toolsList) == nil)
+        }
+    }
+
+    @Test func otherListAndOtherKey() {
+        let cursor = seal.seal("1", for: .toolsList)
+        #expect(seal.open(cursor, for: .promptsList) == nil)
+        #expect(CursorSeal(key: [1]).open(cursor, for: .toolsList) == nil)
+    }
+
+    @Test(arguments: ["", "0", "100", "zz", "%%%", String(repeating: "A", count: 5000)])
+    func madeUp(_ cursor: String) { #expect(seal.open(cursor, for: .toolsList) == nil) }
+}

@@ -1,0 +1,38 @@
+import Synchronization
+
+@testable import MCPCore
+
+/// Calls the server in the same process.
+final class MemoryLink: RawLink {
+    private let log = Mutex<[RawJSON]>([])
+    private let tasks = Mutex<[RequestID: Task<[UInt8]?, Never>]>([:])
+    private let connection = Mutex<MCPConnection?>(nil)
+
+    init(_ server: MCPServer) {
+        let made = server.connection { [weak self] message in self?.hear(message) }
+        connection.withLock { $0 = made }
+    }
+
+    var heard: [RawJSON] { log.withLock { $0 } }
+
+    @discardableResult
+    private func hear(_ message: [UInt8]) -> RawJSON? {
+        guard let json = try? RawJSON(validating: ByteSlice(message)) else { return nil }
+        log.withLock { $0.append(json) }
+        return json
+    }
+
+    func exchange(_ message: RawMessage) async -> RawReply {
+        guard let connection = connection.withLock({ $0 }) else { return RawReply() }
+        let task = Task { await connection.handle(Array(message.text.utf8)) }
+        if let id = message.id { tasks.withLock { $0[id] = task } }
+        return RawReply(answer: await task.value.flatMap { hear($0) })
+    }
+
+    func disconnect(_ id: RequestID) { tasks.withLock { $0[id] }?.cancel() }
+
+    func close() async {
+        connection.withLock { $0 }?.close()
+        connection.withLock { $0 = nil }
+    }
+}

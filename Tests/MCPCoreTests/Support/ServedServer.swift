@@ -1,0 +1,55 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+/// A server on one leg, and the clients that talk to it.
+final class ServedServer: Sendable {
+    let setting: Setting
+    private let server: MCPServer
+    private let running: RunningServer?
+    private let links = Mutex<[any RawLink]>([])
+
+    init(_ setting: Setting, _ server: MCPServer) throws {
+        self.setting = setting
+        self.server = server
+        guard setting.leg == .http else {
+            running = nil
+            return
+        }
+        var options = HTTPServerOptions()
+        options.loops = 1
+        options.drainTimeout = .seconds(2)
+        running = try server.start([.http(.tcp(port: 0), options: options)])
+    }
+
+    /// The port of the HTTP leg.
+    func port() throws -> UInt16 {
+        guard case .tcp(_, let port)? = running?.addresses.first?.kind else { throw NothingThere() }
+        return port
+    }
+
+    /// One more client, which has not said anything yet.
+    func silentClient() throws -> RawClient {
+        let link: any RawLink =
+            switch setting.leg {
+            case .inMemory: MemoryLink(server)
+            case .stdio: try StdioLink(server)
+            case .http: HTTPLink(port: try port())
+            }
+        links.withLock { $0.append(link) }
+        return RawClient(setting, link)
+    }
+
+    /// One more client, which has done what its revision asks for at the beginning.
+    func client() async throws -> RawClient {
+        let client = try silentClient()
+        try await client.open()
+        return client
+    }
+
+    func stop() async {
+        for link in links.withLock({ $0 }) { await link.close() }
+        await running?.stop()
+    }
+}

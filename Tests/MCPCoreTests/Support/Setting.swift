@@ -1,0 +1,53 @@
+import Testing
+
+@testable import MCPCore
+
+/// A way to reach a server.
+enum Leg: String, CaseIterable, Sendable { case inMemory, stdio, http }
+
+/// A leg and a revision: one body of an interaction test runs in every one.
+struct Setting: Sendable, CustomTestStringConvertible {
+    let leg: Leg
+    /// The revision, as on the wire. Dates compare as texts.
+    let version: String
+
+    var isModern: Bool { version >= "2026-07-28" }
+    var hasStructuredContent: Bool { version >= "2025-06-18" }
+    /// Since 2025-11-25 arguments that do not fit are something for the model to read (TOOL-18).
+    var argumentErrorsAreResults: Bool { version >= "2025-11-25" }
+    /// The HTTP status of an error whose code has no status of its own, if there are statuses at all.
+    func status(_ modern: Int, legacy: Int = 200) -> Int? {
+        leg == .http ? (isModern ? modern : legacy) : nil
+    }
+
+    var testDescription: String { "\(leg.rawValue) \(version)" }
+
+    static let versions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
+    static let all = Leg.allCases.flatMap { leg in versions.map { Setting(leg: leg, version: $0) } }
+    static let modern = all.filter(\.isModern)
+    static let legacy = all.filter { !$0.isModern }
+    static func inMemory(_ version: String = "2026-07-28") -> Setting {
+        Setting(leg: .inMemory, version: version)
+    }
+}
+
+/// Serves `server` on one leg while `body` talks to it with raw messages.
+func withServer(
+    _ setting: Setting, _ server: MCPServer, _ body: (ServedServer) async throws -> Void
+) async throws {
+    let served = try ServedServer(setting, server)
+    do {
+        try await body(served)
+    } catch {
+        await served.stop()
+        throw error
+    }
+    await served.stop()
+}
+
+/// The same with one client that has opened the conversation as its revision does.
+func withClient(
+    _ setting: Setting, _ server: MCPServer, _ body: (RawClient) async throws -> Void
+) async throws {
+    try await withServer(setting, server) { served in try await body(try await served.client()) }
+}

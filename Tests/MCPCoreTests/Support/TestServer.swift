@@ -1,0 +1,96 @@
+import Synchronization
+
+@testable import MCPCore
+
+/// A server with one of everything, and the gates that its handlers wait at.
+final class TestServer: Sendable {
+    let server: MCPServer
+    /// Opened by the test: lets `wait` answer.
+    let release = Gate()
+    /// How many calls of `wait` began.
+    let started = Counter()
+    let cancelled = Gate()
+    private let begun = Mutex<[String: Gate]>([:])
+
+    struct Forecast: Codable, Sendable {
+        var city: String
+        var days: Int?
+    }
+
+    struct Weather: Codable, Sendable {
+        var city: String
+        var temperature: Double
+    }
+
+    init(_ options: ServerOptions = ServerOptions()) throws {
+        server = MCPServer("test", version: "1.2", title: "Test", instructions: "Use it.", options: options)
+        addTypedTools()
+        try addPlainTools()
+        try addResources()
+        try server.register(
+            Prompt("greet", arguments: [PromptArgument("who", required: true), PromptArgument("how")])
+        ) { arguments, _ in
+            GetPromptResult([.user("Hello \(arguments["who"] ?? "")"), .assistant(arguments["how"] ?? "-")])
+        }
+    }
+
+    /// A gate that opens when `wait` was called with this name.
+    func begun(_ name: String) -> Gate {
+        begun.withLock { begun in
+            if let gate = begun[name] { return gate }
+            let gate = Gate()
+            begun[name] = gate
+            return gate
+        }
+    }
+
+    private func addTypedTools() {
+        server.tool("add", "Adds", Arg("a"), Arg("b", "the second")) { (a: Int, b: Int?) in "\(a + (b ?? 0))"
+        }
+        server.tool("later", "Adds later", Arg("a")) { (a: Int) async in
+            await Task.yield()
+            return "\(a + 1)"
+        }
+        server.tool("forecast", "Weather", describe: ["city": "City name"]) { (query: Forecast, _) in
+            Weather(city: query.city, temperature: 21.5)
+        }
+        server.tool("fails", "Fails") { () throws -> String in throw ToolError("b must be positive") }
+        server.tool("echo", "Repeats", schema: #"{"type":"object"}"#) { arguments, _, out in
+            out.text(arguments["text"])
+        }
+    }
+
+    private func addPlainTools() throws {
+        let anything: JSONValue = ["type": "object"]
+        try server.register(Tool("steps", inputSchema: anything)) { _, context in
+            for step in [1.0, 2, 2, 1, 3] { await context.progress(step, total: 3, message: "step") }
+            return .text("done")
+        }
+        try server.register(Tool("wait", inputSchema: anything)) {
+            [release, started, cancelled, self] call, _ in
+            started.increment()
+            begun(call.arguments["name"]?.string ?? "").open()
+            guard await release.wait() else {
+                cancelled.open()
+                return .text("cancelled")
+            }
+            return .text("released \(call.arguments["name"]?.string ?? "")")
+        }
+        try server.registerBlocking(Tool("block", inputSchema: anything)) { call, _ in
+            .text("blocked \(call.arguments["text"]?.string ?? "")")
+        }
+    }
+
+    private func addResources() throws {
+        try server.register(Resource("mem://a", name: "a", mimeType: "text/plain")) { _ in
+            [.text("hello", uri: "mem://a")]
+        }
+        try server.register(Resource("mem://bytes", name: "bytes")) { _ in
+            [.blob([0, 1, 255], uri: "mem://bytes")]
+        }
+        try server.register(ResourceTemplate("mem://item/{name}", name: "items")) { uri, variables, _ in
+            guard let name = variables["name"], name != "none" else { throw MCPError.resourceNotFound(uri) }
+            return [.text("item \(name)", uri: uri)]
+        }
+    }
+}

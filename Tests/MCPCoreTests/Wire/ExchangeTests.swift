@@ -1,0 +1,109 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+/// Remembers what an exchange says.
+final class RecordingSink: ExchangeSink {
+    enum Event: Equatable, Sendable {
+        case notification(String)
+        case answer(String)
+        case end
+    }
+
+    private let log = Mutex<[Event]>([])
+    let executor: (any TaskExecutor)? = nil
+
+    var events: [Event] { log.withLock { $0 } }
+
+    func notify(_ message: ByteSlice) { log.withLock { $0.append(.notification(String(message))) } }
+
+    func finish(_ answer: Answer?) {
+        log.withLock { $0.append(answer.map { .answer(String($0.bytes)) } ?? .end) }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
+    static func exchange(_ sink: RecordingSink, id: Int64 = 1, deadline: Int64 = .max) -> Exchange {
+        Exchange(
+            key: .init(scope: 1, id: RequestID(id)), revision: .newest, progressToken: nil,
+            deadline: deadline, sink: sink)
+    }
+
+    private static func answer(_ text: String) -> Answer { Answer(bytes: ByteSlice(text), status: 200) }
+
+    @Test func answeredOnce() {
+        let sink = RecordingSink()
+        let exchange = Self.exchange(sink)
+        exchange.notify(ByteSlice("n"))
+        #expect(!exchange.isOver)
+        #expect(exchange.finish(Self.answer("a")))
+        #expect(exchange.isOver)
+        #expect(!exchange.finish(Self.answer("b")))
+        #expect(!exchange.fail(Self.answer("c")))
+        #expect(!exchange.cancel())
+        // JRPC-30: nothing after the answer.
+        exchange.notify(ByteSlice("late"))
+        #expect(sink.events == [.notification("n"), .answer("a")])
+    }
+
+    // CANC-03, HTTP-25
+    @Test func cancelledBeforeItsTaskIsKnown() async {
+        let sink = RecordingSink()
+        let exchange = Self.exchange(sink)
+        #expect(exchange.cancel())
+        let task = Task { while !Task.isCancelled { await Task.yield() } }
+        exchange.attach(task)
+        await task.value
+        #expect(sink.events == [.end])
+    }
+
+    @Test(arguments: ["cancel", "fail"]) func theHandlerIsCancelled(_ way: String) async {
+        let sink = RecordingSink()
+        let exchange = Self.exchange(sink)
+        let task = Task { while !Task.isCancelled { await Task.yield() } }
+        exchange.attach(task)
+        if way == "cancel" { exchange.cancel() } else { exchange.fail(Self.answer("late")) }
+        await task.value
+        #expect(sink.events == [way == "cancel" ? .end : .answer("late")])
+    }
+
+    // PROG-03
+    @Test func progressIncreases() {
+        let exchange = Self.exchange(RecordingSink())
+        let offered: [Double] = [0, 0, -1, 0.5, 0.5, .nan, .infinity, 0.25, 1, 2]
+        #expect(offered.filter { exchange.accepts(progress: $0) } == [0, 0.5, 1, 2])
+    }
+
+    /// Handler, deadline and cancellation come at once, from threads of their own, in an order that the seed chooses.
+    @Test(arguments: 0 ..< 8) func whoeverIsFirstEndsIt(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        for round in 0 ..< 150 {
+            let sink = RecordingSink()
+            let exchange = Self.exchange(sink, id: Int64(round))
+            let winners = Mutex<[Int]>([])
+            let order = Array(0 ..< 6).shuffled(using: &random)
+            let spins = order.map { _ in Int.random(in: 0 ... 40, using: &random) }
+            DispatchQueue.concurrentPerform(iterations: order.count) { worker in
+                for _ in 0 ..< spins[worker] { _ = exchange.isOver }
+                let won =
+                    switch order[worker] {
+                    case 0, 1: exchange.finish(Self.answer("\(order[worker])"))
+                    case 2, 3: exchange.cancel()
+                    case 4: exchange.fail(Self.answer("4"))
+                    default:
+                        {
+                            exchange.attach(Task {}); return false
+                        }()
+                    }
+                if won { winners.withLock { $0.append(order[worker]) } }
+            }
+            let winner = winners.withLock { $0 }
+            #expect(winner.count == 1)
+            let expected: RecordingSink.Event =
+                winner.first.map { [2, 3].contains($0) ? .end : .answer("\($0)") } ?? .end
+            #expect(sink.events == [expected])
+        }
+    }
+}
