@@ -47,7 +47,7 @@ fmt: ## formats the sources
 	    Package.swift Sources Tests Examples
 
 docs: ## writes the generated pages of docs/ anew
-	MCP_WRITE_DOCS=1 $(SWIFT) test --filter Generated
+	MCP_WRITE_DOCS=1 $(SWIFT) test --filter JSONDocumentTests
 
 install: release ## into PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin"

@@ -58,11 +58,11 @@ for name in "${!uses[@]}"; do
     { check "$name" || { echo "layers: $name uses a folder that it may not" >&2; exit 1; }; } &
     if ((++running >= 2)); then
         wait -n || status=1
-        ((running -= 1))
+        running=$((running - 1))
     fi
 done
 while ((running > 0)); do
     wait -n || status=1
-    ((running -= 1))
+    running=$((running - 1))
 done
 exit "$status"
