@@ -1,3 +1,5 @@
+import MCPCore
+
 /// Reads a command line by the tables of commands and flags. Nothing here looks at the environment.
 struct InvocationParser {
     private var options = Options()

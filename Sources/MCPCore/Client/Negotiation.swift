@@ -172,6 +172,13 @@ struct Negotiation {
     }
 
     private func explain(_ error: ClientError) -> ClientError {
+        if error.kind == .timeout {
+            return ClientError(
+                .timeout,
+                "the server did not answer initialize within \(options.connectTimeout.milliseconds) ms",
+                details: error.details,
+                hint: "is it an MCP server? A slow one needs a longer time-out for connecting")
+        }
         guard error.kind == .httpStatus, [404, 405].contains(error.httpStatus) else { return error }
         var error = error
         error.hint =

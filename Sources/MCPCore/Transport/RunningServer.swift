@@ -5,8 +5,8 @@ public final class RunningServer: Sendable {
     private let http: [HTTPServer]
     private let stdio: StdioServer?
     private let stdioLoop: EventLoop?
-    private let stopRequested = Mutex(false)
-    private let stopSignal = AsyncStream<Void>.makeStream()
+    /// A stop was asked for, or standard input has ended.
+    private let stopping = OneTimeEvent()
 
     /// The addresses that are listened on, with the ports that were really taken.
     public var addresses: [ListenAddress] { http.flatMap(\.addresses) }
@@ -29,7 +29,10 @@ public final class RunningServer: Sendable {
             return
         }
         let loop = try EventLoop(label: "mcp.stdio")
-        let stdio = StdioServer(server, streams: try StandardStreams.capture(), loop: loop)
+        let stopping = stopping
+        let stdio = StdioServer(server, streams: try StandardStreams.capture(), loop: loop) {
+            stopping.happen()
+        }
         self.stdio = stdio
         stdioLoop = loop
         loop.start()
@@ -38,30 +41,17 @@ public final class RunningServer: Sendable {
 
     /// Asks the server to drain and end. False when it was asked before.
     @discardableResult
-    public func requestStop() -> Bool {
-        let isFirst = stopRequested.withLock { requested in
-            defer { requested = true }
-            return !requested
-        }
-        if isFirst { stopSignal.continuation.finish() }
-        return isFirst
-    }
+    public func requestStop() -> Bool { stopping.happen() }
 
     /// Returns when standard input has ended or a stop was asked for, and everything is drained.
     public func waitUntilEnded() async {
+        await stopping.wait()
         if let stdio {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await stdio.waitUntilEnded() }
-                group.addTask { for await _ in self.stopSignal.stream {} }
-                await group.next()
-                stdio.stop()
-                self.requestStop()
-                await group.waitForAll()
-            }
+            stdio.stop()
+            await stdio.waitUntilEnded()
             stdioLoop?.stop()
-        } else {
-            for await _ in stopSignal.stream {}
         }
+        guard !http.isEmpty else { return }
         await withTaskGroup(of: Void.self) { group in
             for server in http { group.addTask { await server.stop() } }
         }

@@ -62,7 +62,7 @@ struct CommandLineParser {
             if name != "--demo", name != "--stdio" { return .help }
             if name == "--demo" { options.isDemo = true } else { options.isStdio = true }
         default:
-            let near = Suggestion.nearest(to: name, among: Self.options)
+            let near = Suggestion.best(for: name, among: Self.options)
             guard let near else { throw CommandLineError("unknown option \(name)") }
             throw CommandLineError("unknown option \(name)", hint: "did you mean \(near)?")
         }
@@ -95,7 +95,7 @@ struct CommandLineParser {
     private func logLevel(_ text: String) throws(CommandLineError) -> LogLevel {
         if let level = LogLevel(name: text) { return level }
         let names = LogLevel.allCases.map(\.name)
-        let hint = Suggestion.nearest(to: text, among: names).map { "did you mean \($0)?" }
+        let hint = Suggestion.best(for: text, among: names).map { "did you mean \($0)?" }
         throw CommandLineError(
             "--log-level \(text) is not known",
             hint: hint ?? "the levels are \(names.joined(separator: ", "))")
@@ -121,7 +121,7 @@ struct CommandLineParser {
             try refuseOptions(but: [], command: name)
             return name == "schema" ? .schema : name == "version" ? .version : .help
         default:
-            let near = Suggestion.nearest(to: name, among: Self.commands)
+            let near = Suggestion.best(for: name, among: Self.commands)
             let hint =
                 near.map { "did you mean mcp-server \($0)?" }
                 ?? "a configuration file is given with -c; there are " + Self.commands.joined(separator: ", ")

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// Replaces `${…}` in the string values of a configuration, once and not recursively.
 ///
 /// `${VAR}` and `${env:VAR}` read the environment, `${VAR:-default}` has a default, `$env:VAR` stands for a

@@ -1,5 +1,6 @@
 import Dispatch
 import MCPCore
+import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -13,6 +14,12 @@ import Glibc
 struct Daemon {
     let environment: [String: String]
     let started: ContinuousClock.Instant
+    private let lifelong = Lifelong()
+
+    init(environment: [String: String], started: ContinuousClock.Instant) {
+        self.environment = environment
+        self.started = started
+    }
 
     func run(_ arguments: [String]) async -> Int32 {
         let command: Command
@@ -141,9 +148,9 @@ struct Daemon {
                 startup: started.duration(to: ContinuousClock().now)
             ).lines)
         if !addresses.isEmpty { StartupPages.release() }
+        lifelong.keep(signals)
+        if let parent { lifelong.keep(parent) }
         await running.waitUntilEnded()
-        signals.cancel()
-        parent?.cancel()
         return .success
     }
 
@@ -155,6 +162,13 @@ struct Daemon {
         if let drain = limits.drain { options.drainTimeout = drain }
         return .http(addresses.map(\.listenAddress), options: options)
     }
+}
+
+/// What lives as long as the process: taking the watches down would only delay its end.
+private final class Lifelong: Sendable {
+    private let kept = Mutex<[any Sendable]>([])
+
+    func keep(_ thing: any Sendable) { kept.withLock { $0.append(thing) } }
 }
 
 extension RunOptions {

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// Reads a prompt file: an optional header between lines of `---`, then the text.
 ///
 ///     ---
@@ -130,7 +132,7 @@ struct PromptFile {
     private func checkPlaceholders(bodyOffset: Int) {
         let names = prompt.arguments.map(\.name)
         for placeholder in prompt.template.placeholders where !names.contains(placeholder.name) {
-            let near = Suggestion.nearest(to: placeholder.name, among: names).map {
+            let near = Suggestion.best(for: placeholder.name, among: names).map {
                 " (did you mean {{\($0)}}?)"
             }
             diagnostics.error(

@@ -131,7 +131,7 @@ struct ExecReader {
 
     private func known(_ name: String, at position: SourcePosition) -> ToolParameter? {
         if let parameter = input[name] { return parameter }
-        let near = Suggestion.nearest(to: name, among: input.parameters.map(\.name))
+        let near = Suggestion.best(for: name, among: input.parameters.map(\.name))
         let hint = near.map { " (did you mean {\($0)}?)" } ?? ""
         context.diagnostics.error("placeholder {\(name)} is not in \"input\"\(hint)", at: position)
         return nil

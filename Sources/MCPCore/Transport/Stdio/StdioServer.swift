@@ -20,7 +20,8 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private var pending = 0
     private var inputEnded = false
     private var isOver = false
-    private let ended = OnceContinuation<Void>()
+    private let ended = OneTimeEvent()
+    private let onEnd: @Sendable () -> Void
     private var drainTimer: LoopTimer?
 
     private static let readBytes = 64 * 1024
@@ -29,10 +30,15 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     /// How long requests in flight may take after the input has ended.
     private static let drainTimeout: Duration = .seconds(10)
 
-    init(_ server: MCPServer, streams: consuming StandardStreams, loop: EventLoop) {
+    /// - Parameter onEnd: called on the loop when the input has ended and everything is answered.
+    init(
+        _ server: MCPServer, streams: consuming StandardStreams, loop: EventLoop,
+        onEnd: @escaping @Sendable () -> Void = {}
+    ) {
         self.server = server
         self.streams = streams
         self.loop = loop
+        self.onEnd = onEnd
         framer = LineFramer(maximumBytes: server.options.limits.lineBytes)
     }
 
@@ -47,12 +53,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     }
 
     /// Returns when the input has ended and everything that was read is answered.
-    func waitUntilEnded() async {
-        await withCheckedContinuation { continuation in
-            ended.set(continuation)
-            loop.execute { if self.isOver { self.ended.resume(()) } }
-        }
-    }
+    func waitUntilEnded() async { await ended.wait() }
 
     /// Takes no more input, lets what is in flight finish.
     func stop() { loop.execute { self.endInput() } }
@@ -192,7 +193,8 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         if let outputRegistration { loop.deregister(outputRegistration) }
         inputRegistration = nil
         outputRegistration = nil
-        ended.resume(())
+        ended.happen()
+        onEnd()
     }
 
     /// The output's readiness; the input has the server itself as its handler.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MCPClientCLI
+@testable import MCPCore
 
 struct SuggestionTests {
     @Test(arguments: [

@@ -1,7 +1,7 @@
-/// "Did you mean": the nearest of the words that exist.
-enum Suggestion {
+/// "Did you mean": the nearest of the words that exist. For the texts of the daemon and the client.
+package enum Suggestion {
     /// The nearest candidate, when it is near enough to be a slip of the finger.
-    static func best(for word: String, among candidates: some Sequence<String>) -> String? {
+    package static func best(for word: String, among candidates: some Sequence<String>) -> String? {
         let typed = Array(word.lowercased().unicodeScalars.prefix(64))
         guard !typed.isEmpty else { return nil }
         var best: (distance: Int, candidate: String)?
@@ -19,6 +19,11 @@ enum Suggestion {
             if best.map({ distance < $0.distance }) ?? true { best = (distance, candidate) }
         }
         return best?.candidate
+    }
+
+    /// ` (did you mean …?)`, or nothing.
+    package static func hint(for word: String, among candidates: some Sequence<String>) -> String {
+        best(for: word, among: candidates).map { " (did you mean \($0)?)" } ?? ""
     }
 
     /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
