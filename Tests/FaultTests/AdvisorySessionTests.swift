@@ -30,9 +30,11 @@ import Testing
     @Test("Advisory_CVE_2026_52869") func sessionsBelongToTheirPrincipal() throws {
         let sessions = LegacySessions(key: SystemRandom().bytes(32))
         let id = ByteSlice(
-            sessions.make(.newestLegacy, principal: "alice", now: 100, random: SystemRandom().bytes(16)))
+            sessions.make(
+                LegacySession(revision: .newestLegacy, abilities: []), principal: "alice", now: 100,
+                random: SystemRandom().bytes(16)))
         #expect(
-            try sessions.open(id, principal: "alice", now: 100).revision.version
+            try sessions.open(id, principal: "alice", now: 100).settled.revision.version
                 == Revision.newestLegacy.version)
         for principal in ["", "bob", "Alice", "alice\u{0}", "alic"] {
             #expect(throws: LegacySessions.Refusal.self, "\(principal)") {

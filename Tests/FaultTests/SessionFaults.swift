@@ -52,7 +52,10 @@ import Testing
     @Test("fault 70: expiry, other principals, and any number of sessions") func fault70Lifetime() throws {
         let sessions = LegacySessions(key: [1, 2, 3], lifetime: 3_600)
         let random = [UInt8](repeating: 7, count: 16)
-        let id = ByteSlice(sessions.make(.newestLegacy, principal: "alice", now: 1_000, random: random))
+        let id = ByteSlice(
+            sessions.make(
+                LegacySession(revision: .newestLegacy, abilities: []), principal: "alice", now: 1_000,
+                random: random))
         _ = try sessions.open(id, principal: "alice", now: 4_599)
         for (principal, now) in [("alice", Int64(4_600)), ("bob", 1_000), ("", 1_000), ("alice", 0)] {
             #expect(throws: LegacySessions.Refusal.self) {

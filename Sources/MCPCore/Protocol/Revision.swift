@@ -25,6 +25,16 @@ struct Revision: Sendable, Hashable {
         static let versionHeader = Features(rawValue: 1 << 8)
         /// Completion has a capability of its own.
         static let completionsCapability = Features(rawValue: 1 << 9)
+        /// Clients can be asked for input of their users, by forms.
+        static let elicitation = Features(rawValue: 1 << 10)
+        /// Elicitation has modes: form and URL.
+        static let elicitationModes = Features(rawValue: 1 << 11)
+        /// Sampling has tools; a message may hold several blocks.
+        static let samplingTools = Features(rawValue: 1 << 12)
+        /// Completion knows the arguments that are filled in already.
+        static let completionContext = Features(rawValue: 1 << 13)
+        /// An event stream begins with an event that has an id and no data; it may be polled.
+        static let ssePriming = Features(rawValue: 1 << 14)
     }
 
     let version: ProtocolVersion
@@ -47,13 +57,17 @@ struct Revision: Sendable, Hashable {
             resourceNotFound: -32002, index: 1),
         Revision(
             version: .v2025_06_18, isModern: false,
-            features: [.annotations, .structured, .versionHeader, .completionsCapability],
+            features: [
+                .annotations, .structured, .versionHeader, .completionsCapability, .elicitation,
+                .completionContext,
+            ],
             resourceNotFound: -32002, index: 2),
         Revision(
             version: .v2025_11_25, isModern: false,
             features: [
                 .annotations, .structured, .icons, .argumentErrorsAreResults, .errorIDMayBeAbsent,
-                .versionHeader, .completionsCapability,
+                .versionHeader, .completionsCapability, .elicitation, .elicitationModes, .samplingTools,
+                .completionContext, .ssePriming,
             ],
             resourceNotFound: -32002, index: 3),
         Revision(
@@ -61,6 +75,7 @@ struct Revision: Sendable, Hashable {
             features: [
                 .annotations, .structured, .icons, .anyStructured, .stampedResults,
                 .argumentErrorsAreResults, .errorIDMayBeAbsent, .versionHeader, .completionsCapability,
+                .elicitation, .elicitationModes, .samplingTools, .completionContext,
             ],
             resourceNotFound: -32602, index: 4),
     ]

@@ -8,8 +8,8 @@ extension Dispatcher {
     ) -> Disposition {
         do {
             let message = try MessageScanner.scan(bytes, limits: jsonLimits)
-            guard message.head.kind == .batch, case .negotiated(let revision) = origin.slot,
-                revision.has(.batches)
+            guard message.head.kind == .batch, case .negotiated(let session) = origin.slot,
+                session.revision.has(.batches)
             else { return serve(message, from: &origin, into: &writer, sink: sink) }
             return serveBatch(message, from: &origin, into: &writer, sink: sink)
         } catch {

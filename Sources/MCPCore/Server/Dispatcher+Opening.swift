@@ -26,7 +26,9 @@ extension Dispatcher {
         // A version that is not served gets a counter-offer, not an error (LIFE-03).
         let named = Revision.named(wanted).flatMap { $0.isModern ? nil : $0 }
         let revision = named ?? .newestLegacy
-        origin.slot = .negotiated(revision)
+        let declared = request.message.params?["capabilities"] ?? RawJSON(unchecked: ByteSlice("{}"))
+        origin.slot = .negotiated(
+            LegacySession(revision: revision, abilities: ClientAbilities(declared, for: revision)))
         envelope.begin(&writer, id: request.idBytes, for: revision)
         writer.member("protocolVersion", revision.version.text)
         writeCapabilities(registry, to: &writer, for: revision)

@@ -11,9 +11,9 @@ extension Dispatcher {
         } catch {
             return fail(request, error, &writer)
         }
-        return `defer`(request, timeout: nil, &writer, sink) { [self] exchange in
+        return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
             do {
-                let result = try await entry.get(arguments, RequestContext(request, exchange))
+                let result = try await entry.get(arguments, RequestContext(request, deferred))
                 return answer { write(result, for: request, &$0) }
             } catch {
                 return answer { fail(request, publicError(error, "prompts/get"), &$0) }

@@ -15,7 +15,7 @@ extension Dispatcher {
         } catch {
             return fail(request, error, &writer)
         }
-        return `defer`(request, timeout: nil, &writer, sink) { [self] exchange in
+        return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
             do {
                 let page = try await page(at: place, registry)
                 return answer { write(page, for: request, &$0) }
@@ -88,9 +88,9 @@ extension Dispatcher {
                 ),
                 &writer)
         }
-        return `defer`(request, timeout: nil, &writer, sink) { [self] exchange in
+        return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
             do {
-                let context = RequestContext(request, exchange)
+                let context = RequestContext(request, deferred)
                 guard let contents = try await read(uri, registry, context), !contents.isEmpty else {
                     return answer { fail(request, .resourceNotFound(uri), &$0) }
                 }

@@ -3,7 +3,8 @@ import Dispatch
 extension Dispatcher {
     /// `tools/call` (server/tools "Calling Tools").
     func callTool(
-        _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
+        _ request: Request, _ registry: Registry, _ claims: HeaderClaims?, _ writer: inout JSONWriter,
+        _ sink: SinkMaker
     ) -> Disposition {
         let head = request.message.head
         let bytes = request.message.bytes
@@ -26,14 +27,14 @@ extension Dispatcher {
             return callNow(request, entry, arguments, &writer, body)
         case .asynchronous(let body):
             let call = ToolCall(name: entry.tool.name, arguments: arguments)
-            return `defer`(request, timeout: entry.timeout, &writer, sink) { [self] exchange in
-                await answer(request, entry) { try await body(call, RequestContext(request, exchange)) }
+            return `defer`(request, timeout: entry.timeout, &writer, sink) { [self] deferred in
+                await answer(request, entry) { try await body(call, RequestContext(request, deferred)) }
             }
         case .offloaded(let body):
             let call = ToolCall(name: entry.tool.name, arguments: arguments)
-            return `defer`(request, timeout: entry.timeout, &writer, sink) { [self] exchange in
+            return `defer`(request, timeout: entry.timeout, &writer, sink) { [self] deferred in
                 await answer(request, entry) {
-                    try await offload { try body(call, RequestContext(request, exchange)) }
+                    try await offload { try body(call, RequestContext(request, deferred)) }
                 }
             }
         }
@@ -188,12 +189,6 @@ extension Dispatcher {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Result(catching: body)) }
         }
-    }
-}
-
-extension RequestContext {
-    init(_ request: Dispatcher.Request, _ exchange: Exchange?) {
-        self.init(message: request.message, revision: request.revision, exchange: exchange)
     }
 }
 

@@ -61,6 +61,8 @@ final class Dispatcher: Sendable {
         let message: Message
         let verdict: Classifier.Verdict
         let scope: UInt64
+        /// What a client of a handshake revision can be asked for.
+        let abilities: ClientAbilities
 
         var revision: Revision { verdict.revision }
         var idBytes: ByteSlice { message.bytes[message.head.id.range] }
@@ -98,7 +100,7 @@ final class Dispatcher: Sendable {
         _ refusal: Refusal, id: ByteSlice?, slot: LegacySlot, _ writer: inout JSONWriter
     ) -> Disposition {
         let revision: Revision
-        if case .negotiated(let negotiated) = slot { revision = negotiated } else { revision = .newest }
+        if case .negotiated(let session) = slot { revision = session.revision } else { revision = .newest }
         ResultEnvelope.error(refusal.error, id: id, to: &writer, for: revision)
         counters.count(.refused)
         return .answered(status: refusal.status)
@@ -118,7 +120,9 @@ final class Dispatcher: Sendable {
             return refuse(message, error, origin, &writer)
         }
         if message.head.kind == .notification { return take(message, verdict, origin, &writer) }
-        let request = Request(message: message, verdict: verdict, scope: origin.scope)
+        let request = Request(
+            message: message, verdict: verdict, scope: origin.scope,
+            abilities: origin.slot.session?.abilities ?? [])
         if verdict.entry.flags.contains(.notification) {
             return fail(request, .methodNotFound(message.method), &writer)
         }
@@ -129,7 +133,7 @@ final class Dispatcher: Sendable {
             return fail(request, .invalidParams("\(message.method) needs params"), &writer)
         }
         let registry = registry.current
-        guard registry.offers(verdict.entry.capability) else {
+        guard offers(verdict.entry.capability, registry) else {
             return fail(request, .methodNotFound(message.method), &writer)
         }
         counters.count(.requests)
@@ -141,7 +145,7 @@ final class Dispatcher: Sendable {
         _ sink: SinkMaker
     ) -> Disposition {
         switch request.verdict.entry.method {
-        case .toolsCall: callTool(request, registry, &writer, sink)
+        case .toolsCall: callTool(request, registry, origin.claims, &writer, sink)
         case .toolsList, .promptsList, .resourceTemplatesList: list(request, registry, &writer)
         case .resourcesList: listResources(request, registry, &writer, sink)
         case .resourcesRead: readResource(request, registry, &writer, sink)
@@ -149,7 +153,24 @@ final class Dispatcher: Sendable {
         case .discover: discover(request, registry, &writer)
         case .initialize: initialize(request, registry, &origin, &writer)
         case .ping: pong(request, &writer)
-        case .initialized, .cancelled: .accepted
+        case .complete: complete(request, registry, &writer, sink)
+        case .setLevel: setLevel(request, &writer)
+        case .listen: listen(request, &writer, sink)
+        case .subscribe: subscribe(request, &writer)
+        case .unsubscribe: unsubscribe(request, &writer)
+        case .tasksGet, .tasksUpdate, .tasksCancel: serveTask(request, &writer)
+        case .initialized, .cancelled, .rootsListChanged: .accepted
+        }
+    }
+
+    private func offers(_ capability: MethodEntry.Capability, _ registry: Registry) -> Bool {
+        switch capability {
+        case .none: true
+        case .tools: registry.offersTools
+        case .resources: registry.offersResources
+        case .prompts: registry.offersPrompts
+        case .completions: registry.offersCompletions
+        case .tasks: options.tasks != nil
         }
     }
 
@@ -203,7 +224,7 @@ final class Dispatcher: Sendable {
     /// Runs `body` as a task and sends the answer that it returns.
     func `defer`(
         _ request: Request, timeout: Duration?, _ writer: inout JSONWriter, _ sink: SinkMaker,
-        _ body: @escaping @Sendable (Exchange) async -> Answer
+        _ body: @escaping @Sendable (DeferredCall) async -> Answer
     ) -> Disposition {
         guard let id = request.message.id else { return fail(request, .invalidRequest("Bad id"), &writer) }
         let limit = timeout ?? options.limits.requestDeadline
@@ -226,7 +247,7 @@ final class Dispatcher: Sendable {
         }
         deadlines.watch(exchange)
         let task = Task(executorPreference: exchange.executor) { [self] in
-            let answer = await body(exchange)
+            let answer = await body(DeferredCall(request, exchange, self))
             inFlight.remove(exchange.key)
             if !exchange.finish(answer) { counters.count(.lateResults) }
         }

@@ -28,6 +28,7 @@ final class Registry: Sendable {
         var templates: [TemplateEntry] = []
         var providers: [any ResourceProvider] = []
         var prompts: [PromptEntry] = []
+        var completions: [CompletionEntry] = []
     }
 
     let contents: Draft
@@ -46,17 +47,9 @@ final class Registry: Sendable {
 
     var offersTools: Bool { !contents.tools.isEmpty }
     var offersPrompts: Bool { !contents.prompts.isEmpty }
+    var offersCompletions: Bool { !contents.completions.isEmpty }
     var offersResources: Bool {
         !contents.resources.isEmpty || !contents.templates.isEmpty || !contents.providers.isEmpty
-    }
-
-    func offers(_ capability: MethodEntry.Capability) -> Bool {
-        switch capability {
-        case .none: true
-        case .tools: offersTools
-        case .resources: offersResources
-        case .prompts: offersPrompts
-        }
     }
 
     /// The tool named by a JSON string, quotes included.

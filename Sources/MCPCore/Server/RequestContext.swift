@@ -4,12 +4,16 @@
 public struct RequestContext: Sendable {
     let message: Message
     let revision: Revision
-    let exchange: Exchange?
+    /// What a client of a handshake revision can be asked for.
+    let abilities: ClientAbilities
+    /// Nil for a tool that answers on the spot.
+    let call: DeferredCall?
 
-    init(message: Message, revision: Revision, exchange: Exchange?) {
-        self.message = message
-        self.revision = revision
-        self.exchange = exchange
+    init(_ request: Dispatcher.Request, _ call: DeferredCall?) {
+        message = request.message
+        revision = request.revision
+        abilities = request.abilities
+        self.call = call
     }
 
     /// The revision of the protocol that the request speaks.
@@ -23,21 +27,23 @@ public struct RequestContext: Sendable {
         meta?["io.modelcontextprotocol/clientInfo"].flatMap { try? Implementation(json: $0.value) }
     }
 
-    /// What the client says it can do (2026-07-28); empty before.
+    /// What the client says it can do: with this request (2026-07-28), or at the handshake.
     public var clientCapabilities: ClientCapabilities {
-        meta?["io.modelcontextprotocol/clientCapabilities"]
+        guard revision.isModern else { return abilities.capabilities }
+        return meta?["io.modelcontextprotocol/clientCapabilities"]
             .flatMap { try? ClientCapabilities(json: $0.value) } ?? ClientCapabilities()
     }
 
     /// Whether nobody waits for the answer any more: cancelled, disconnected or past its deadline.
-    public var isCancelled: Bool { Task.isCancelled || exchange?.isOver == true }
+    public var isCancelled: Bool { Task.isCancelled || call?.isOver == true }
 
     /// Reports how far the call has come, when the client asked for it (basic/patterns/progress).
     ///
     /// A value that is not greater than the last one is dropped, and so is a report after the answer
     /// (PROG-03).
     public func progress(_ progress: Double, total: Double? = nil, message: String? = nil) async {
-        guard let exchange, let token = exchange.progressToken, exchange.accepts(progress: progress)
+        guard let exchange = call?.exchange, let token = exchange.progressToken,
+            exchange.accepts(progress: progress)
         else { return }
         exchange.notify(
             Notifications.progress(

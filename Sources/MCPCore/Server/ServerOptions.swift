@@ -27,7 +27,10 @@ public struct ServerOptions: Sendable {
     public var listTTL: Duration = .zero
     /// How long clients may keep what they read: 0.
     public var readTTL: Duration = .zero
-    /// Signs cursors and session ids; instances that share it accept each other's. Nil: 32 random bytes.
+    /// Turns the tasks extension on (CAP-06); nil leaves it off.
+    public var tasks: TaskOptions?
+    /// Signs cursors, session ids and `requestState`; instances that share it accept each other's. Nil: 32
+    /// random bytes.
     public var stateKey: [UInt8]?
     /// Takes a line about something worth knowing, such as a handler that failed; nil drops it.
     public var log: (@Sendable (String) -> Void)?

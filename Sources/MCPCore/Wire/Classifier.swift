@@ -77,13 +77,21 @@ enum Classifier {
     private static func compareName(
         _ claims: HeaderClaims, with message: Message, _ entry: MethodEntry
     ) throws(Refusal) {
-        let part =
-            entry.flags.contains(.mirrorsName)
-            ? message.head.name : entry.flags.contains(.mirrorsURI) ? message.head.uri : MessageHead.Part()
+        let value: ByteSlice
+        if entry.flags.contains(.mirrorsTask) {
+            guard let task = message.params?["taskId"] else { return }
+            value = task.bytes
+        } else {
+            let part =
+                entry.flags.contains(.mirrorsName)
+                ? message.head.name
+                : entry.flags.contains(.mirrorsURI) ? message.head.uri : MessageHead.Part()
+            guard part.isPresent else { return }
+            value = message.bytes[part.range]
+        }
         // Without a string in the body there is nothing to compare with: decoding refuses it (AMB-14).
-        guard part.isPresent, message.bytes[Int(part.start)] == UInt8(ascii: "\"") else { return }
+        guard value.first == UInt8(ascii: "\"") else { return }
         guard let header = claims.name else { throw .headerMismatch("The header Mcp-Name is missing") }
-        let value = message.bytes[part.range]
         if claims.equals(header, content: value), !claims.mayBeEncoded(header), !value.contains(0x5C) {
             return
         }
@@ -122,8 +130,8 @@ enum Classifier {
             throw notInitialized(message)
         }
         switch slot {
-        case .negotiated(let revision):
-            return Verdict(isModern: false, revision: revision, entry: entry)
+        case .negotiated(let session):
+            return Verdict(isModern: false, revision: session.revision, entry: entry)
         case .none:
             guard entry.flags.contains(.beforeInitialize) || entry.flags.contains(.notification) else {
                 throw notInitialized(message)
@@ -137,10 +145,4 @@ enum Classifier {
             .invalidRequest(
                 "\(message.method) needs 'initialize' first, or _meta with a protocol version"), status: 400)
     }
-}
-
-/// What `initialize` fixed: nothing, or a revision. Belongs to one stdio process or one HTTP session.
-enum LegacySlot: Sendable {
-    case none
-    case negotiated(Revision)
 }

@@ -2,12 +2,12 @@ import Synchronization
 
 /// Session ids of the handshake revisions over HTTP, which carry all that a session is (LEG-21).
 ///
-/// An id holds the revision, its time of birth and 128 random bits under a MAC, so any instance with the same
-/// key serves it, and a restart loses nothing. It names a conversation and is never a proof of identity
-/// (LEG-28): the principal is part of what the MAC covers.
+/// An id holds the revision, what the client can do, its time of birth and 128 random bits under a MAC, so any
+/// instance with the same key serves it, and a restart loses nothing. It names a conversation and is never a
+/// proof of identity (LEG-28): the principal is part of what the MAC covers.
 final class LegacySessions: Sendable {
     struct Session: Sendable {
-        let revision: Revision
+        let settled: LegacySession
         /// Ids of requests are unique within it.
         let scope: UInt64
     }
@@ -20,8 +20,8 @@ final class LegacySessions: Sendable {
     private let ended = Mutex<[UInt64: Int64]>([:])
     private static let maximumEnded = 100_000
 
-    private static let format: UInt8 = 1
-    private static let bodyBytes = 1 + 1 + 8 + 16
+    private static let format: UInt8 = 2
+    private static let bodyBytes = 1 + 1 + 1 + 8 + 16
     private static let macBytes = 16
 
     /// - Parameter lifetime: seconds after which an id is no longer good.
@@ -30,8 +30,12 @@ final class LegacySessions: Sendable {
         self.lifetime = lifetime
     }
 
-    func make(_ revision: Revision, principal: String, now: Int64, random: some Collection<UInt8>) -> String {
-        var body: [UInt8] = [Self.format, UInt8(truncatingIfNeeded: revision.index)]
+    func make(
+        _ session: LegacySession, principal: String, now: Int64, random: some Collection<UInt8>
+    ) -> String {
+        var body: [UInt8] = [
+            Self.format, UInt8(truncatingIfNeeded: session.revision.index), session.abilities.rawValue,
+        ]
         for shift in stride(from: 56, through: 0, by: -8) {
             body.append(UInt8(truncatingIfNeeded: now >> shift))
         }
@@ -46,11 +50,13 @@ final class LegacySessions: Sendable {
         guard constantTimeEquals(bytes.suffix(Self.macBytes), mac(body, principal)), body[0] == Self.format,
             Int(body[1]) < Revision.all.count
         else { throw .unknown }
-        let born = body[2 ..< 10].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let born = body[3 ..< 11].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         guard now - born < lifetime, born - now < 300 else { throw .expired }
-        let scope = body[10 ..< 18].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1 << 63
+        let scope = body[11 ..< 19].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1 << 63
         guard ended.withLock({ $0[scope] == nil }) else { throw .ended }
-        return Session(revision: Revision.all[Int(body[1])], scope: scope)
+        let settled = LegacySession(
+            revision: Revision.all[Int(body[1])], abilities: ClientAbilities(rawValue: body[2]))
+        return Session(settled: settled, scope: scope)
     }
 
     /// Ends a session: its id is refused from now on, by this instance.

@@ -4,6 +4,9 @@ enum Method: UInt8, Sendable {
     case toolsList, toolsCall
     case resourcesList, resourceTemplatesList, resourcesRead
     case promptsList, promptsGet
+    case complete, setLevel
+    case listen, subscribe, unsubscribe, rootsListChanged
+    case tasksGet, tasksUpdate, tasksCancel
 }
 
 /// One row of an era's method table.
@@ -22,10 +25,12 @@ struct MethodEntry: Sendable {
         static let mirrorsURI = Flags(rawValue: 1 << 4)
         /// The result carries `ttlMs` and `cacheScope` where the revision has them (CACHE-01).
         static let cacheable = Flags(rawValue: 1 << 5)
+        /// `Mcp-Name` repeats `params.taskId` (HDR-05).
+        static let mirrorsTask = Flags(rawValue: 1 << 6)
     }
 
     /// What the server must offer, else the method does not exist (JRPC-22).
-    enum Capability: Sendable { case none, tools, resources, prompts }
+    enum Capability: Sendable { case none, tools, resources, prompts, completions, tasks }
 
     let name: StaticString
     let method: Method

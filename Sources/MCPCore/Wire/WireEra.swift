@@ -21,6 +21,11 @@ struct WireEra: Sendable {
             MethodEntry("resources/templates/list", .resourceTemplatesList, .cacheable, needs: .resources),
             MethodEntry("prompts/get", .promptsGet, [.needsParams, .mirrorsName], needs: .prompts),
             MethodEntry("prompts/list", .promptsList, .cacheable, needs: .prompts),
+            MethodEntry("completion/complete", .complete, .needsParams, needs: .completions),
+            MethodEntry("subscriptions/listen", .listen, .needsParams),
+            MethodEntry("tasks/get", .tasksGet, [.needsParams, .mirrorsTask], needs: .tasks),
+            MethodEntry("tasks/update", .tasksUpdate, [.needsParams, .mirrorsTask], needs: .tasks),
+            MethodEntry("tasks/cancel", .tasksCancel, [.needsParams, .mirrorsTask], needs: .tasks),
             MethodEntry("notifications/cancelled", .cancelled, .notification),
         ]))
 
@@ -37,6 +42,11 @@ struct WireEra: Sendable {
             MethodEntry("resources/templates/list", .resourceTemplatesList, needs: .resources),
             MethodEntry("prompts/get", .promptsGet, .needsParams, needs: .prompts),
             MethodEntry("prompts/list", .promptsList, needs: .prompts),
+            MethodEntry("completion/complete", .complete, .needsParams, needs: .completions),
+            MethodEntry("logging/setLevel", .setLevel, .needsParams),
+            MethodEntry("resources/subscribe", .subscribe, .needsParams, needs: .resources),
+            MethodEntry("resources/unsubscribe", .unsubscribe, .needsParams, needs: .resources),
+            MethodEntry("notifications/roots/list_changed", .rootsListChanged, .notification),
             MethodEntry("notifications/cancelled", .cancelled, .notification),
         ]))
 }

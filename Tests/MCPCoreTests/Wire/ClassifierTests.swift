@@ -256,7 +256,11 @@ struct ClassifierCase: Sendable, CustomTestStringConvertible {
     @Test(arguments: shapes + eras + versions + methods)
     func judgement(_ test: ClassifierCase) throws {
         let message = try MessageScanner.scan(ByteSlice(test.message), limits: JSONLimits())
-        let slot = try test.slot.map { LegacySlot.negotiated(try #require(Revision.named($0))) } ?? .none
+        let slot =
+            try test.slot.map {
+                LegacySlot.negotiated(
+                    LegacySession(revision: try #require(Revision.named($0)), abilities: []))
+            } ?? .none
         let found: Judgement
         do {
             let verdict = try Classifier.classify(message, claims: test.headers?.claims, legacy: slot)

@@ -28,10 +28,12 @@ import Testing
     @Test(arguments: Revision.all.map(\.version.text)) func carriesItsRevision(_ version: String) throws {
         let revision = try #require(Revision.named(version))
         let sessions = LegacySessions(key: Self.key)
-        let id = sessions.make(revision, principal: "p", now: 1000, random: Self.random)
+        let id = sessions.make(
+            LegacySession(revision: revision, abilities: [.roots, .elicitation]), principal: "p", now: 1000,
+            random: Self.random)
         #expect(id.utf8.allSatisfy { $0 >= 0x21 && $0 <= 0x7E })
         let session = try sessions.open(ByteSlice(id), principal: "p", now: 1001)
-        #expect(session.revision == revision)
+        #expect(session.settled == LegacySession(revision: revision, abilities: [.roots, .elicitation]))
         // Another instance with the same key takes it (JRPC-26).
         let other = try LegacySessions(key: Self.key).open(ByteSlice(id), principal: "p", now: 1001)
         #expect(other.scope == session.scope)
@@ -41,7 +43,9 @@ import Testing
         let sessions = LegacySessions(key: Self.key)
         var scopes: Set<UInt64> = []
         for _ in 0 ..< 100 {
-            let id = sessions.make(.newestLegacy, principal: "", now: 1000, random: SystemRandom().bytes(16))
+            let id = sessions.make(
+                LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+                random: SystemRandom().bytes(16))
             let scope = try sessions.open(ByteSlice(id), principal: "", now: 1000).scope
             // Never the number of a connection.
             #expect(scope >= 1 << 63)
@@ -53,7 +57,9 @@ import Testing
     // LEG-24, LEG-28
     @Test func everyChangedByteIsRefused() throws {
         let sessions = LegacySessions(key: Self.key)
-        let id = sessions.make(.newestLegacy, principal: "", now: 1000, random: Self.random)
+        let id = sessions.make(
+            LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+            random: Self.random)
         let bytes = try #require(Base64URL.decode(id))
         for place in bytes.indices {
             for bit in 0 ..< 8 {
@@ -72,7 +78,9 @@ import Testing
 
     @Test func otherKeyAndOtherPrincipal() {
         let sessions = LegacySessions(key: Self.key)
-        let id = sessions.make(.newestLegacy, principal: "alice", now: 1000, random: Self.random)
+        let id = sessions.make(
+            LegacySession(revision: .newestLegacy, abilities: []), principal: "alice", now: 1000,
+            random: Self.random)
         #expect(Self.refusal(sessions, id, principal: "alice") == nil)
         #expect(Self.refusal(sessions, id, principal: "bob") == .unknown)
         #expect(Self.refusal(sessions, id) == .unknown)
@@ -88,15 +96,21 @@ import Testing
         ] as [(Int64, LegacySessions.Refusal?)])
     func age(_ now: Int64, _ refusal: LegacySessions.Refusal?) {
         let sessions = LegacySessions(key: Self.key, lifetime: 100)
-        let id = sessions.make(.newestLegacy, principal: "", now: 1000, random: Self.random)
+        let id = sessions.make(
+            LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+            random: Self.random)
         #expect(Self.refusal(sessions, id, now: now) == refusal)
     }
 
     // LEG-24, LEG-26
     @Test func ended() throws {
         let sessions = LegacySessions(key: Self.key)
-        let id = sessions.make(.newestLegacy, principal: "", now: 1000, random: Self.random)
-        let other = sessions.make(.newestLegacy, principal: "", now: 1000, random: Self.random.reversed())
+        let id = sessions.make(
+            LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+            random: Self.random)
+        let other = sessions.make(
+            LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+            random: Self.random.reversed())
         sessions.end(try sessions.open(ByteSlice(id), principal: "", now: 1000), now: 1000)
         #expect(Self.refusal(sessions, id) == .ended)
         #expect(Self.refusal(sessions, other) == nil)

@@ -104,8 +104,8 @@ extension HTTPConnection {
         switch disposition {
         case .answered(let status):
             var extra: HeaderFields?
-            if wasOpen, case .negotiated(let revision) = origin.slot {
-                extra = endpoint.sessionHeader(for: revision)
+            if wasOpen, case .negotiated(let session) = origin.slot {
+                extra = endpoint.sessionHeader(for: session)
             }
             if status == 200, extra == nil {
                 ResponseWriter.finish(response, in: &output.out)
@@ -222,10 +222,6 @@ extension ByteBuffer {
     func withCopy(from offset: Int) -> [UInt8] {
         unsafe withBytes { unsafe Array($0[offset...]) }
     }
-}
-
-extension LegacySlot {
-    var isNegotiated: Bool { if case .negotiated = self { true } else { false } }
 }
 
 extension Origin {

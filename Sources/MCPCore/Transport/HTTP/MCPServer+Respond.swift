@@ -60,8 +60,8 @@ public final class MCPEndpoint: Sendable {
         switch endpoint.dispatcher.receiveAny(body, from: &origin, into: &writer, sink: { sink }) {
         case .answered(let status):
             var headers = HeaderFields()
-            if wasOpen, case .negotiated(let revision) = origin.slot {
-                headers = endpoint.sessionHeader(for: revision) ?? headers
+            if wasOpen, case .negotiated(let session) = origin.slot {
+                headers = endpoint.sessionHeader(for: session) ?? headers
             }
             try? headers.set("Content-Type", to: "application/json")
             return HTTPResponse(

@@ -98,7 +98,7 @@ final class StreamableEndpoint: Sendable {
         // A modern request ignores a session id (HTTP-17).
         if let id = head.value(.mcpSessionID, in: bytes), !namesModernVersion(claims) {
             let session = try session(id, head)
-            origin.slot = .negotiated(session.revision)
+            origin.slot = .negotiated(session.settled)
             origin.scope = session.scope
         }
         return origin
@@ -133,9 +133,9 @@ final class StreamableEndpoint: Sendable {
     }
 
     /// The header that an `initialize` answer carries.
-    func sessionHeader(for revision: Revision) -> HeaderFields? {
+    func sessionHeader(for session: LegacySession) -> HeaderFields? {
         let id = sessions.make(
-            revision, principal: "", now: wallSeconds, random: SystemRandom().bytes(16))
+            session, principal: "", now: wallSeconds, random: SystemRandom().bytes(16))
         return try? HeaderFields(["Mcp-Session-Id": id])
     }
 

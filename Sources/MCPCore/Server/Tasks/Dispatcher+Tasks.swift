@@ -1,0 +1,6 @@
+/// `tasks/get`, `tasks/update` and `tasks/cancel` (`io.modelcontextprotocol/tasks`).
+extension Dispatcher {
+    func serveTask(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
+        fail(request, .methodNotFound(request.message.method), &writer)
+    }
+}

@@ -1,0 +1,5 @@
+/// How the tasks extension behaves (`io.modelcontextprotocol/tasks`).
+public struct TaskOptions: Sendable, Hashable {
+    /// The defaults.
+    public init() {}
+}

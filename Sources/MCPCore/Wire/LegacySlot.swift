@@ -1,0 +1,68 @@
+/// What `initialize` fixed: nothing, or a conversation. Belongs to one stdio process or one HTTP session.
+enum LegacySlot: Sendable {
+    case none
+    case negotiated(LegacySession)
+
+    var session: LegacySession? { if case .negotiated(let session) = self { session } else { nil } }
+    var isNegotiated: Bool { session != nil }
+}
+
+/// What a handshake settled: the revision, and what the client can do.
+///
+/// It is small enough to travel inside a session id, so that any instance with the same key knows it (LEG-21).
+struct LegacySession: Sendable, Hashable {
+    let revision: Revision
+    var abilities: ClientAbilities
+}
+
+/// What a client of the handshake revisions can be asked for.
+struct ClientAbilities: OptionSet, Sendable, Hashable {
+    let rawValue: UInt8
+
+    static let roots = ClientAbilities(rawValue: 1 << 0)
+    static let sampling = ClientAbilities(rawValue: 1 << 1)
+    static let samplingTools = ClientAbilities(rawValue: 1 << 2)
+    static let samplingContext = ClientAbilities(rawValue: 1 << 3)
+    static let elicitation = ClientAbilities(rawValue: 1 << 4)
+    static let elicitationURL = ClientAbilities(rawValue: 1 << 5)
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Reads what `initialize` declares, as far as the revision has it.
+    init(_ capabilities: RawJSON, for revision: Revision) {
+        self = []
+        if capabilities["roots"]?.kind == .object { insert(.roots) }
+        if let sampling = capabilities["sampling"], sampling.kind == .object {
+            insert(.sampling)
+            if revision.has(.samplingTools), sampling["tools"] != nil { insert(.samplingTools) }
+            if revision.has(.samplingTools), sampling["context"] != nil { insert(.samplingContext) }
+        }
+        if revision.has(.elicitation), let elicitation = capabilities["elicitation"],
+            elicitation.kind == .object
+        {
+            let url = revision.has(.elicitationModes) && elicitation["url"] != nil
+            if url { insert(.elicitationURL) }
+            // `{}` means form (ELIC-01).
+            if !url || elicitation["form"] != nil { insert(.elicitation) }
+        }
+    }
+
+    /// The same, in the words of the newest revision.
+    var capabilities: ClientCapabilities {
+        var json = JSONObject()
+        if contains(.roots) { json["roots"] = [:] }
+        if contains(.sampling) {
+            var sampling = JSONObject()
+            if contains(.samplingTools) { sampling["tools"] = [:] }
+            if contains(.samplingContext) { sampling["context"] = [:] }
+            json["sampling"] = .object(sampling)
+        }
+        if !isDisjoint(with: [.elicitation, .elicitationURL]) {
+            var elicitation = JSONObject()
+            if contains(.elicitation) { elicitation["form"] = [:] }
+            if contains(.elicitationURL) { elicitation["url"] = [:] }
+            json["elicitation"] = .object(elicitation)
+        }
+        return (try? ClientCapabilities(json: .object(json))) ?? ClientCapabilities()
+    }
+}
