@@ -18,7 +18,7 @@ struct CallCommand {
     }
 
     /// The schema is not needed where nothing is typed and nothing is checked.
-    private func arguments(_ name: String, _ words: [String]) async throws(Failure) -> JSONObject {
+    func arguments(_ name: String, _ words: [String]) async throws(Failure) -> JSONObject {
         let isWholeObject = words.count == 1 && words[0].hasPrefix("{")
         var schema: JSONValue = ["type": "object"]
         if !(options.noValidate && isWholeObject) {

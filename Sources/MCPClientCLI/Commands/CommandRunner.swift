@@ -88,6 +88,7 @@ struct CommandRunner: Sendable {
         case .prompt: try await PromptCommand(session: session).run(first, words)
         case .raw: try await RawCommand(session: session).run(first, operands.dropFirst().first)
         case .ping: try await PingCommand(session: session).run()
+        case .bench: return try await BenchCommand(session: session).run(first, words)
         case .version: version(session.console)
         }
         return .ok

@@ -1,6 +1,6 @@
 /// The commands. Their grammar and their help are rows of one table.
 enum Command: String, Sendable, CaseIterable {
-    case info, tools, tool, call, resources, templates, read, prompts, prompt, raw, ping, version
+    case info, tools, tool, call, resources, templates, read, prompts, prompt, raw, ping, bench, version
 }
 
 /// One word that stands after the TARGET of a command.
@@ -77,6 +77,16 @@ extension Command {
         case .ping:
             CommandGrammar(
                 summary: "measure one round trip", examples: ["mcp-client ping localhost:3000"])
+        case .bench:
+            CommandGrammar(
+                summary: "call a tool many times, print how long the calls took",
+                operands: [Operand(name: "TOOL", count: .one)],
+                takesArguments: true,
+                notes: [
+                    "The processor time of the server is shown where it can be read: a program after --,",
+                    "or a server of the same user on this machine (Linux).",
+                ],
+                examples: ["mcp-client bench -n 20000 -c 16 localhost:3000 echo text=hello"])
         case .version:
             CommandGrammar(summary: "print the version; no network access", needsTarget: false)
         }

@@ -3,6 +3,7 @@ enum Flag: Sendable, CaseIterable {
     case json, raw, structured, select, output, quiet, verbose, wire, timings, color
     case header, bearerEnv, bearerFile, environment, directory
     case protocolVersion, timeout, deadline, connectTimeout, noValidate
+    case benchCount, benchConcurrency
     case help, version
 }
 
@@ -41,7 +42,15 @@ extension Flag {
             FlagGrammar(
                 group: .arguments, names: ["--no-validate"],
                 summary: "send the arguments without checking them against the schema",
-                commands: [.call, .prompt])
+                commands: [.call, .prompt, .bench])
+        case .benchCount:
+            FlagGrammar(
+                group: .arguments, names: ["-n", "--requests"], value: "COUNT",
+                summary: "calls to make (1000)", commands: [.bench])
+        case .benchConcurrency:
+            FlagGrammar(
+                group: .arguments, names: ["-c", "--concurrency"], value: "COUNT",
+                summary: "calls at the same time (1)", commands: [.bench])
         case .help:
             FlagGrammar(group: .other, names: ["--help", "-h"], summary: "print help")
         case .version:

@@ -25,6 +25,9 @@ struct Options: Sendable {
     var deadline: Duration?
     var connectTimeout = Duration.seconds(10)
     var noValidate = false
+    /// Calls that `bench` makes, and how many of them at the same time.
+    var benchCount = 1000
+    var benchConcurrency = 1
     var help = false
     var version = false
     /// Flags in the order they came, to check them against the command.
@@ -63,6 +66,8 @@ struct Options: Sendable {
         case .deadline: deadline = try Self.time(value, flag)
         case .connectTimeout: connectTimeout = try Self.time(value, flag)
         case .noValidate: noValidate = true
+        case .benchCount: benchCount = try Self.number(value, flag, 1 ... 10_000_000)
+        case .benchConcurrency: benchConcurrency = try Self.number(value, flag, 1 ... 1024)
         case .help: help = true
         case .version: version = true
         }
@@ -71,6 +76,17 @@ struct Options: Sendable {
     private func nonEmpty(_ value: String, _ flag: Flag) throws(Failure) -> String {
         if value.isEmpty { throw .usage("\(flag.name) needs a value") }
         return value
+    }
+
+    private static func number(
+        _ value: String, _ flag: Flag, _ range: ClosedRange<Int>
+    ) throws(Failure) -> Int {
+        guard let number = Int(value), range.contains(number) else {
+            throw .usage(
+                "\(flag.name) \(quoted(value)) is not a number from \(range.lowerBound) to \(range.upperBound)"
+            )
+        }
+        return number
     }
 
     private static func time(_ value: String, _ flag: Flag) throws(Failure) -> Duration {

@@ -19,19 +19,11 @@ enum ChildPrograms {
     }
 
     /// proc(5) lists the children of each thread.
-    private static func pids() -> [Int32] {
+    static func pids() -> [Int32] {
         #if os(Linux)
-        guard let folder = unsafe opendir("/proc/self/task") else { return [] }
-        defer { unsafe closedir(folder) }
         var pids: [Int32] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            guard Int32(name) != nil, let bytes = try? SystemFile.read("/proc/self/task/\(name)/children")
-            else {
-                continue
-            }
+        for thread in FolderEntries.names("/proc/self/task") {
+            guard let bytes = try? SystemFile.read("/proc/self/task/\(thread)/children") else { continue }
             pids += String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
         }
         return pids

@@ -1,0 +1,119 @@
+import MCPCore
+import Synchronization
+
+/// `bench`: calls one tool many times and tells how long the calls took.
+struct BenchCommand {
+    let session: Session
+    private var options: Options { session.options }
+
+    /// Calls before the measured ones: connections open, caches fill.
+    private static let maxWarmUp = 200
+
+    func run(_ name: String, _ words: [String]) async throws(Failure) -> ExitCode {
+        let arguments = try await CallCommand(session: session).arguments(name, words)
+        let params: JSONObject = ["name": .string(name), "arguments": .object(arguments)]
+        let load = Load(client: session.client, params: params, timeout: options.timeout)
+        let count = options.benchCount
+        // The first answer tells whether there is anything to measure.
+        let first = await load.callOnce()
+        if case .error(let text) = first {
+            throw Failure(
+                code: .protocolError, kind: .protocolError, message: "\(inlineText(name)) failed: \(text)",
+                hint: "bench measures calls that succeed; try: "
+                    + session.invocation.line("call", [ShellWord.quote(name)]))
+        }
+        _ = await load.run(min(Self.maxWarmUp, count / 10), tasks: options.benchConcurrency)
+        let processor = ServerProcessor(session.invocation.target)
+        let before = processor?.seconds
+        let start = ContinuousClock.now
+        let tally = await load.run(count, tasks: options.benchConcurrency)
+        let elapsed = ContinuousClock.now - start
+        let used = before.flatMap { before in processor?.seconds.map { $0 - before } }
+        let report = BenchReport(tally, elapsed: elapsed, tasks: options.benchConcurrency, processor: used)
+        if options.json { session.console.json(RawJSON(report.json)) } else { print(report) }
+        return tally.errors == 0 ? .ok : .toolError
+    }
+
+    private func print(_ report: BenchReport) {
+        session.console.line(report.line)
+        if let line = report.processorLine { session.console.line(line) }
+        if let error = report.firstError { session.console.line("first error: \(error)") }
+        session.console.note(session.console.noteStyle.dim(session.identity))
+    }
+}
+
+/// Calls that run at the same time.
+struct Load: Sendable {
+    let client: MCPClient
+    let params: JSONObject
+    let timeout: Duration
+
+    enum Outcome {
+        case ok
+        /// The tool or the server said no, in words for a terminal.
+        case error(String)
+    }
+
+    /// What some calls took, in nanoseconds, and how many failed.
+    struct Tally: Sendable {
+        var times: [Int64] = []
+        var errors = 0
+        var firstError: String?
+
+        mutating func add(_ other: Tally) {
+            times += other.times
+            errors += other.errors
+            firstError = firstError ?? other.firstError
+        }
+    }
+
+    func callOnce() async -> Outcome {
+        do {
+            let result = try await client.request(
+                "tools/call", params, options: CallOptions(timeout: timeout))
+            guard result["isError"]?.bool == true else { return .ok }
+            return .error(inlineText(result["content"]?[0]?["text"]?.string ?? "isError"))
+        } catch {
+            return .error(inlineText("\(error)"))
+        }
+    }
+
+    /// Makes `count` calls, `tasks` at a time; fewer when the command is stopped.
+    func run(_ count: Int, tasks: Int) async -> Tally {
+        let started = SharedCount()
+        return await withTaskGroup(of: Tally.self) { group in
+            for _ in 0 ..< min(tasks, count) {
+                group.addTask {
+                    var tally = Tally()
+                    tally.times.reserveCapacity(count / tasks + 1)
+                    while started.next() <= count, !Task.isCancelled {
+                        let start = ContinuousClock.now
+                        let outcome = await callOnce()
+                        tally.times.append((ContinuousClock.now - start).nanosecondsClamped)
+                        if case .error(let text) = outcome {
+                            tally.errors += 1
+                            tally.firstError = tally.firstError ?? text
+                        }
+                    }
+                    return tally
+                }
+            }
+            var all = Tally()
+            for await tally in group { all.add(tally) }
+            return all
+        }
+    }
+
+    private final class SharedCount: Sendable {
+        private let count = Atomic<Int>(0)
+        func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+    }
+}
+
+extension Duration {
+    var nanosecondsClamped: Int64 {
+        let (seconds, attoseconds) = components
+        guard seconds < 9_000_000_000 else { return .max }
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

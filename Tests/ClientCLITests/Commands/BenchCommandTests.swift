@@ -1,0 +1,75 @@
+import MCPCore
+import Synchronization
+import Testing
+
+@testable import MCPClientCLI
+
+struct BenchCommandTests {
+    private func harness() throws -> CommandHarness { CommandHarness(server: try OpsServer.make()) }
+
+    @Test func oneLineTellsEverything() async throws {
+        let outcome = try await harness().run(
+            "bench", "-n", "50", "-c", "4", "localhost:1", "git_log", "repo=web")
+        #expect(outcome.code == .ok)
+        #expect(
+            outcome.stdout.wholeMatch(
+                of: /50 ok 0 errors · [0-9,]+\/s · p50 [0-9.]+ p90 [0-9.]+ p99 [0-9.]+ max [0-9.]+ ms\n/)
+                != nil, "\(outcome.stdout)")
+    }
+
+    @Test func jsonHasTheSameFigures() async throws {
+        let outcome = try await harness().run(
+            "--json", "bench", "-n", "20", "localhost:1", "git_log", "repo=web")
+        let json = try JSONValue(parsing: outcome.stdout)
+        #expect(json["ok"] == 20)
+        #expect(json["errors"] == 0)
+        #expect(json["concurrency"] == 1)
+        let times = try ["p50", "p90", "p99", "max"].map {
+            try #require(json["milliseconds"]?[$0]?.doubleValue)
+        }
+        #expect(times == times.sorted())
+        #expect(times[0] > 0)
+    }
+
+    @Test func aToolThatFailsIsNotMeasured() async throws {
+        let outcome = try await harness().run("bench", "localhost:1", "git_log", "repo=nope")
+        #expect(outcome.code == .protocolError)
+        #expect(outcome.stdout.isEmpty)
+        #expect(outcome.stderr.contains("repository \"nope\" is not under workspace"))
+    }
+
+    @Test(arguments: ["0", "-1", "x", "10000001", ""])
+    func countsAreChecked(_ count: String) async throws {
+        let outcome = try await harness().run("bench", "-n", count, "localhost:1", "git_log")
+        #expect(outcome.code == .usage)
+    }
+
+    @Test func failuresInTheMiddleAreCounted() async throws {
+        let server = MCPServer("ops", version: "1")
+        let gate = CallCounter()
+        try server.register(Tool("flaky")) { _, _ in
+            guard gate.next() % 10 != 0 else { throw ToolError("not now") }
+            return .text("ok")
+        }
+        let outcome = await CommandHarness(server: server).run("bench", "-n", "99", "localhost:1", "flaky")
+        #expect(outcome.code == .toolError)
+        // The first call and nine warm-up calls come before the measured ones.
+        #expect(outcome.stdout.hasPrefix("89 ok 10 errors") || outcome.stdout.hasPrefix("90 ok 9 errors"))
+        #expect(outcome.stdout.contains("first error: not now"))
+    }
+
+    @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")])
+    func thousands(_ number: Int, _ text: String) {
+        #expect(BenchReport.grouped(number) == text)
+    }
+}
+
+private final class CallCounter: Sendable {
+    private let count = Mutex(0)
+    func next() -> Int {
+        count.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}
