@@ -5,10 +5,10 @@ RELEASE = -c release --static-swift-stdlib
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release demo test interop layers lint fmt docs install clean
+.PHONY: help build release demo test interop layers lint fmt docs bench bench-guard install clean
 
 help: ## What can be made
-	@grep -hE '^[a-z]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
 
 build: ## mcp-server and mcp-client, for debugging
 	$(SWIFT) build --product mcp-server
@@ -35,6 +35,15 @@ interop: release ## against the official Python SDK and the official JSON Schema
 	$(SWIFT) build $(RELEASE) --product schema-suite
 	SCHEMA_SUITE_RUNNER="$$($(SWIFT) build $(RELEASE) --show-bin-path)/schema-suite" \
 	    Tests/Interop/schema-suite.sh
+
+# Internals are measured too, so the library is built for testing, beside the other builds.
+bench: release ## what calls cost, beside other servers; each layer by itself
+	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build/bench -Xswiftc -enable-testing
+	@Benchmarks/run.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)" .build/bench/release/benchmark-server
+	@.build/bench/release/micro
+
+bench-guard: release ## instructions and allocations per call against the committed baseline (needs valgrind)
+	@Benchmarks/guard.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server"
 
 layers: ## proves with the compiler which folder uses which
 	@Tools/layers.sh

@@ -1,0 +1,5 @@
+let benchmarks = MicroBenchmarks()
+try benchmarks.json()
+try benchmarks.schema()
+try benchmarks.framing()
+try benchmarks.dispatch()

@@ -1,0 +1,25 @@
+// The same tool in three forms, so that the cost of each form can be measured:
+// raw JSON in and out, typed arguments and result, and an asynchronous handler.
+import MCPCore
+
+struct Echo: Codable, Sendable {
+    var text: String
+}
+
+let server = MCPServer("benchmark-server", version: "1.0")
+let schema =
+    #"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}"#
+server.tool("raw", "Returns the text", schema: schema) { arguments, _, out in out.text(arguments["text"]) }
+server.tool("typed", "Returns the text", Arg("text")) { (text: String) in Echo(text: text) }
+server.tool("wordy", "Returns the text", Arg("text")) { (text: String) in text }
+try server.register(Tool("async", inputSchema: JSONValue(parsing: schema))) { call, _ in
+    .text(call.arguments["text"]?.string ?? "")
+}
+
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--listen",
+    let port = UInt16(CommandLine.arguments[2])
+{
+    try await server.run(.http(port: port))
+} else {
+    try await server.run(.stdio)
+}
