@@ -41,11 +41,16 @@ extension JSONScanner {
         return try stringEnd(from: stop, &hasEscapes) + 1
     }
 
-    mutating func finishString(start: Int, from stop: Int) throws(JSONError) -> JSONStringToken {
+    /// The string whose opening quote is at `start`.
+    @inline(__always)
+    func stringToken(at start: Int) throws(JSONError) -> JSONStringToken {
+        let stop = unsafe JSONBytes.plainEnd(base, start + 1, end)
+        if byte(stop) == JSONByte.quote {
+            return JSONStringToken(start: start + 1, end: stop, hasEscapes: false)
+        }
         var hasEscapes = false
         let end = try stringEnd(from: stop, &hasEscapes)
-        position = end + 1
-        return JSONStringToken(start: start, end: end, hasEscapes: hasEscapes)
+        return JSONStringToken(start: start + 1, end: end, hasEscapes: hasEscapes)
     }
 
     /// The offset of the closing quote of a string that is plain up to `start`.

@@ -64,13 +64,9 @@
     @inline(__always)
     mutating func scanString() throws(JSONError) -> JSONStringToken {
         guard byte(position) == JSONByte.quote else { throw unexpected(at: position) }
-        let start = position + 1
-        let stop = unsafe JSONBytes.plainEnd(base, start, end)
-        if byte(stop) == JSONByte.quote {
-            position = stop + 1
-            return JSONStringToken(start: start, end: stop, hasEscapes: false)
-        }
-        return try finishString(start: start, from: stop)
+        let token = try stringToken(at: position)
+        position = token.end + 1
+        return token
     }
 
     /// Steps over a number and returns where it lies.
@@ -84,8 +80,14 @@
     /// Steps over one value of any kind with the whitespace before it.
     ///
     /// - Parameter depth: how many containers are open around it.
+    @inline(__always)
     mutating func scanValue(depth: Int) throws(JSONError) {
-        var index = position
+        position = try afterValue(position, depth: depth)
+    }
+
+    /// The offset behind the value that begins at `start` or after whitespace there.
+    func afterValue(_ start: Int, depth: Int) throws(JSONError) -> Int {
+        var index = start
         var open = 0
         var objects: UInt128 = 0
         let room = maxDepth - depth
@@ -120,9 +122,8 @@
             default:
                 index = try afterNumber(index)
             }
-            guard try closeContainers(&index, &open, &objects) else { break }
+            guard try closeContainers(&index, &open, &objects) else { return index }
         }
-        position = index
     }
 
     /// Behind a value inside containers: steps over closing brackets, then over a comma and a key.

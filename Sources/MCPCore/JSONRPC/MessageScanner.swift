@@ -3,7 +3,7 @@
 /// Keys are compared byte by byte after their escapes, never by case (advisory GHSA-wvj2-96wp-fq3f); an
 /// envelope key that stands twice makes the message invalid (GHSA-q382-vc8q-7jhj).
 struct MessageScanner {
-    private var scanner: JSONScanner
+    private let scanner: JSONScanner
     private var head = MessageHead()
     private var seenVersion = false
     private var duplicate = false
@@ -29,60 +29,83 @@ struct MessageScanner {
     private init(scanner: JSONScanner) { self.scanner = scanner }
 
     private mutating func scanMessage() throws(JSONError) {
-        scanner.skipWhitespace()
-        guard scanner.peek == JSONByte.openBrace else {
-            head.kind = scanner.peek == JSONByte.openBracket ? .batch : .invalid
+        let start = scanner.afterWhitespace(0)
+        var end: Int
+        if scanner.byte(start) == JSONByte.openBrace {
+            end = try scanMembers(of: .envelope, from: start + 1)
+            classify()
+        } else {
+            head.kind = scanner.byte(start) == JSONByte.openBracket ? .batch : .invalid
             head.defect = .notAnObject
-            try scanner.scanValue(depth: 0)
-            return try scanner.finish()
+            end = try scanner.afterValue(start, depth: 0)
         }
-        try scanMembers(of: .envelope)
-        try scanner.finish()
-        classify()
+        end = scanner.afterWhitespace(end)
+        guard end >= scanner.end else { throw JSONError(.trailingContent, offset: end) }
     }
 
     private enum Scope { case envelope, params, meta }
 
-    /// Scans an object whose `{` is next.
+    /// Scans the members of an object from behind its `{`; returns the offset behind its `}`.
+    ///
+    /// The offset is a local variable all the way: as a member of the scanner it would be stored and loaded
+    /// at each step.
     @inline(__always)
-    private mutating func scanMembers(of scope: Scope) throws(JSONError) {
-        try scanner.expect(JSONByte.openBrace)
-        scanner.skipWhitespace()
-        if scanner.peek == JSONByte.closeBrace { return try scanner.expect(JSONByte.closeBrace) }
+    private mutating func scanMembers(of scope: Scope, from start: Int) throws(JSONError) -> Int {
+        var index = scanner.afterWhitespace(start)
+        if scanner.byte(index) == JSONByte.closeBrace { return index + 1 }
         while true {
-            let key = try scanner.scanKey()
+            guard scanner.byte(index) == JSONByte.quote else { throw scanner.unexpected(at: index) }
+            let key = try scanner.stringToken(at: index)
+            index = scanner.afterWhitespace(key.end + 1)
+            guard scanner.byte(index) == JSONByte.colon else { throw scanner.unexpected(at: index) }
+            index = scanner.afterWhitespace(index + 1)
             switch scope {
-            case .envelope: try scanEnvelopeMember(key)
-            case .params: try scanParamsMember(key)
-            case .meta: try scanMetaMember(key)
+            case .envelope: index = try scanEnvelopeMember(key, at: index)
+            case .params: index = try scanParamsMember(key, at: index)
+            case .meta: index = try scanMetaMember(key, at: index)
             }
-            scanner.skipWhitespace()
-            guard scanner.peek == JSONByte.comma else { return try scanner.expect(JSONByte.closeBrace) }
-            try scanner.expect(JSONByte.comma)
+            index = scanner.afterWhitespace(index)
+            guard scanner.byte(index) == JSONByte.comma else { break }
+            index = scanner.afterWhitespace(index + 1)
         }
+        guard scanner.byte(index) == JSONByte.closeBrace else { throw scanner.unexpected(at: index) }
+        return index + 1
     }
 
+    /// Most members are strings: those need no stack of containers.
     @inline(__always)
-    private mutating func scanPart(depth: Int) throws(JSONError) -> MessageHead.Part {
-        let start = scanner.position
-        try scanner.scanValue(depth: depth)
-        return MessageHead.Part(start, scanner.position)
+    private func afterMember(_ start: Int, depth: Int) throws(JSONError) -> Int {
+        scanner.byte(start) == JSONByte.quote
+            ? try scanner.afterString(start) : try scanner.afterValue(start, depth: depth)
     }
 
     // One copy of the loop for each scope: the compiler then sees which members it compares.
-    private mutating func scanParams() throws(JSONError) { try scanMembers(of: .params) }
-    private mutating func scanMeta() throws(JSONError) { try scanMembers(of: .meta) }
+    private mutating func scanParams(from start: Int) throws(JSONError) -> Int {
+        try scanMembers(of: .params, from: start)
+    }
 
-    private mutating func scanEnvelopeMember(_ key: JSONStringToken) throws(JSONError) {
-        let first = scanner.peek
-        if scanner.tokenEquals(key, "params"), first == JSONByte.openBrace {
+    private mutating func scanMeta(from start: Int) throws(JSONError) -> Int {
+        try scanMembers(of: .meta, from: start)
+    }
+
+    @inline(__always)
+    private mutating func scanEnvelopeMember(
+        _ key: JSONStringToken, at start: Int
+    ) throws(JSONError) -> Int {
+        let first = scanner.byte(start)
+        if first == JSONByte.openBrace, scanner.tokenEquals(key, "params") {
             if head.params.isPresent { duplicate = true }
-            let start = scanner.position
-            try scanParams()
-            head.params = MessageHead.Part(start, scanner.position)
-            return
+            let end = try scanParams(from: start + 1)
+            head.params = MessageHead.Part(start, end)
+            return end
         }
-        let part = try scanPart(depth: 1)
+        let end = try afterMember(start, depth: 1)
+        note(MessageHead.Part(start, end), first: first, key)
+        return end
+    }
+
+    @inline(__always)
+    private mutating func note(_ part: MessageHead.Part, first: UInt8, _ key: JSONStringToken) {
         if scanner.tokenEquals(key, "jsonrpc") {
             if seenVersion { duplicate = true }
             seenVersion = true
@@ -106,35 +129,44 @@ struct MessageScanner {
         }
     }
 
-    private mutating func scanParamsMember(_ key: JSONStringToken) throws(JSONError) {
+    @inline(__always)
+    private mutating func scanParamsMember(
+        _ key: JSONStringToken, at start: Int
+    ) throws(JSONError) -> Int {
         if scanner.tokenEquals(key, "_meta") {
             // The last `_meta` counts, for routing as for whoever reads it later.
             head.forgetMeta()
-            guard scanner.peek == JSONByte.openBrace else { return try scanner.scanValue(depth: 2) }
-            let start = scanner.position
-            try scanMeta()
-            head.meta = MessageHead.Part(start, scanner.position)
-            return
+            guard scanner.byte(start) == JSONByte.openBrace else {
+                return try scanner.afterValue(start, depth: 2)
+            }
+            let end = try scanMeta(from: start + 1)
+            head.meta = MessageHead.Part(start, end)
+            return end
         }
-        let part = try scanPart(depth: 2)
+        let end = try afterMember(start, depth: 2)
         if scanner.tokenEquals(key, "name") {
-            head.name = part
+            head.name = MessageHead.Part(start, end)
         } else if scanner.tokenEquals(key, "arguments") {
-            head.arguments = part
+            head.arguments = MessageHead.Part(start, end)
         } else if scanner.tokenEquals(key, "uri") {
-            head.uri = part
+            head.uri = MessageHead.Part(start, end)
         }
+        return end
     }
 
-    private mutating func scanMetaMember(_ key: JSONStringToken) throws(JSONError) {
-        let part = try scanPart(depth: 3)
+    @inline(__always)
+    private mutating func scanMetaMember(
+        _ key: JSONStringToken, at start: Int
+    ) throws(JSONError) -> Int {
+        let end = try afterMember(start, depth: 3)
         if scanner.tokenEquals(key, "io.modelcontextprotocol/protocolVersion") {
-            head.metaVersion = part
+            head.metaVersion = MessageHead.Part(start, end)
         } else if scanner.tokenEquals(key, "io.modelcontextprotocol/clientCapabilities") {
-            head.metaCapabilities = part
+            head.metaCapabilities = MessageHead.Part(start, end)
         } else if scanner.tokenEquals(key, "progressToken") {
-            head.progressToken = part
+            head.progressToken = MessageHead.Part(start, end)
         }
+        return end
     }
 
     private func isTwo(_ part: MessageHead.Part) -> Bool {
