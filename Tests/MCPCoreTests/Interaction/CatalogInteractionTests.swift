@@ -107,7 +107,7 @@ import Testing
     @Test(arguments: Setting.all) func methodsThatDoNotExist(_ setting: Setting) async throws {
         try await withClient(setting, try TestServer().server) { client in
             for method in [
-                "no/such", "tools/List", "notifications/cancelled", "server/discover2", "logging/setLevel",
+                "no/such", "tools/List", "notifications/cancelled", "server/discover2", "tasks/result",
             ] {
                 let reply = await client.request(method, id: "m")
                 #expect(reply.errorCode == -32601)
