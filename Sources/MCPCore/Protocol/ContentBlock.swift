@@ -18,6 +18,10 @@ public struct ContentBlock: RevisionedWireType {
         public static let resourceLink = Kind(rawValue: "resource_link")
         /// A resource's contents.
         public static let resource = Kind(rawValue: "resource")
+        /// A model's wish to use a tool, in sampling messages (2025-11-25 and later).
+        public static let toolUse = Kind(rawValue: "tool_use")
+        /// What the tool answered, in sampling messages (2025-11-25 and later).
+        public static let toolResult = Kind(rawValue: "tool_result")
     }
 
     /// The kind.
@@ -32,6 +36,15 @@ public struct ContentBlock: RevisionedWireType {
     public var resource: ResourceContents?
     /// The resource that a link names.
     public var link: Resource?
+    /// The wish of a tool-use block.
+    public var toolUse: ToolUse?
+    /// The answer of a tool-result block.
+    public var toolResult: ToolUseResult? {
+        get { toolResultBox.first }
+        set { toolResultBox = newValue.map { [$0] } ?? [] }
+    }
+    /// A result holds blocks itself, which a struct can only hold in an array.
+    private var toolResultBox: [ToolUseResult] = []
     /// Hints.
     public var annotations: Annotations?
     /// Foreign data.
@@ -80,6 +93,20 @@ public struct ContentBlock: RevisionedWireType {
         return block
     }
 
+    /// A model's wish to use a tool.
+    public static func toolUse(_ use: ToolUse) -> ContentBlock {
+        var block = ContentBlock(type: .toolUse)
+        block.toolUse = use
+        return block
+    }
+
+    /// What a tool answered to a model.
+    public static func toolResult(_ result: ToolUseResult) -> ContentBlock {
+        var block = ContentBlock(type: .toolResult)
+        block.toolResult = result
+        return block
+    }
+
     /// The bytes of an image or audio block, or nil.
     public var decodedData: [UInt8]? { data.flatMap { Base64.decode($0) } }
 
@@ -96,6 +123,8 @@ public struct ContentBlock: RevisionedWireType {
             mimeType = try members.string("mimeType")
         case .resource: resource = try members.optional("resource")
         case .resourceLink: link = try Resource(json: json)
+        case .toolUse: toolUse = try ToolUse(members)
+        case .toolResult: toolResult = try ToolUseResult(members)
         default: unknown = members.object
         }
     }
@@ -120,6 +149,8 @@ public struct ContentBlock: RevisionedWireType {
             writer.key("resource")
             (resource ?? ResourceContents(uri: "")).write(to: &writer, for: revision)
         case .resourceLink: link?.writeMembers(to: &writer, for: revision)
+        case .toolUse: toolUse?.writeMembers(to: &writer)
+        case .toolResult: toolResult?.writeMembers(to: &writer, for: revision)
         default: break
         }
         if let annotations, type != .resourceLink || link?.annotations == nil {

@@ -27,18 +27,3 @@ public struct ServerCapabilities: WireType {
     /// The extensions offered, by identifier.
     public var extensions: JSONObject { json["extensions"]?.objectValue ?? [:] }
 }
-
-/// What a client can do for a server (basic/index "Per-request protocol fields").
-public struct ClientCapabilities: WireType {
-    /// The capabilities as they came.
-    public var json: JSONValue
-
-    /// Takes the object as it is.
-    public init(json: JSONValue) throws(JSONError) {
-        _ = try MemberReader(json, as: "ClientCapabilities")
-        self.json = json
-    }
-
-    /// Can do nothing.
-    public init() { json = [:] }
-}

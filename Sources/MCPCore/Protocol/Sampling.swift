@@ -1,0 +1,251 @@
+/// A question to the client's model (client/sampling).
+public struct CreateMessageRequest: RevisionedWireType {
+    /// The conversation so far.
+    public var messages: [SamplingMessage]
+    /// The longest answer that is wanted, in tokens.
+    public var maxTokens: Int
+    /// Which model is preferred.
+    public var modelPreferences: ModelPreferences?
+    /// What the model is told first.
+    public var systemPrompt: String?
+    /// `none`, `thisServer` or `allServers` (deprecated).
+    public var includeContext: String?
+    /// How freely the model answers.
+    public var temperature: Double?
+    /// Texts that end the answer.
+    public var stopSequences: [String]
+    /// For the provider of the model.
+    public var metadata: JSONObject?
+    /// Tools that the model may use (2025-11-25 and later).
+    public var tools: [Tool]
+    /// Whether it must use one: `auto`, `required` or `none` (2025-11-25 and later).
+    public var toolChoice: String?
+
+    /// Asks with a conversation.
+    public init(_ messages: [SamplingMessage], maxTokens: Int, systemPrompt: String? = nil) {
+        self.messages = messages
+        self.maxTokens = maxTokens
+        self.systemPrompt = systemPrompt
+        stopSequences = []
+        tools = []
+    }
+
+    /// Asks one thing.
+    public init(_ text: String, maxTokens: Int, systemPrompt: String? = nil) {
+        self.init([.user(text)], maxTokens: maxTokens, systemPrompt: systemPrompt)
+    }
+
+    /// Reads the params.
+    public init(json: JSONValue) throws(JSONError) {
+        let members = try MemberReader(json, as: "CreateMessageRequest")
+        messages = try members.array("messages", required: true)
+        guard let maxTokens = try members.optionalInt("maxTokens") else {
+            throw JSONError(.missingMember("maxTokens"), path: "")
+        }
+        self.maxTokens = maxTokens
+        modelPreferences = try members.optional("modelPreferences")
+        systemPrompt = try members.optionalString("systemPrompt")
+        includeContext = try members.optionalString("includeContext")
+        temperature = try members.optionalDouble("temperature")
+        stopSequences = try members.strings("stopSequences")
+        metadata = try members.optionalObject("metadata")
+        tools = try members.array("tools")
+        toolChoice = try members.optionalObject("toolChoice").flatMap { $0["mode"]?.stringValue ?? "auto" }
+    }
+
+    func write(to writer: inout JSONWriter, for revision: Revision) {
+        writer.beginObject()
+        writer.key("messages")
+        writer.array(messages, for: revision)
+        writer.member("modelPreferences", modelPreferences?.json)
+        writer.member("systemPrompt", systemPrompt)
+        writer.member("includeContext", includeContext)
+        writer.member("temperature", temperature)
+        writer.member("maxTokens", maxTokens)
+        if !stopSequences.isEmpty {
+            writer.member("stopSequences", .array(stopSequences.map(JSONValue.string)))
+        }
+        if let metadata { writer.member("metadata", metadata) }
+        if revision.has(.samplingTools) {
+            if !tools.isEmpty {
+                writer.key("tools")
+                writer.array(tools, for: revision)
+            }
+            if let toolChoice { writer.member("toolChoice", ["mode": .string(toolChoice)] as JSONObject) }
+        }
+        writer.endObject()
+    }
+
+    /// Why the conversation's uses of tools and their results do not match; nil when they do (SAMP-08,
+    /// SAMP-09).
+    public var balanceProblem: String? {
+        var open: Set<String> = []
+        for message in messages {
+            let results = message.content.filter { $0.type == .toolResult }
+            if !results.isEmpty, results.count != message.content.count {
+                return "a message with tool results holds nothing else"
+            }
+            if !open.isEmpty || !results.isEmpty {
+                let answered = Set(results.compactMap { $0.toolResult?.toolUseID })
+                guard message.role == .user, answered == open, answered.count == results.count else {
+                    return "every use of a tool is answered by one result in the message after it"
+                }
+            }
+            open = Set(message.content.compactMap { $0.toolUse?.id })
+            if !open.isEmpty, message.role != .assistant { return "only the assistant uses tools" }
+        }
+        return open.isEmpty ? nil : "every use of a tool is answered by one result in the message after it"
+    }
+}
+
+/// One message of a conversation with a model.
+public struct SamplingMessage: RevisionedWireType {
+    /// Whose words it is.
+    public var role: Role
+    /// What it says: one block before 2025-11-25, any number since.
+    public var content: [ContentBlock]
+    /// Foreign data.
+    public var meta: JSONObject?
+
+    /// Makes a message.
+    public init(_ role: Role, _ content: [ContentBlock], meta: JSONObject? = nil) {
+        self.role = role
+        self.content = content
+        self.meta = meta
+    }
+
+    /// The person says a text.
+    public static func user(_ text: String) -> SamplingMessage { SamplingMessage(.user, [.text(text)]) }
+    /// The model says a text.
+    public static func assistant(_ text: String) -> SamplingMessage {
+        SamplingMessage(.assistant, [.text(text)])
+    }
+
+    /// Reads the value.
+    public init(json: JSONValue) throws(JSONError) {
+        let members = try MemberReader(json, as: "SamplingMessage")
+        role = Role(rawValue: try members.string("role"))
+        content = try members.blocks("content")
+        meta = try members.optionalObject("_meta")
+    }
+
+    func write(to writer: inout JSONWriter, for revision: Revision) {
+        writer.beginObject()
+        writer.member("role", role.rawValue)
+        writer.blocks(content, for: revision)
+        writer.meta(meta, for: revision)
+        writer.endObject()
+    }
+}
+
+/// What the client's model answered (client/sampling "Result Fields").
+public struct CreateMessageResult: RevisionedWireType {
+    /// Whose words it is: the assistant's.
+    public var role: Role
+    /// What it says: one block before 2025-11-25, any number since.
+    public var content: [ContentBlock]
+    /// The model's name.
+    public var model: String
+    /// Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or another word.
+    public var stopReason: String?
+    /// Foreign data.
+    public var meta: JSONObject?
+
+    /// Makes an answer.
+    public init(
+        role: Role = .assistant, content: [ContentBlock], model: String, stopReason: String? = "endTurn"
+    ) {
+        self.role = role
+        self.content = content
+        self.model = model
+        self.stopReason = stopReason
+    }
+
+    /// The first text of the answer.
+    public var text: String? { content.lazy.compactMap(\.text).first }
+
+    /// Reads the value.
+    public init(json: JSONValue) throws(JSONError) {
+        let members = try MemberReader(json, as: "CreateMessageResult")
+        role = Role(rawValue: try members.string("role"))
+        content = try members.blocks("content")
+        model = try members.string("model")
+        stopReason = try members.optionalString("stopReason")
+        meta = try members.optionalObject("_meta")
+    }
+
+    func write(to writer: inout JSONWriter, for revision: Revision) {
+        writer.beginObject()
+        writer.member("role", role.rawValue)
+        writer.blocks(content, for: revision)
+        writer.member("model", model)
+        writer.member("stopReason", stopReason)
+        writer.meta(meta, for: revision)
+        writer.endObject()
+    }
+}
+
+/// Which model is preferred; the client decides (client/sampling "Model Preferences").
+public struct ModelPreferences: WireType {
+    /// Parts of names, the most wanted first (SAMP-06).
+    public var hints: [String]
+    /// How much cost matters, 0 to 1.
+    public var costPriority: Double?
+    /// How much speed matters, 0 to 1.
+    public var speedPriority: Double?
+    /// How much intelligence matters, 0 to 1.
+    public var intelligencePriority: Double?
+
+    /// Makes preferences.
+    public init(
+        hints: [String] = [], costPriority: Double? = nil, speedPriority: Double? = nil,
+        intelligencePriority: Double? = nil
+    ) {
+        self.hints = hints
+        self.costPriority = costPriority
+        self.speedPriority = speedPriority
+        self.intelligencePriority = intelligencePriority
+    }
+
+    /// Reads the value; a hint without a name is none.
+    public init(json: JSONValue) throws(JSONError) {
+        let members = try MemberReader(json, as: "ModelPreferences")
+        hints = members["hints"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
+        costPriority = try members.optionalDouble("costPriority")
+        speedPriority = try members.optionalDouble("speedPriority")
+        intelligencePriority = try members.optionalDouble("intelligencePriority")
+    }
+
+    /// The value.
+    public var json: JSONValue {
+        var object = JSONObject()
+        if !hints.isEmpty { object["hints"] = .array(hints.map { ["name": .string($0)] }) }
+        if let costPriority { object["costPriority"] = JSONValue(costPriority) }
+        if let speedPriority { object["speedPriority"] = JSONValue(speedPriority) }
+        if let intelligencePriority { object["intelligencePriority"] = JSONValue(intelligencePriority) }
+        return .object(object)
+    }
+}
+
+extension MemberReader {
+    /// One block, or an array of blocks.
+    fileprivate func blocks(_ key: String) throws(JSONError) -> [ContentBlock] {
+        if case .array = self[key] { return try array(key) }
+        guard let block: ContentBlock = try optional(key) else {
+            throw JSONError(.missingMember(key), path: "")
+        }
+        return [block]
+    }
+}
+
+extension JSONWriter {
+    /// One block as an object, several as an array where the revision has that; else the first.
+    fileprivate mutating func blocks(_ blocks: [ContentBlock], for revision: Revision) {
+        key("content")
+        if blocks.count == 1 || !revision.has(.samplingTools) {
+            (blocks.first ?? .text("")).write(to: &self, for: revision)
+        } else {
+            array(blocks, for: revision)
+        }
+    }
+}
