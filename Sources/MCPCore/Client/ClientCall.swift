@@ -33,11 +33,17 @@ final class ClientCall: Sendable {
     /// When the call ends whatever is reported.
     let deadline: MonotonicInstant
     private let onProgress: (@Sendable (Progress) -> Void)?
+    /// Takes the log messages that belong to this call.
+    let onLog: (@Sendable (LogMessage) -> Void)?
+    /// Takes the notifications of a subscription.
+    let onNotification: (@Sendable (String, RawJSON?) -> Void)?
     private let state: Mutex<State>
 
     init(
         _ id: Int64, _ method: String, _ speech: Speech, idleTimeout: Duration?, deadline: Duration?,
-        now: MonotonicInstant, onProgress: (@Sendable (Progress) -> Void)?
+        now: MonotonicInstant, onProgress: (@Sendable (Progress) -> Void)?,
+        onLog: (@Sendable (LogMessage) -> Void)? = nil,
+        onNotification: (@Sendable (String, RawJSON?) -> Void)? = nil
     ) {
         self.id = id
         self.method = method
@@ -45,6 +51,8 @@ final class ClientCall: Sendable {
         self.idleTimeout = idleTimeout
         self.deadline = deadline.map { now + $0 } ?? .never
         self.onProgress = onProgress
+        self.onLog = onLog
+        self.onNotification = onNotification
         state = Mutex(State(idleDeadline: idleTimeout.map { now + $0 } ?? .never))
     }
 

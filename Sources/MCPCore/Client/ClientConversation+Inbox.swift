@@ -1,9 +1,6 @@
 import Synchronization
 
 extension ClientConversation: ClientInbox {
-    /// Requests of the server whose answers have not left yet: one more is dropped.
-    private static var maxAnswersOnTheWay: Int { 64 }
-
     func receive(_ bytes: ByteSlice, exchange: Int64?, status: Int?) {
         trace(.received(bytes: bytes))
         receive(bytes, exchange: exchange, status: status, isElement: false)
@@ -19,7 +16,7 @@ extension ClientConversation: ClientInbox {
         }
         switch message.head.kind {
         case .response: answer(message, exchange, status)
-        case .notification: notify(message)
+        case .notification: notify(message, exchange)
         case .request: serverAsks(message)
         case .batch where !isElement && takesBatches:
             RawJSON(unchecked: bytes).elements?.forEach {
@@ -74,22 +71,61 @@ extension ClientConversation: ClientInbox {
         return isRefusal ? own : nil
     }
 
-    // MARK: Notifications and requests of the server
+    // MARK: Notifications
 
-    private func notify(_ message: Message) {
+    private func notify(_ message: Message, _ exchange: Int64?) {
         let method = message.method
-        guard method == "notifications/progress" else {
-            options.onNotification?(method, message.params)
-            return
+        let params = message.params
+        switch method {
+        case "notifications/progress": progress(message)
+        case "notifications/message": log(message, exchange)
+        case "notifications/cancelled": cancelled(params)
+        default:
+            if let listener = listener(params) {
+                listener(method, params)
+            } else if let change = ServerChange(method, params) {
+                listeners.publish(change)
+            }
         }
+        if method != "notifications/progress" { options.onNotification?(method, params) }
+    }
+
+    private func progress(_ message: Message) {
         guard let params = message.params, let token = params["progressToken"].flatMap(RequestID.init),
             let call = pending.call(token), let progress = Progress(params: params)
         else { return garbage(message.bytes) }
         call.report(progress, now: clock.now)
     }
 
-    /// Before 2026-07-28 servers may ask; this client declares no capability, so only `ping` is answered
-    /// well.
+    /// On an HTTP exchange a message belongs to its request; on a shared channel nothing says whose it is
+    /// (STDIO-10).
+    private func log(_ message: Message, _ exchange: Int64?) {
+        guard let json = message.params?.value, let entry = try? LogMessage(json: json) else {
+            return garbage(message.bytes)
+        }
+        let own = exchange.flatMap { pending.call(RequestID($0))?.onLog }
+        if let own { own(entry) } else { options.onLog?(entry) }
+    }
+
+    /// Who takes the notifications of a subscription: its id, with its JSON type (STDIO-09, AMB-10).
+    private func listener(_ params: RawJSON?) -> (@Sendable (String, RawJSON?) -> Void)? {
+        params?["_meta"]?["io.modelcontextprotocol/subscriptionId"].flatMap(RequestID.init)
+            .flatMap { pending.call($0)?.onNotification }
+    }
+
+    /// A server takes a request back, or ends a subscription in a way that one text of the specification asks
+    /// for (AMB-1).
+    private func cancelled(_ params: RawJSON?) {
+        guard let id = params?["requestId"].flatMap(RequestID.init) else { return }
+        if let call = pending.call(id), call.onNotification != nil {
+            return fail(call.id, ClientError(.connectionClosed, "the server ended the subscription"))
+        }
+        serverRequests.cancel(id)
+    }
+
+    // MARK: Requests of the server
+
+    /// Before 2026-07-28 servers may ask; afterwards a request is a violation (JRPC-16).
     private func serverAsks(_ message: Message) {
         let method = message.method
         let speech = state.withLock { $0.speech }
@@ -99,19 +135,33 @@ extension ClientConversation: ClientInbox {
                 ClientError(
                     .protocolViolation, "the program sends our own request back: it is no MCP server"))
         }
-        let isAdmitted = state.withLock { state in
-            guard state.answersOnTheWay < Self.maxAnswersOnTheWay else { return false }
-            state.answersOnTheWay += 1
-            return true
-        }
-        guard isAdmitted else { return garbage(message.bytes) }
-        let bytes = MessageEncoder.answer(id, method == "ping" ? nil : .methodNotFound(method))
-        let answer = outbound(bytes, "", speech ?? .opening(.newestLegacy))
-        trace(.sent(method: "", bytes: bytes))
-        Task { [self] in
+        let revision = speech?.headerRevision ?? .newestLegacy
+        let params = message.params?.value ?? [:]
+        let admitted = serverRequests.run(id) { [self] in
+            let outcome = await outcome(of: method, params, revision)
+            guard !Task.isCancelled else { return }
+            let bytes = MessageEncoder.answer(id, outcome)
+            trace(.sent(method: "", bytes: bytes))
             // A server that cannot take the answer has ended the connection, which is told to all calls.
-            try? await transport.post(answer)
-            state.withLock { $0.answersOnTheWay -= 1 }
+            try? await transport.post(outbound(bytes, "", speech ?? .opening(.newestLegacy)))
+        }
+        if !admitted { garbage(message.bytes) }
+    }
+
+    private func outcome(
+        of method: String, _ params: JSONValue, _ revision: Revision
+    ) async -> Result<JSONValue, MCPError> {
+        if method == "ping" { return .success([:]) }
+        guard ["elicitation/create", "sampling/createMessage", "roots/list"].contains(method) else {
+            return .failure(.methodNotFound(method))
+        }
+        do {
+            let request = try InputRequest(method: method, params: params)
+            return .success(try await InputHandlers(options: options).answer(request, for: revision))
+        } catch let error as JSONError {
+            return .failure(.invalidParams("\(method): \(error)"))
+        } catch {
+            return .failure(error as? MCPError ?? .internalError())
         }
     }
 
@@ -130,5 +180,7 @@ extension ClientConversation: ClientInbox {
     func connectionClosed(_ error: ClientError) {
         state.withLock { if $0.end == nil { $0.end = error } }
         for call in pending.close() { finish(call, .failed(error)) }
+        serverRequests.cancelAll()
+        listeners.endAll(error)
     }
 }

@@ -10,7 +10,8 @@ final class ClientConversation: Sendable {
         /// How often a legacy session was opened.
         var generation = 0
         var reopening: Task<ClientError?, Never>?
-        var answersOnTheWay = 0
+        /// What `setLoggingLevel` asked for.
+        var logLevel: LoggingLevel?
         /// Why the connection is at its end; a call made afterwards fails with it too.
         var end: ClientError?
     }
@@ -20,6 +21,9 @@ final class ClientConversation: Sendable {
     let encoder: MessageEncoder
     let pending = PendingCalls<ClientCall>()
     let state = Mutex(State())
+    let listeners = Listeners()
+    /// Answers to requests of the server that are being worked on.
+    let serverRequests = ServerRequests()
     let clock: any TimeSource
     private let watch: Mutex<CallWatch?> = Mutex(nil)
 
@@ -27,12 +31,33 @@ final class ClientConversation: Sendable {
         self.transport = transport
         self.options = options
         self.clock = clock
-        encoder = MessageEncoder(clientInfo: Implementation(name: options.name, version: options.version))
+        encoder = MessageEncoder(
+            clientInfo: Implementation(name: options.name, version: options.version),
+            capabilities: options.capabilities)
         let watch = CallWatch(clock: clock) { [weak self] in self?.expire($0) ?? .never }
         self.watch.withLock { $0 = watch }
     }
 
     var profile: ServerProfile? { state.withLock { $0.profile } }
+
+    /// Why the connection is at its end for good; nil while it can be used.
+    var endOfConversation: ClientError? { state.withLock { $0.end } }
+
+    var speech: Speech? { state.withLock { $0.speech } }
+
+    /// Asks for log messages from this level on, in the requests that follow.
+    func choose(_ level: LoggingLevel) { state.withLock { $0.logLevel = level } }
+
+    var logLevel: LoggingLevel? { state.withLock { $0.logLevel } ?? options.logLevel }
+
+    /// Subscribes and waits for the end of the subscription; its notifications go to `onNotification`.
+    func listen(
+        _ filter: SubscriptionFilter, onNotification: @escaping @Sendable (String, RawJSON?) -> Void
+    ) async -> ClientCall.Reply {
+        var options = CallOptions()
+        options.onNotification = onNotification
+        return await call("subscriptions/listen", ["notifications": filter.json], options)
+    }
 
     // MARK: Calls
 
@@ -86,13 +111,16 @@ final class ClientConversation: Sendable {
         let now = clock.now
         let call = pending.open { id in
             ClientCall(
-                id, method, speech, idleTimeout: options.timeout ?? self.options.timeout,
-                deadline: options.deadline, now: now, onProgress: options.onProgress)
+                id, method, speech,
+                idleTimeout: options.onNotification == nil ? options.timeout ?? self.options.timeout : nil,
+                deadline: options.deadline, now: now, onProgress: options.onProgress, onLog: options.onLog,
+                onNotification: options.onNotification)
         }
         guard let call else { return nil }
         do {
             let bytes = try encoder.request(
-                call.id, method, params, meta: options.meta, wantsProgress: options.onProgress != nil, speech)
+                call.id, method, params, meta: options.meta, wantsProgress: options.onProgress != nil,
+                logLevel: options.logLevel ?? logLevel, speech)
             var message = outbound(bytes, method, speech)
             if speech.isModern { message.mirroredName = MessageEncoder.mirroredName(method, params) }
             return (call, message)

@@ -33,6 +33,28 @@ public struct ClientOptions: Sendable {
     public var trace: (@Sendable (TraceEvent) -> Void)?
     /// Takes the lines that a program writes to stderr, on a thread of the client.
     public var onServerStderr: (@Sendable (String) -> Void)?
+    /// Answers questions to the user. Set, it declares `elicitation`; nil, servers are told that nobody can be
+    /// asked. What is accepted is checked against the form before it leaves (ELIC-24).
+    public var onElicit: (@Sendable (ElicitRequest) async throws -> ElicitResult)?
+    /// Whether `onElicit` also shows pages (`ElicitRequest.url`): false.
+    public var supportsElicitationURL: Bool
+    /// Asks the model. Set, it declares `sampling`; throwing means that it was refused (SAMP-15).
+    public var onSample: (@Sendable (CreateMessageRequest) async throws -> CreateMessageResult)?
+    /// Whether `onSample` knows tools: false.
+    public var supportsSamplingTools: Bool
+    /// Tells the places that servers may work in. Set, it declares `roots`.
+    public var onRoots: (@Sendable () async throws -> [Root])?
+    /// Takes log messages of the server, on a thread of the client.
+    public var onLog: (@Sendable (LogMessage) -> Void)?
+    /// The least grave log messages that are wanted. 2026-07-28: sent with each request, none is asked for
+    /// when nil. Before: `logging/setLevel` after the handshake, the server's choice when nil.
+    public var logLevel: LoggingLevel?
+    /// Rounds of questions that one call may take: 10. One more fails it with `.inputRequired`.
+    public var maxRounds: Int
+    /// Extensions that are declared, with their settings (CAP-04).
+    public var extensions: JSONObject
+    /// Declares the tasks extension: a call that becomes a task is followed to its end (TASK-05).
+    public var followsTasks: Bool
     /// Takes notifications other than progress: the method and the params, on a thread of the client.
     public var onNotification: (@Sendable (_ method: String, _ params: RawJSON?) -> Void)?
 
@@ -45,6 +67,11 @@ public struct ClientOptions: Sendable {
         connectTimeout = .seconds(10)
         probeTimeout = .seconds(10)
         headers = []
+        supportsElicitationURL = false
+        supportsSamplingTools = false
+        maxRounds = 10
+        extensions = [:]
+        followsTasks = false
         maxMessageBytes = 64 << 20
         maxEventBytes = 64 << 20
     }

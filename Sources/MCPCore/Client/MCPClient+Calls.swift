@@ -118,6 +118,55 @@ extension MCPClient {
             "prompts/get", ["name": .string(name), "arguments": .object(JSONObject(members))], options)
     }
 
+    // MARK: Completion, logging, roots
+
+    /// Asks for values that an argument can be completed to (server/utilities/completion).
+    ///
+    /// - Parameters:
+    ///   - value: what is typed so far.
+    ///   - context: arguments that are filled in already (2025-06-18 and later, COMP-03).
+    /// - Throws: `MCPError` -32601 when the server completes nothing, -32602 for an unknown prompt or template.
+    public func complete(
+        _ reference: CompletionReference, argument: String, value: String = "",
+        context: [String: String] = [:], options: CallOptions = CallOptions()
+    ) async throws -> CompletionResult {
+        var params: JSONObject = [
+            "ref": reference.json, "argument": ["name": .string(argument), "value": .string(value)],
+        ]
+        if !context.isEmpty, conversation.profile?.revision.has(.completionContext) == true {
+            let members = context.sorted { $0.key < $1.key }.map {
+                (key: $0.key, value: JSONValue.string($0.value))
+            }
+            params["context"] = ["arguments": .object(JSONObject(members))]
+        }
+        let result = try await request("completion/complete", params, options: options)
+        return try Self.read(
+            CompletionResult.self, result["completion"]?.value ?? .null, "completion/complete")
+    }
+
+    /// Chooses the least grave log messages that are wanted: for the session (`logging/setLevel`), in 2026-07-28
+    /// for the requests that follow.
+    ///
+    /// - Throws: `MCPError` -32601 when a server before 2026-07-28 has no logging.
+    public func setLoggingLevel(_ level: LoggingLevel) async throws {
+        conversation.choose(level)
+        guard !protocolVersion.isModern else { return }
+        _ = try await request("logging/setLevel", ["level": .string(level.rawValue)])
+    }
+
+    /// Tells the server that the roots are others now; it asks for them when it wants them. Without effect in
+    /// 2026-07-28, where they are asked for by each request (ROOT-03).
+    ///
+    /// - Throws: `ClientError` when the message cannot be sent.
+    public func rootsChanged() async throws {
+        guard !protocolVersion.isModern, let speech = conversation.speech else {
+            return
+        }
+        let method = "notifications/roots/list_changed"
+        try await conversation.transport.post(
+            conversation.outbound(MessageEncoder.notification(method), method, speech))
+    }
+
     // MARK: Life
 
     /// Measures a round trip: `ping`, which 2026-07-28 replaced by `server/discover`.

@@ -60,6 +60,9 @@ public final class MCPClient: Sendable {
 
     /// Sends any request and returns the result object exactly as it came.
     ///
+    /// Questions that the server asks back are answered by the handlers of the options, and the request is sent
+    /// again; a call that becomes a task is followed to its end. Both can be repeated by the server: what the
+    /// handlers do happens once per question, what the tool does is the server's affair.
     /// - Parameters:
     ///   - method: the JSON-RPC method, for example `tools/list`.
     ///   - params: its parameters; `_meta` is completed by what the protocol needs.
@@ -68,27 +71,7 @@ public final class MCPClient: Sendable {
     public func request(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = CallOptions()
     ) async throws -> RawJSON {
-        switch await conversation.call(method, params, options) {
-        case .result(let result):
-            if conversation.profile?.revision.isModern == true { try Self.checkKind(of: result, method) }
-            return result
-        case .refused(let error, _): throw error
-        case .failed(let error): throw error
-        }
-    }
-
-    /// JRPC-07, JRPC-08: no `resultType` means `complete`, and what is not known is no valid answer.
-    private static func checkKind(of result: RawJSON, _ method: String) throws(ClientError) {
-        guard let type = result["resultType"] else { return }
-        switch type.string {
-        case "complete": return
-        case "input_required":
-            throw ClientError(
-                .inputRequired, "\(method) needs an answer of the user that nobody here can give",
-                result: result)
-        default:
-            throw ClientError(.protocolViolation, "\(method) has an answer of the unknown resultType \(type)")
-        }
+        try await requestInRounds(method, params, options)
     }
 
     /// Ends the connection: legacy sessions are deleted, a program gets the end of its input, then SIGTERM,

@@ -1,11 +1,12 @@
 /// Writes the messages of a client.
 struct MessageEncoder: Sendable {
     let clientInfo: Implementation
+    let capabilities: ClientCapabilities
 
     /// A request. In `_meta` stand the members the caller gives, then those of the protocol, which win.
     func request(
         _ id: Int64, _ method: String, _ params: JSONObject, meta extra: JSONObject, wantsProgress: Bool,
-        _ speech: Speech
+        logLevel: LoggingLevel?, _ speech: Speech
     ) throws(ClientError) -> ByteSlice {
         var writer = JSONWriter()
         writer.beginObject()
@@ -15,7 +16,7 @@ struct MessageEncoder: Sendable {
         var meta = params["_meta"]?.objectValue ?? [:]
         for member in extra { meta[member.key] = member.value }
         if wantsProgress { meta["progressToken"] = JSONValue.number(JSONNumber(Int(id))) }
-        if case .modern(let revision) = speech { addClaims(to: &meta, revision) }
+        if case .modern(let revision) = speech { addClaims(to: &meta, revision, logLevel) }
         if !params.isEmpty || !meta.isEmpty {
             writer.key("params")
             writer.beginObject()
@@ -34,10 +35,13 @@ struct MessageEncoder: Sendable {
     }
 
     /// What every modern request says of itself (basic/index "Per-request protocol fields").
-    private func addClaims(to meta: inout JSONObject, _ revision: Revision) {
+    private func addClaims(
+        to meta: inout JSONObject, _ revision: Revision, _ logLevel: LoggingLevel?
+    ) {
         meta["io.modelcontextprotocol/protocolVersion"] = .string(revision.version.text)
-        meta["io.modelcontextprotocol/clientCapabilities"] = [:]
+        meta["io.modelcontextprotocol/clientCapabilities"] = capabilities.json
         meta["io.modelcontextprotocol/clientInfo"] = clientInfo.json
+        if let logLevel { meta["io.modelcontextprotocol/logLevel"] = .string(logLevel.rawValue) }
     }
 
     func initialize(_ revision: Revision) -> JSONObject {
@@ -45,7 +49,7 @@ struct MessageEncoder: Sendable {
         clientInfo.write(to: &writer, for: revision)
         return [
             "protocolVersion": .string(revision.version.text),
-            "capabilities": [:],
+            "capabilities": capabilities.json(for: revision),
             "clientInfo": RawJSON(unchecked: writer.finish()).value,
         ]
     }
@@ -60,20 +64,21 @@ struct MessageEncoder: Sendable {
         return writer.finish()
     }
 
-    /// The answer to a request of the server: an empty result, or an error.
-    static func answer(_ id: RequestID, _ error: MCPError?) -> ByteSlice {
+    /// The answer to a request of the server.
+    static func answer(_ id: RequestID, _ outcome: Result<JSONValue, MCPError>) -> ByteSlice {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("jsonrpc", "2.0")
         writer.member("id", id.json)
-        if let error {
+        switch outcome {
+        case .success(let result): writer.member("result", result)
+        case .failure(let error):
             writer.key("error")
             writer.beginObject()
             writer.member("code", error.code)
             writer.member("message", error.message)
+            if let data = error.data { writer.member("data", data) }
             writer.endObject()
-        } else {
-            writer.member("result", JSONObject())
         }
         writer.endObject()
         return writer.finish()
@@ -84,9 +89,8 @@ struct MessageEncoder: Sendable {
         if let entry = WireEra.modern.methods.entry(for: ByteSlice("\"\(method)\"")) {
             if entry.flags.contains(.mirrorsName) { return params["name"]?.stringValue }
             if entry.flags.contains(.mirrorsURI) { return params["uri"]?.stringValue }
-            return nil
+            if entry.flags.contains(.mirrorsTask) { return params["taskId"]?.stringValue }
         }
-        let namesTask = ["tasks/get", "tasks/update", "tasks/cancel"].contains(method)
-        return namesTask ? params["taskId"]?.stringValue : nil
+        return nil
     }
 }

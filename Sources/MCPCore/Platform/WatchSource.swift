@@ -27,6 +27,19 @@ final class WatchSource: @unchecked Sendable {
         return watch
     }
 
+    /// Calls `handler` whenever the descriptor is readable, and closes it when cancelled.
+    static func readable(
+        _ descriptor: consuming FileDescriptor, on queue: DispatchQueue,
+        _ handler: @escaping @Sendable () -> Void
+    ) -> WatchSource {
+        let fd = descriptor.release()
+        let source = DispatchSource.makeReadSource(fileDescriptor: fd, queue: queue)
+        source.setCancelHandler { @Sendable in Syscalls.close(fd) }
+        source.setEventHandler { @Sendable in handler() }
+        source.resume()
+        return WatchSource(source)
+    }
+
     /// Calls `handler` at each arrival of a signal; when this returns, the signal is being watched.
     static func signal(
         _ number: Int32, on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void

@@ -92,6 +92,9 @@ final class RegistryBox: Sendable {
         }
     }
 
+    /// What is registered at this moment.
+    var draft: Registry.Draft { state.withLock { $0.draft } }
+
     /// Changes what is offered; requests in flight keep the snapshot they started with.
     func update(
         _ change: (inout Registry.Draft) throws(RegistrationError) -> Void

@@ -1,0 +1,29 @@
+extension ClientOptions {
+    static let tasksExtension = "io.modelcontextprotocol/tasks"
+
+    /// What the handlers can do: nothing is declared that nobody answers.
+    var capabilities: ClientCapabilities {
+        var extensions = extensions
+        if followsTasks { extensions[Self.tasksExtension] = [:] }
+        return ClientCapabilities(
+            roots: onRoots != nil, sampling: onSample != nil,
+            samplingTools: onSample != nil && supportsSamplingTools, elicitation: onElicit != nil,
+            elicitationURL: onElicit != nil && supportsElicitationURL, extensions: extensions)
+    }
+}
+
+extension ClientCapabilities {
+    /// The capabilities in the words of a handshake revision: only what it knows (Table 3).
+    func json(for revision: Revision) -> JSONValue {
+        if revision.isModern { return json }
+        var object = JSONObject()
+        if hasRoots { object["roots"] = ["listChanged": true] }
+        if hasSampling {
+            object["sampling"] = revision.has(.samplingTools) && hasSamplingTools ? ["tools": [:]] : [:]
+        }
+        if revision.has(.elicitation), hasElicitation || hasElicitationURL {
+            object["elicitation"] = revision.has(.elicitationModes) ? json["elicitation"] : [:]
+        }
+        return .object(object)
+    }
+}

@@ -1,0 +1,151 @@
+import Synchronization
+
+/// One `subscriptions/listen` after the other, as long as somebody wants the changes.
+final class ListenStream: Sendable {
+    private let conversation: ClientConversation
+    private let filter: SubscriptionFilter
+    /// The reader's end; when nobody holds it any more, nobody reads.
+    private let subscription: WeakSubscription
+
+    private struct State {
+        var current: Task<ClientCall.Reply, Never>?
+        var acknowledged: CheckedContinuation<Void, Never>?
+        var isAcknowledged = false
+        /// How the call ended before it was acknowledged.
+        var refusal: ClientCall.Reply?
+    }
+    private let state = Mutex(State())
+
+    /// The first pause before a new attempt, and the longest.
+    private static let pauses = (first: Duration.milliseconds(250), longest: Duration.seconds(30))
+
+    init(conversation: ClientConversation, filter: SubscriptionFilter, subscription: Subscription) {
+        self.conversation = conversation
+        self.filter = filter
+        self.subscription = WeakSubscription(subscription)
+    }
+
+    /// Subscribes and returns when the server has said what it tells of.
+    func open() async throws {
+        state.withLock { state in
+            state.isAcknowledged = false
+            state.refusal = nil
+        }
+        let task = Task { await exchange() }
+        state.withLock { $0.current = task }
+        let watcher = Task {
+            _ = await task.value
+            acknowledge()
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state -> Bool in
+                    if state.isAcknowledged { return true }
+                    state.acknowledged = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            task.cancel()
+        }
+        watcher.cancel()
+        guard !task.isCancelled else { throw CancellationError() }
+        // The call is still open, unless the server has refused it.
+        guard let reply = state.withLock({ $0.refusal }) else { return }
+        switch reply {
+        case .result: return
+        case .refused(let error, _): throw error
+        case .failed(let error): throw error
+        }
+    }
+
+    private func acknowledge() {
+        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.isAcknowledged = true
+            return state.acknowledged.take()
+        }
+        waiting?.resume()
+    }
+
+    private func exchange() async -> ClientCall.Reply {
+        let reply = await conversation.listen(filter) { [weak self] method, params in
+            self?.take(method, params)
+        }
+        state.withLock { $0.refusal = $0.isAcknowledged ? nil : reply }
+        return reply
+    }
+
+    private func take(_ method: String, _ params: RawJSON?) {
+        guard let subscription = subscription.value else { return }
+        if method == "notifications/subscriptions/acknowledged" {
+            if let json = params?["notifications"]?.value, let filter = try? SubscriptionFilter(json: json) {
+                subscription.accept(filter)
+            }
+            return acknowledge()
+        }
+        if let change = ServerChange(method, params) { subscription.publish(change) }
+    }
+
+    /// Takes the end of the call, and subscribes again unless the server ended it in good order (SUB-09, SUB-10).
+    func run() async {
+        var pause = Self.pauses.first
+        while let task = state.withLock({ $0.current }) {
+            let reply = await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+            if Task.isCancelled || subscription.value == nil { break }
+            if case .result = reply { break }
+            if let end = conversation.endOfConversation {
+                subscription.value?.end(.failure(end))
+                return
+            }
+            if case .refused(let error, _) = reply {
+                subscription.value?.end(
+                    .failure(ClientError(.protocolViolation, "the server ended the subscription: \(error)")))
+                return
+            }
+            // Not all clients of a server that restarts come back in the same moment.
+            let jitter = Double.random(in: 0.5 ... 1)
+            guard (try? await Task.sleep(for: pause * jitter)) != nil else { break }
+            pause = min(pause * 2, Self.pauses.longest)
+            do {
+                try await open()
+                pause = Self.pauses.first
+                subscription.value?.publish(.resubscribed)
+            } catch {
+                continue
+            }
+        }
+        subscription.value?.end(.success(()))
+    }
+}
+
+private final class WeakSubscription: Sendable {
+    private let box: Mutex<Weak>
+    private struct Weak { weak var value: Subscription? }
+
+    init(_ subscription: Subscription) { box = Mutex(Weak(value: subscription)) }
+
+    var value: Subscription? { box.withLock { $0.value } }
+}
+
+extension ServerChange {
+    /// A change out of a notification; nil when it is none.
+    init?(_ method: String, _ params: RawJSON?) {
+        switch method {
+        case "notifications/tools/list_changed": self = .toolsListChanged
+        case "notifications/prompts/list_changed": self = .promptsListChanged
+        case "notifications/resources/list_changed": self = .resourcesListChanged
+        case "notifications/resources/updated":
+            guard let uri = params?["uri"]?.string else { return nil }
+            self = .resourceUpdated(uri)
+        case "notifications/tasks":
+            guard let json = params?.value, let task = try? TaskInfo(json: json) else { return nil }
+            self = .task(task)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Synchronization
+
+/// Who wants to know of changes in a conversation of the handshake revisions, where a session has one stream for
+/// all.
+final class Listeners: Sendable {
+    private struct Entry {
+        let filter: SubscriptionFilter
+        weak var subscription: Subscription?
+    }
+
+    private struct State {
+        var entries: [Int: Entry] = [:]
+        var next = 0
+        var uris: [String: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ filter: SubscriptionFilter, _ subscription: Subscription) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.entries[state.next] = Entry(filter: filter, subscription: subscription)
+            return state.next
+        }
+    }
+
+    func remove(_ number: Int) { state.withLock { $0.entries[number] = nil } }
+
+    /// True for the first who wants an address: the server has to be told.
+    func retain(_ uri: String) -> Bool {
+        state.withLock { state in
+            state.uris[uri, default: 0] += 1
+            return state.uris[uri] == 1
+        }
+    }
+
+    /// True for the last who wanted an address.
+    func release(_ uri: String) -> Bool {
+        state.withLock { state in
+            let left = state.uris[uri, default: 1] - 1
+            state.uris[uri] = left > 0 ? left : nil
+            return left == 0
+        }
+    }
+
+    /// The addresses that the server was told of, to be told again in a new session.
+    var watchedURIs: [String] { state.withLock { $0.uris.keys.sorted() } }
+
+    /// Hands a change to everybody who asked for it.
+    func publish(_ change: ServerChange) {
+        let readers = state.withLock { state in
+            state.entries.values.filter { $0.filter.wants(change) }.compactMap(\.subscription)
+        }
+        for reader in readers { reader.publish(change) }
+    }
+
+    func endAll(_ error: ClientError) {
+        let readers = state.withLock { state in
+            defer { state.entries = [:] }
+            return state.entries.values.compactMap(\.subscription)
+        }
+        for reader in readers { reader.end(.failure(error)) }
+    }
+}
+
+extension SubscriptionFilter {
+    fileprivate func wants(_ change: ServerChange) -> Bool {
+        switch change {
+        case .toolsListChanged: toolsListChanged
+        case .promptsListChanged: promptsListChanged
+        case .resourcesListChanged: resourcesListChanged
+        // A server may name a part of what is watched (RES-14).
+        case .resourceUpdated(let uri): resourceURIs.contains { uri == $0 || uri.hasPrefix($0 + "/") }
+        case .task(let task): taskIDs.contains(task.taskID)
+        case .resubscribed: true
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// Changes of the server (basic/patterns/subscriptions; 2025-11-25 server/resources "Subscriptions").
+extension MCPClient {
+    /// Subscribes to changes.
+    ///
+    /// 2026-07-28: `subscriptions/listen`. Before: the notifications of the session, and `resources/subscribe`
+    /// for each address. A subscription that breaks is made again, with a growing pause; the reader is told by
+    /// `.resubscribed`. Keep the subscription: letting go of it ends it.
+    ///
+    /// - Throws: `MCPError` when the server refuses, for example -32601 when it has no subscriptions;
+    ///   `ClientError` when no usable answer came.
+    public func listen(_ filter: SubscriptionFilter) async throws -> Subscription {
+        protocolVersion.isModern ? try await listenModern(filter) : try await listenLegacy(filter)
+    }
+
+    // MARK: 2026-07-28
+
+    private func listenModern(_ filter: SubscriptionFilter) async throws -> Subscription {
+        let subscription = Subscription(accepted: SubscriptionFilter())
+        let stream = ListenStream(conversation: conversation, filter: filter, subscription: subscription)
+        try await stream.open()
+        let task = Task { await stream.run() }
+        subscription.whenCancelled { task.cancel() }
+        return subscription
+    }
+
+    // MARK: Before
+
+    private func listenLegacy(_ filter: SubscriptionFilter) async throws -> Subscription {
+        let capabilities = serverCapabilities.json
+        var accepted = SubscriptionFilter()
+        func tells(_ list: String) -> Bool { capabilities[list]?["listChanged"]?.boolValue == true }
+        accepted.toolsListChanged = filter.toolsListChanged && tells("tools")
+        accepted.promptsListChanged = filter.promptsListChanged && tells("prompts")
+        accepted.resourcesListChanged = filter.resourcesListChanged && tells("resources")
+        if capabilities["resources"]?["subscribe"]?.boolValue == true {
+            accepted.resourceURIs = filter.resourceURIs
+        }
+        let subscription = Subscription(accepted: accepted)
+        let conversation = conversation
+        let listener = conversation.listeners.add(accepted, subscription)
+        var subscribed: [String] = []
+        do {
+            for uri in accepted.resourceURIs {
+                // The server keeps one subscription per address and session, whoever asked for it here.
+                if conversation.listeners.retain(uri) {
+                    _ = try await request("resources/subscribe", ["uri": .string(uri)])
+                }
+                subscribed.append(uri)
+            }
+        } catch {
+            await Self.unsubscribe(subscribed, conversation)
+            conversation.listeners.remove(listener)
+            throw error
+        }
+        subscription.whenCancelled { [subscribed] in
+            conversation.listeners.remove(listener)
+            await Self.unsubscribe(subscribed, conversation)
+        }
+        return subscription
+    }
+
+    private static func unsubscribe(_ uris: [String], _ conversation: ClientConversation) async {
+        for uri in uris where conversation.listeners.release(uri) {
+            let options = CallOptions(timeout: .seconds(5), deadline: .seconds(5))
+            _ = await conversation.call("resources/unsubscribe", ["uri": .string(uri)], options)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/// Calls that take several round trips: questions of the server (basic/patterns/mrtr), and tasks.
+extension MCPClient {
+    /// The methods that a server may answer with a question (MRTR-01, MRTR-02).
+    private static var methodsWithRounds: Set<String> { ["tools/call", "prompts/get", "resources/read"] }
+
+    /// Sends a request; answers the questions that come back and sends it again, until there is a result.
+    func requestInRounds(
+        _ method: String, _ params: JSONObject, _ options: CallOptions
+    ) async throws -> RawJSON {
+        let limit = options.deadline.map { conversation.clock.now + $0 }
+        var options = options
+        var current = params
+        for round in 0 ... max(0, conversation.options.maxRounds) {
+            if let limit { options.deadline = max(.zero, limit - conversation.clock.now) }
+            let result = try await requestOnce(method, current, options)
+            switch try kind(of: result, method) {
+            case .complete: return result
+            case .task: return try await TaskFollower(client: self, options: options).follow(result, limit)
+            case .inputRequired:
+                guard round < conversation.options.maxRounds else {
+                    throw Self.inputRequired(
+                        "\(method) asks again after \(round) rounds of questions", result)
+                }
+                current = try await nextRound(method, params, result)
+                // A server that only asks to be asked again shall not be asked in a tight loop.
+                if result["inputRequests"] == nil { try await pause(round) }
+            }
+        }
+        throw ClientError(.protocolViolation, "\(method) has no result")
+    }
+
+    private func requestOnce(
+        _ method: String, _ params: JSONObject, _ options: CallOptions
+    ) async throws -> RawJSON {
+        switch await conversation.call(method, params, options) {
+        case .result(let result): return result
+        case .refused(let error, _): throw error
+        case .failed(let error): throw error
+        }
+    }
+
+    private enum Kind { case complete, inputRequired, task }
+
+    /// JRPC-07, JRPC-08: no `resultType` means `complete`, and what is not known is no valid answer.
+    private func kind(of result: RawJSON, _ method: String) throws(ClientError) -> Kind {
+        guard protocolVersion.isModern, let type = result["resultType"] else { return .complete }
+        switch type.string {
+        case "complete": return .complete
+        case "input_required" where Self.methodsWithRounds.contains(method): return .inputRequired
+        case "task" where method == "tools/call" && conversation.options.followsTasks: return .task
+        default:
+            throw ClientError(
+                .protocolViolation, "\(method) has an answer of the resultType \(type), which it cannot have")
+        }
+    }
+
+    private func pause(_ round: Int) async throws {
+        try await Task.sleep(for: .milliseconds(min(2_000, 50 << min(round, 6))))
+    }
+
+    // MARK: Questions
+
+    /// The params of the retry: the original ones, the answers under the same keys, and the state byte for byte
+    /// (MRTR-14, MRTR-16).
+    private func nextRound(
+        _ method: String, _ params: JSONObject, _ result: RawJSON
+    ) async throws -> JSONObject {
+        var next = params
+        if let requests = result["inputRequests"] {
+            next["inputResponses"] = .object(try await answers(to: requests, in: result, method))
+        }
+        if let state = result["requestState"] {
+            guard state.string != nil else {
+                throw ClientError(.protocolViolation, "\(method) has a requestState that is no text")
+            }
+            next["requestState"] = state.value
+        }
+        guard result["inputRequests"] != nil || result["requestState"] != nil else {
+            throw ClientError(.protocolViolation, "\(method) asks for input and does not say which")
+        }
+        return next
+    }
+
+    /// All answers, or none: a retry without some of them would be asked again (MRTR-13).
+    func answers(
+        to requests: RawJSON, in result: RawJSON, _ method: String
+    ) async throws -> JSONObject {
+        guard case .object(let entries) = requests.value else {
+            throw ClientError(.protocolViolation, "\(method) has inputRequests that are no object")
+        }
+        let handlers = InputHandlers(options: conversation.options)
+        var answers = JSONObject()
+        for (key, json) in entries {
+            let request: InputRequest
+            do {
+                request = try InputRequest(json: json)
+            } catch {
+                throw ClientError(
+                    .protocolViolation, "\(method) asks for \"\(key)\" in a form that cannot be read",
+                    details: ["\(error)"])
+            }
+            do {
+                answers[key] = try await handlers.answer(request, for: .newest)
+            } catch {
+                // Nothing is sent: the call ends here (MRTR-18, AMB-16).
+                var failure = Self.inputRequired(
+                    "\(method) needs an answer that cannot be given: \(error.message)", result)
+                failure.details = ["asked: \(request.method)"]
+                throw failure
+            }
+            try Task.checkCancellation()
+        }
+        return answers
+    }
+
+    static func inputRequired(_ text: String, _ result: RawJSON) -> ClientError {
+        ClientError(.inputRequired, text, result: result)
+    }
+}

@@ -1,0 +1,35 @@
+import MCPCore
+
+/// Tells the subscribers of a server what changes in the directories that it shows.
+final class FilesWatch: Sendable {
+    private let watches: [DirectoryWatch]
+
+    /// A directory that cannot be watched is served all the same; the log says so.
+    init(_ definitions: [FilesDefinition], server: MCPServer, log: Log) {
+        var watches: [DirectoryWatch] = []
+        for definition in definitions where definition.watch {
+            do {
+                let filter = definition.filter
+                watches.append(
+                    try DirectoryWatch(definition.root, mayDescend: { filter.mayDescend(into: $0) }) {
+                        Self.publish($0, definition, server)
+                    })
+            } catch {
+                log.warning(
+                    "the directory cannot be watched", ["files": definition.name, "error": "\(error)"])
+            }
+        }
+        self.watches = watches
+    }
+
+    private static func publish(
+        _ changes: DirectoryWatch.Changes, _ definition: FilesDefinition, _ server: MCPServer
+    ) {
+        if changes.isListChanged || changes.areLost { server.resourcesChanged() }
+        for path in changes.written where definition.filter.allows(path) {
+            server.resourceUpdated(definition.template.uri(of: path))
+        }
+    }
+
+    func cancel() { for watch in watches { watch.cancel() } }
+}

@@ -1,0 +1,94 @@
+import Dispatch
+import MCPCore
+import Synchronization
+
+/// Reads the configuration again when its file or its prompts change, and at SIGHUP.
+///
+/// A new configuration is checked as a whole before anything of it is used. With a mistake in it the running
+/// one stays, and the log says what is wrong: a typo never takes the server down.
+final class Reloader: Sendable {
+    private struct State {
+        var configuration: Configuration
+        var files: FilesWatch?
+        var prompts: DirectoryWatch?
+    }
+
+    private let file: String
+    private let loader: ConfigurationLoader
+    private let server: MCPServer
+    private let log: Log
+    private let state: Mutex<State>
+    private let ownFile = Mutex<DirectoryWatch?>(nil)
+    /// One reload at a time.
+    private let queue = DispatchQueue(label: "mcp.reload")
+
+    init(
+        _ file: String, _ configuration: Configuration, loader: ConfigurationLoader, server: MCPServer,
+        log: Log
+    ) {
+        self.file = Paths.absolute(file, relativeTo: Paths.currentDirectory)
+        self.loader = loader
+        self.server = server
+        self.log = log
+        state = Mutex(State(configuration: configuration))
+    }
+
+    /// Begins to watch.
+    func start() {
+        let configuration = state.withLock { $0.configuration }
+        watch(configuration)
+        let name = Paths.components(file).last ?? file
+        // The directory is watched, because editors put a new file in the place of the old one.
+        let watch = try? DirectoryWatch(Paths.parent(of: file), mayDescend: { _ in false }) {
+            [weak self] changes in
+            if changes.written.contains(name) || changes.areLost { self?.reload("the file has changed") }
+        }
+        if watch == nil { log.info("the configuration is not watched; SIGHUP reads it again") }
+        ownFile.withLock { $0 = watch }
+    }
+
+    /// Reads the configuration again, soon.
+    func reload(_ reason: String) { queue.async { self.reloadNow(reason) } }
+
+    private func reloadNow(_ reason: String) {
+        let outcome = loader.load(file: file)
+        guard !outcome.diagnostics.hasErrors else {
+            for line in outcome.diagnostics.report { log.error(line) }
+            return log.error("not reloaded: the running configuration stays", ["reason": reason])
+        }
+        let built: ServerBuilder.Built
+        do throws(ServerBuilder.BuildError) {
+            built = try ServerBuilder(configuration: outcome.configuration, log: log).build()
+        } catch {
+            return log.error(
+                "not reloaded: the running configuration stays", ["reason": reason, "error": error.text])
+        }
+        let old = state.withLock { state -> Configuration in
+            defer { state.configuration = outcome.configuration }
+            return state.configuration
+        }
+        server.adopt(built.server)
+        watch(outcome.configuration)
+        let difference = ConfigurationDifference(old, outcome.configuration)
+        log.info("reloaded", ["reason": reason, "changes": difference.text])
+        if difference.needsRestart {
+            log.warning("server, listen and limits are read at the start only: restart for those")
+        }
+    }
+
+    /// Watches what the configuration in use names, and nothing else any more.
+    private func watch(_ configuration: Configuration) {
+        let files = FilesWatch(configuration.files, server: server, log: log)
+        let prompts = configuration.watchedPrompts.flatMap { directory in
+            try? DirectoryWatch(directory, mayDescend: { _ in false }) { [weak self] _ in
+                self?.reload("the prompts have changed")
+            }
+        }
+        let previous = state.withLock { state -> (FilesWatch?, DirectoryWatch?) in
+            defer { (state.files, state.prompts) = (files, prompts) }
+            return (state.files, state.prompts)
+        }
+        previous.0?.cancel()
+        previous.1?.cancel()
+    }
+}
