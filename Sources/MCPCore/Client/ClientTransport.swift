@@ -33,11 +33,20 @@ protocol ClientTransport: AnyObject, Sendable {
     /// message.
     func abandon(_ id: Int64, notice: OutboundMessage?)
 
+    /// Opens, in the background, the channel on which the server speaks unasked: the GET stream of a legacy
+    /// HTTP session (LEG-12). Without effect where there is none, or it is open.
+    func openServerStream()
+
     /// Ends the connection in good order and waits for that. May be called again.
     func close() async
 
     /// Begins to end the connection, without waiting.
     func shutDown()
+}
+
+extension ClientTransport {
+    /// On a shared channel the server can speak at any time.
+    func openServerStream() {}
 }
 
 /// Takes what comes from the server. Called from any thread.

@@ -169,7 +169,11 @@ struct Negotiation {
         try await conversation.transport.post(
             conversation.outbound(bytes, "notifications/initialized", .legacy(revision)))
         adopt(profile)
+        if isListening { conversation.transport.openServerStream() }
     }
+
+    /// Somebody takes what a legacy server says unasked.
+    private var isListening: Bool { options.onNotification != nil }
 
     private func explain(_ error: ClientError) -> ClientError {
         if error.kind == .timeout {

@@ -22,6 +22,8 @@ final class HTTPPeer: Sendable {
         let method: String
         let head: String
         let body: RawJSON?
+        /// When it was read.
+        let at: ContinuousClock.Instant
 
         var rpcMethod: String { body?["method"]?.string ?? "" }
         var id: String { body?["id"].map { "\($0)" } ?? "null" }
@@ -58,6 +60,16 @@ final class HTTPPeer: Sendable {
 
         static func raw(_ pieces: String..., then: Then = .keep) -> Answer {
             Answer(pieces: pieces, then: then)
+        }
+
+        /// An event stream. Unless it ends here, it stays open and silent, or the connection breaks.
+        static func events(_ events: String, end: Bool = true, then: Then = .keep) -> Answer {
+            var pieces = [
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            ]
+            if !events.isEmpty { pieces.append("\(String(events.utf8.count, radix: 16))\r\n\(events)\r\n") }
+            if end { pieces.append("0\r\n\r\n") }
+            return Answer(pieces: pieces, then: then)
         }
 
         static func status(_ status: Int, headers: String = "") -> Answer {
@@ -185,7 +197,7 @@ final class HTTPPeer: Sendable {
                 return Heard(
                     connection: connection, number: number, method: String(head.prefix { $0 != " " }),
                     head: head,
-                    body: try? RawJSON(validating: ByteSlice(body)))
+                    body: try? RawJSON(validating: ByteSlice(body)), at: .now)
             }
             guard receive(fd, &buffer) else { return nil }
         }

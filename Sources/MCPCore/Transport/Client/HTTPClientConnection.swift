@@ -218,7 +218,12 @@ final class HTTPClientConnection: EventHandler {
         let isStream =
             (200 ..< 300).contains(head.status)
             && head.value(.contentType, in: bytes).map(MediaType.isEventStream) == true
-        events = isStream ? SSEDecoder(maxEventBytes: pool.options.maxEventBytes) : nil
+        events =
+            isStream
+            ? SSEDecoder(
+                maxEventBytes: pool.options.maxEventBytes,
+                lastEventID: exchange?.position.lastEventID ?? "") : nil
+        if isStream { exchange?.streamBegan() }
         let isRefusal = head.status >= 400
         let maximum = isStream ? Int.max : isRefusal ? Self.refusalBytes : pool.options.maxMessageBytes
         body = BodyDecoder(head.body, limits: Self.limits(maximum))
@@ -269,6 +274,9 @@ final class HTTPClientConnection: EventHandler {
             guard let exchange else { break }
             exchange.take(event)
             if exchange.isOver { finishEarly() }
+        }
+        if let id = events?.lastEventID {
+            exchange?.reach(id, retryMilliseconds: events?.retryMilliseconds)
         }
         if case .closed = phase { return false }
         return true

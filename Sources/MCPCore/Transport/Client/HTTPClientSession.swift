@@ -23,6 +23,9 @@ final class HTTPClientSession: Sendable {
         }
     }
 
+    /// The session that is open, if the server keeps one, and the revision that was spoken last.
+    var current: (id: String?, revision: Revision?) { state.withLock { ($0.id, $0.revision) } }
+
     /// The session to delete; nil when there is none, or it was taken already.
     func end() -> (id: String, revision: Revision?)? {
         state.withLock { state in

@@ -11,17 +11,21 @@ final class HTTPClientTransport: ClientTransport {
     private let pool: LoopBound<HTTPClientPool>
     private let session = HTTPClientSession()
 
-    init(_ endpoint: HTTPEndpoint, options: ClientOptions) throws(ClientError) {
+    init(
+        _ endpoint: HTTPEndpoint, options: ClientOptions, clock: any TimeSource = SystemClock()
+    ) throws(ClientError) {
         self.endpoint = endpoint
         self.options = options
         fields = try HTTPClientFields(options)
         do {
-            loop = try EventLoop(label: "mcp.client.http")
+            loop = try EventLoop(label: "mcp.client.http", clock: clock)
         } catch {
             throw ClientError(.cannotConnect, "cannot make an event loop: \(error)")
         }
         SignalWatch.ignoreBrokenPipes()
-        pool = LoopBound(HTTPClientPool(endpoint, loop: loop, options: options, session: session), loop: loop)
+        pool = LoopBound(
+            HTTPClientPool(endpoint, loop: loop, options: options, fields: fields, session: session),
+            loop: loop)
         loop.start()
     }
 
@@ -77,8 +81,14 @@ final class HTTPClientTransport: ClientTransport {
         trace(buffer.slice(0 ..< buffer.count))
         buffer.append(message.bytes)
         return HTTPClientRequest(
-            id: id, method: message.method, bytes: buffer.freeze(), namesSession: session != nil,
-            connectTimeout: message.connectTimeout)
+            id: id, method: message.method, bytes: buffer.freeze(), session: session,
+            connectTimeout: message.connectTimeout,
+            isResumable: message.revision.map { !$0.isModern } ?? true)
+    }
+
+    func openServerStream() {
+        let pool = pool
+        loop.execute { pool.value.openServerStream() }
     }
 
     private func trace(_ head: ByteSlice) {
@@ -106,7 +116,7 @@ final class HTTPClientTransport: ClientTransport {
         let loop = loop
         _ = await withCheckedContinuation { (continuation: CheckedContinuation<ClientError?, Never>) in
             let request = HTTPClientRequest(
-                method: "DELETE", bytes: bytes, namesSession: false, connectTimeout: Self.deleteTimeout,
+                method: "DELETE", bytes: bytes, session: nil, connectTimeout: Self.deleteTimeout,
                 completion: { continuation.resume(returning: $0) })
             loop.execute {
                 let exchange = pool.value.send(request)
