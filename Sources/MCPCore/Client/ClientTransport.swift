@@ -37,6 +37,10 @@ protocol ClientTransport: AnyObject, Sendable {
     /// HTTP session (LEG-12). Without effect where there is none, or it is open.
     func openServerStream()
 
+    /// Changes to an older way of carrying messages after `initialize` was refused (DUAL-17). False when the
+    /// server has none either, or it was taken already.
+    func fallBack(within timeout: Duration) async throws(ClientError) -> Bool
+
     /// Ends the connection in good order and waits for that. May be called again.
     func close() async
 
@@ -47,6 +51,9 @@ protocol ClientTransport: AnyObject, Sendable {
 extension ClientTransport {
     /// On a shared channel the server can speak at any time.
     func openServerStream() {}
+
+    /// There is one way to speak over a pipe.
+    func fallBack(within timeout: Duration) async throws(ClientError) -> Bool { false }
 }
 
 /// Takes what comes from the server. Called from any thread.

@@ -142,20 +142,7 @@ struct Negotiation {
 
     /// Opens a legacy conversation: `initialize`, then `notifications/initialized` (LIFE-01 to LIFE-05).
     func initialize(_ offered: Revision) async throws {
-        let limit = options.connectTimeout
-        let reply = await conversation.exchange(
-            "initialize", conversation.encoder.initialize(offered),
-            CallOptions(timeout: limit, deadline: limit),
-            .opening(offered))
-        let result: RawJSON
-        switch reply {
-        case .result(let json): result = json
-        case .failed(let error): throw explain(error)
-        case .refused(let error, _):
-            let versions = Self.supported(error)
-            if versions.isEmpty, error.code != MCPError.unsupportedProtocolVersionCode { throw error }
-            throw unsupported(offered.version.text, versions, details: ["its answer: \(error)"])
-        }
+        let result = try await offer(offered)
         guard let version = result["protocolVersion"]?.string else {
             throw ClientError(.protocolViolation, "the answer to initialize names no protocolVersion")
         }
@@ -172,6 +159,45 @@ struct Negotiation {
         if isListening { conversation.transport.openServerStream() }
     }
 
+    /// Sends `initialize`, over HTTP+SSE to a server that speaks nothing newer (DUAL-17).
+    private func offer(_ offered: Revision) async throws -> RawJSON {
+        let limit = options.connectTimeout
+        let reply = await conversation.exchange(
+            "initialize", conversation.encoder.initialize(offered),
+            CallOptions(timeout: limit, deadline: limit),
+            .opening(offered))
+        switch reply {
+        case .result(let json): return json
+        case .failed(let error):
+            if error.kind == .httpStatus, try await fallsBack(error.httpStatus, nil) {
+                return try await offer(offered)
+            }
+            throw explain(error)
+        case .refused(let error, let status):
+            if try await fallsBack(status, error) { return try await offer(offered) }
+            let versions = Self.supported(error)
+            if versions.isEmpty, error.code != MCPError.unsupportedProtocolVersionCode { throw error }
+            throw unsupported(offered.version.text, versions, details: ["its answer: \(error)"])
+        }
+    }
+
+    private func fallsBack(_ status: Int?, _ error: MCPError?) async throws(ClientError) -> Bool {
+        guard let status, [400, 404, 405].contains(status), error.map({ Self.isModern($0, status) }) != true
+        else { return false }
+        return try await conversation.transport.fallBack(within: options.connectTimeout)
+    }
+
+    /// An error that only a server of 2026-07-28 answers with (DUAL-15, DUAL-17).
+    private static func isModern(_ error: MCPError, _ status: Int) -> Bool {
+        switch error.code {
+        case MCPError.headerMismatchCode, MCPError.missingClientCapabilityCode,
+            MCPError.unsupportedProtocolVersionCode:
+            true
+        case MCPError.methodNotFoundCode: status == 404
+        default: false
+        }
+    }
+
     /// Somebody takes what a legacy server says unasked.
     private var isListening: Bool { options.onNotification != nil }
 
@@ -186,7 +212,7 @@ struct Negotiation {
         guard error.kind == .httpStatus, [404, 405].contains(error.httpStatus) else { return error }
         var error = error
         error.hint =
-            "is the path right? Servers mostly serve MCP at /mcp; HTTP+SSE of 2024-11-05 is not spoken"
+            "is the path right? Servers mostly serve MCP at /mcp, those of 2024-11-05 at /sse"
         return error
     }
 }

@@ -79,8 +79,8 @@ final class HTTPPeer: Sendable {
 
     private let listener: Int32
     private let script: @Sendable (Heard) -> Answer
-    private let state = Mutex<(heard: [Heard], connections: Int, ended: Int, open: Set<Int32>)>(
-        ([], 0, 0, []))
+    private let state = Mutex<(heard: [Heard], connections: Int, ended: Int, open: [Int: Int32])>(
+        ([], 0, 0, [:]))
     let endpoint: String
     let target: ClientTarget
 
@@ -108,7 +108,17 @@ final class HTTPPeer: Sendable {
 
     func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
-        for fd in state.withLock({ $0.open }) { shutdown(fd, Int32(SHUT_RDWR)) }
+        for fd in state.withLock({ $0.open.values }) { shutdown(fd, Int32(SHUT_RDWR)) }
+    }
+
+    /// Says more on a connection that hangs.
+    func say(_ text: String, on connection: Int) {
+        state.withLock { state in if let fd = state.open[connection] { _ = write(fd, text) } }
+    }
+
+    /// Ends a connection that hangs.
+    func end(_ connection: Int) {
+        state.withLock { state in if let fd = state.open[connection] { shutdown(fd, Int32(SHUT_RDWR)) } }
     }
 
     private func accept() {
@@ -123,7 +133,7 @@ final class HTTPPeer: Sendable {
             guard fd >= 0 else { break }
             let number = state.withLock { state in
                 state.connections += 1
-                state.open.insert(fd)
+                state.open[state.connections] = fd
                 return state.connections
             }
             DispatchQueue(label: "peer.\(number)").async { self.serve(fd, number) }
@@ -133,7 +143,7 @@ final class HTTPPeer: Sendable {
 
     private func serve(_ fd: Int32, _ connection: Int) {
         defer {
-            state.withLock { _ = $0.open.remove(fd) }
+            state.withLock { $0.open[connection] = nil }
             close(fd)
         }
         var buffer: [UInt8] = []

@@ -131,6 +131,12 @@ final class HTTPClientPool {
         stream.openLater(error)
     }
 
+    /// Changes to HTTP+SSE (DUAL-17); tells whether the server speaks it.
+    func openChannel(within timeout: Duration, _ opened: @escaping (Result<Bool, ClientError>) -> Void) {
+        guard !isClosed, session.announcedTarget == nil else { return opened(.success(false)) }
+        HTTPSSEChannel(self, opened: opened).open(within: timeout)
+    }
+
     func streamEnded(_ id: Int64) { streams[id] = nil }
 
     func streamRequest(

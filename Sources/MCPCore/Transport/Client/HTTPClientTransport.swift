@@ -39,8 +39,13 @@ final class HTTPClientTransport: ClientTransport {
     func send(_ message: OutboundMessage, id: Int64) {
         let pool = pool
         do {
-            let request = try request(message, id: id)
-            loop.execute { pool.value.send(request) }
+            var request = try request(message, id: id)
+            if request.id == nil {
+                // The answer comes on the event stream; that the message was taken is none.
+                request.completion = { error in if let error { pool.value.inbox?.fail(id, error) } }
+            }
+            let outgoing = request
+            loop.execute { pool.value.send(outgoing) }
         } catch {
             loop.execute { pool.value.inbox?.fail(id, error) }
         }
@@ -68,11 +73,12 @@ final class HTTPClientTransport: ClientTransport {
     }
 
     private func request(_ message: OutboundMessage, id: Int64?) throws(ClientError) -> HTTPClientRequest {
+        let announced = session.announcedTarget
         let session = session.id(for: message)
         var buffer = ByteBuffer(capacity: 512 + message.bytes.count)
         do {
             try RequestWriter.writeHead(
-                method: "POST", target: endpoint.target, host: endpoint.hostField,
+                method: "POST", target: announced ?? endpoint.target, host: endpoint.hostField,
                 fields: try fields.fields(message, session: session), contentLength: message.bytes.count,
                 to: &buffer)
         } catch {
@@ -81,9 +87,19 @@ final class HTTPClientTransport: ClientTransport {
         trace(buffer.slice(0 ..< buffer.count))
         buffer.append(message.bytes)
         return HTTPClientRequest(
-            id: id, method: message.method, bytes: buffer.freeze(), session: session,
+            id: announced == nil ? id : nil, method: message.method, bytes: buffer.freeze(), session: session,
             connectTimeout: message.connectTimeout,
-            isResumable: message.revision.map { !$0.isModern } ?? true)
+            isResumable: message.revision.map { !$0.isModern } ?? true, mustBeTaken: id != nil)
+    }
+
+    func fallBack(within timeout: Duration) async throws(ClientError) -> Bool {
+        let pool = pool
+        let loop = loop
+        let outcome = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Bool, ClientError>, Never>) in
+            loop.execute { pool.value.openChannel(within: timeout) { continuation.resume(returning: $0) } }
+        }
+        return try outcome.get()
     }
 
     func openServerStream() {
