@@ -10,6 +10,15 @@ final class ClientConversation: Sendable {
         /// How often a legacy session was opened.
         var generation = 0
         var reopening: Task<ClientError?, Never>?
+        /// The server has ended and is being started again.
+        var restart: ServerRestart?
+        /// The starts since the server last ran well.
+        var restarts: Backoff?
+        /// When the conversation was opened last.
+        var openedAt = MonotonicInstant(nanoseconds: 0)
+        /// Called when the conversation was opened anew, in a server that remembers nothing (STDIO-17): after
+        /// a restart, and with a new session. It must not wait for calls.
+        var onReconnect: (@Sendable () -> Void)?
         var answersOnTheWay = 0
         /// Why the connection is at its end; a call made afterwards fails with it too.
         var end: ClientError?
@@ -38,7 +47,13 @@ final class ClientConversation: Sendable {
 
     /// Sends a request in the words of the negotiated revision.
     func call(_ method: String, _ params: JSONObject, _ options: CallOptions) async -> ClientCall.Reply {
-        let (speech, generation) = state.withLock { ($0.speech, $0.generation) }
+        var (speech, generation, restart) = state.withLock { ($0.speech, $0.generation, $0.restart) }
+        if restart != nil {
+            let limit = self.options.connectTimeout
+            let error = await restart?.wait(atMost: min(limit, options.deadline ?? limit))
+            if let error { return .failed(error) }
+            (speech, generation, restart) = state.withLock { ($0.speech, $0.generation, $0.restart) }
+        }
         guard let speech else {
             return .failed(ClientError(.connectionClosed, "the client is not connected"))
         }
@@ -162,7 +177,7 @@ final class ClientConversation: Sendable {
     }
 
     func close() async {
-        connectionClosed(ClientError(.connectionClosed, "the client was closed"))
+        conclude(ClientError(.connectionClosed, "the client was closed"))
         await transport.close()
     }
 }

@@ -29,6 +29,8 @@ public struct ClientOptions: Sendable {
     public var maxMessageBytes: Int
     /// The longest server-sent event that is taken: 64 MiB.
     public var maxEventBytes: Int
+    /// Whether a program that ended by itself is started again: `.never`.
+    public var restart: RestartPolicy
     /// Takes what happens on the connection, on a thread of the client.
     public var trace: (@Sendable (TraceEvent) -> Void)?
     /// Takes the lines that a program writes to stderr, on a thread of the client.
@@ -47,5 +49,6 @@ public struct ClientOptions: Sendable {
         headers = []
         maxMessageBytes = 64 << 20
         maxEventBytes = 64 << 20
+        restart = .never
     }
 }

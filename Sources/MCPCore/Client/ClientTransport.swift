@@ -41,6 +41,12 @@ protocol ClientTransport: AnyObject, Sendable {
     /// server has none either, or it was taken already.
     func fallBack(within timeout: Duration) async throws(ClientError) -> Bool
 
+    /// A server that ended by itself can be started again.
+    var canRestart: Bool { get }
+
+    /// Starts the server again after its end was told to the inbox. What was on its way is lost.
+    func restart() async throws(ClientError)
+
     /// Ends the connection in good order and waits for that. May be called again.
     func close() async
 
@@ -51,6 +57,13 @@ protocol ClientTransport: AnyObject, Sendable {
 extension ClientTransport {
     /// On a shared channel the server can speak at any time.
     func openServerStream() {}
+
+    /// Servers that others have started are none of the client's business.
+    var canRestart: Bool { false }
+
+    func restart() async throws(ClientError) {
+        throw ClientError(.cannotStart, "this server cannot be started from here")
+    }
 
     /// There is one way to speak over a pipe.
     func fallBack(within timeout: Duration) async throws(ClientError) -> Bool { false }

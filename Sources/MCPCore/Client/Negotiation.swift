@@ -35,6 +35,18 @@ struct Negotiation {
         }
     }
 
+    /// Opens the conversation with a server that was started again: most probably it is as old as before.
+    func openAgain(as revision: Revision) async throws {
+        guard options.protocol == .auto, !revision.isModern else { return try await open() }
+        do {
+            try await initialize(revision)
+        } catch let error as ClientError where error.kind == .connectionClosed || error.kind == .timeout {
+            throw error
+        } catch {
+            try await open()
+        }
+    }
+
     /// A slow stdio server may take the probe that nobody waits for any more as its first message and then
     /// refuse `initialize` as a stateless server does. That is evidence of the modern era: it is asked once
     /// more.
@@ -48,10 +60,12 @@ struct Negotiation {
     }
 
     private func adopt(_ profile: ServerProfile) {
+        let now = conversation.clock.now
         conversation.state.withLock { state in
             state.speech = profile.revision.isModern ? .modern(profile.revision) : .legacy(profile.revision)
             state.profile = profile
             state.generation += 1
+            state.openedAt = now
         }
     }
 
@@ -234,6 +248,7 @@ extension ClientConversation {
         defer { state.withLock { $0.reopening = nil } }
         do {
             try await Negotiation(self).initialize(revision)
+            state.withLock { $0.onReconnect }?()
             return nil
         } catch let error as ClientError {
             return error
