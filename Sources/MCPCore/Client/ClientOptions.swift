@@ -31,6 +31,8 @@ public struct ClientOptions: Sendable {
     public var maxEventBytes: Int
     /// Whether a program that ended by itself is started again: `.never`.
     public var restart: RestartPolicy
+    /// What is known of servers, to be shared between clients: no cache. It spares the probe.
+    public var profiles: ServerProfileCache?
     /// Takes what happens on the connection, on a thread of the client.
     public var trace: (@Sendable (TraceEvent) -> Void)?
     /// Takes the lines that a program writes to stderr, on a thread of the client.

@@ -20,6 +20,9 @@ protocol ClientTransport: AnyObject, Sendable {
     /// The transport is HTTP: a request has an exchange of its own, and closing it cancels it (CANC-01).
     var isHTTP: Bool { get }
 
+    /// Under which name the server is remembered; nil when it is not (DUAL-19).
+    var serverKey: ServerKey? { get }
+
     /// Takes the inbox, before anything is sent.
     func start(_ inbox: any ClientInbox)
 
@@ -55,6 +58,9 @@ protocol ClientTransport: AnyObject, Sendable {
 }
 
 extension ClientTransport {
+    /// A server that has no place is not remembered.
+    var serverKey: ServerKey? { nil }
+
     /// On a shared channel the server can speak at any time.
     func openServerStream() {}
 

@@ -9,7 +9,7 @@ struct Negotiation {
 
     /// What an answer to `server/discover` says about the era.
     private enum Verdict {
-        case modern(ServerProfile)
+        case modern(ServerProfile, discovery: RawJSON)
         /// A server from before 2026-07-28, to which this revision is offered.
         case legacy(Revision)
     }
@@ -18,6 +18,10 @@ struct Negotiation {
 
     /// - Throws: `ClientError`, or the `MCPError` with which the server refuses.
     func open() async throws {
+        if try await !openByVerdict() { try await probeAndOpen() }
+    }
+
+    func probeAndOpen() async throws {
         switch options.protocol {
         case .exactly(let version):
             guard let revision = Revision.named(version.text) else {
@@ -29,7 +33,7 @@ struct Negotiation {
             try await openModern(revision)
         case .auto:
             switch try await probe() {
-            case .modern(let profile): adopt(profile)
+            case .modern(let profile, let discovery): adopt(profile, discovery)
             case .legacy(let revision): try await initializeOrProbeAgain(revision)
             }
         }
@@ -37,13 +41,13 @@ struct Negotiation {
 
     /// Opens the conversation with a server that was started again: most probably it is as old as before.
     func openAgain(as revision: Revision) async throws {
-        guard options.protocol == .auto, !revision.isModern else { return try await open() }
+        guard options.protocol == .auto, !revision.isModern else { return try await probeAndOpen() }
         do {
             try await initialize(revision)
         } catch let error as ClientError where error.kind == .connectionClosed || error.kind == .timeout {
             throw error
         } catch {
-            try await open()
+            try await probeAndOpen()
         }
     }
 
@@ -53,19 +57,29 @@ struct Negotiation {
     private func initializeOrProbeAgain(_ revision: Revision) async throws {
         do {
             try await initialize(revision)
+            if let profile = conversation.profile { record(profile, discovery: nil) }
         } catch let error as ClientError where error.kind == .unsupportedVersion && !isHTTP {
-            guard case .modern(let profile)? = try? await probe() else { throw error }
-            adopt(profile)
+            guard case .modern(let profile, let discovery)? = try? await probe() else { throw error }
+            adopt(profile, discovery)
         }
     }
 
-    private func adopt(_ profile: ServerProfile) {
+    /// The conversation is open, as `discovery` has shown.
+    private func adopt(_ profile: ServerProfile, _ discovery: RawJSON) {
+        record(profile, discovery: discovery)
+        adopt(profile)
+    }
+
+    /// The conversation is open. `isAssumed`: nothing was asked, and the first answer shows whether the server
+    /// is what it is thought to be.
+    func adopt(_ profile: ServerProfile, isAssumed: Bool = false) {
         let now = conversation.clock.now
         conversation.state.withLock { state in
             state.speech = profile.revision.isModern ? .modern(profile.revision) : .legacy(profile.revision)
             state.profile = profile
             state.generation += 1
             state.openedAt = now
+            state.isAssumed = isAssumed
         }
     }
 
@@ -89,7 +103,7 @@ struct Negotiation {
             guard versions.contains(revision.version.text) else {
                 throw unsupported(revision.version.text, versions)
             }
-            adopt(try ServerProfile(discovered: result, revision, versions: versions))
+            adopt(try ServerProfile(discovered: result, revision, versions: versions), result)
         }
     }
 
@@ -103,7 +117,8 @@ struct Negotiation {
             }
             let revision = try common(versions)
             guard revision.isModern else { return .legacy(revision) }
-            return .modern(try ServerProfile(discovered: result, revision, versions: versions))
+            let profile = try ServerProfile(discovered: result, revision, versions: versions)
+            return .modern(profile, discovery: result)
         case .refused(let error, let status):
             return try judge(error, status)
         case .failed(let error):
@@ -234,27 +249,41 @@ struct Negotiation {
 extension ClientConversation {
     /// Opens a new legacy session for all calls that found the old one gone; nil when it is open.
     func reopen(after generation: Int) async -> ClientError? {
+        await openOnce(after: generation) { negotiation, revision in
+            try await negotiation.initialize(revision)
+        }
+    }
+
+    /// Finds out anew what the server speaks, for all calls that found it other than it was thought to be;
+    /// nil when that is known.
+    func probe(after generation: Int) async -> ClientError? {
+        await openOnce(after: generation) { negotiation, _ in try await negotiation.openAnew() }
+    }
+
+    private func openOnce(
+        after generation: Int, _ open: @escaping @Sendable (Negotiation, Revision) async throws -> Void
+    ) async -> ClientError? {
         let task = state.withLock { state -> Task<ClientError?, Never>? in
             if let running = state.reopening { return running }
             guard state.generation == generation, let revision = state.profile?.revision else { return nil }
-            let task = Task { await self.reopen(revision) }
+            let task = Task { await self.opening { try await open(Negotiation(self), revision) } }
             state.reopening = task
             return task
         }
         return await task?.value
     }
 
-    private func reopen(_ revision: Revision) async -> ClientError? {
+    private func opening(_ open: () async throws -> Void) async -> ClientError? {
         defer { state.withLock { $0.reopening = nil } }
         do {
-            try await Negotiation(self).initialize(revision)
+            try await open()
             state.withLock { $0.onReconnect }?()
             return nil
         } catch let error as ClientError {
             return error
         } catch {
             return ClientError(
-                .sessionExpired, "the session is gone, and a new one was refused", details: ["\(error)"])
+                .sessionExpired, "the conversation could not be opened anew", details: ["\(error)"])
         }
     }
 }

@@ -102,6 +102,14 @@ struct HTTPClientFields: Sendable {
         return fields
     }
 
+    /// Tells those with other header fields apart; too short to find the fields out again. Nil without any.
+    var principal: String? {
+        let own = user.filter { !ASCII.equalsIgnoringCase($0.name.utf8, "user-agent".utf8) }
+        if own.isEmpty { return nil }
+        let text = own.map { "\($0.name.lowercased()): \($0.value)\n" }.joined()
+        return Hex.encode(SHA256.hash(text.utf8).bytes.prefix(4))
+    }
+
     /// The head as a trace may show it: what the user added, sessions and cookies are masked.
     func masked(_ head: ByteSlice) -> String {
         let secret = Set(user.map { $0.name.lowercased() }).subtracting(["user-agent"])

@@ -31,6 +31,10 @@ final class HTTPClientTransport: ClientTransport {
 
     var isHTTP: Bool { true }
 
+    var serverKey: ServerKey? {
+        ServerKey(place: "http://\(endpoint.name)\(endpoint.target)", principal: fields.principal)
+    }
+
     func start(_ inbox: any ClientInbox) {
         let pool = pool
         loop.execute { pool.value.inbox = inbox }

@@ -39,6 +39,13 @@ final class StdioClientTransport: ClientTransport {
 
     var isHTTP: Bool { false }
 
+    /// Arguments may be secret, so that only a digest of them is kept.
+    var serverKey: ServerKey? {
+        let words = [launch.directory ?? "", launch.program] + launch.arguments
+        let digest = SHA256.hash(words.joined(separator: "\0").utf8)
+        return ServerKey(place: "command \(Hex.encode(digest.bytes.prefix(16)))", isCommand: true)
+    }
+
     func start(_ inbox: any ClientInbox) {
         let line = line
         loop.execute { line.value.inbox = inbox }
