@@ -381,6 +381,27 @@ import Testing
         await client.close()
     }
 
+    /// Progress on a stream that was taken up again is a sign of life, as on any other (CANC-09).
+    @Test func progressWhilePolling() async throws {
+        let call = Mutex<Heard?>(nil)
+        let peer = try Self.server(
+            get: { _, number in
+                guard let heard = call.withLock({ $0 }) else { return .status(500) }
+                let report = "id: \(number)\ndata: \(Script.progress(heard.id, "\(number)"))\n\n"
+                return .events(number == 4 ? Self.answer(heard) : report)
+            },
+            other: { heard in
+                call.withLock { $0 = heard }
+                return .events("id: 0\nretry: 700\ndata:\n\n")
+            })
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let start = ContinuousClock.now
+        _ = try await client.request("tools/call", options: CallOptions(timeout: .seconds(2)) { _ in })
+        #expect(ContinuousClock.now - start > .seconds(2))
+        await client.close()
+    }
+
     @Test func closedWhileWaiting() async throws {
         let peer = try Self.server(
             get: { _, _ in .status(500) }, other: { _ in .events("id: 0\nretry: 60000\ndata:\n\n") })

@@ -299,16 +299,19 @@ final class HTTPClientConnection: EventHandler {
         events = nil
         let whole = content.slice(0 ..< content.count)
         content = ByteBuffer()
-        release(head, isComplete: isComplete)
+        release(head, bytes, isComplete: isComplete)
         if isStream { ended?.endOfEvents() } else { ended?.take(head, bytes, body: whole) }
     }
 
-    private func release(_ head: ResponseHead, isComplete: Bool) {
-        guard isComplete, head.keepAlive, inbox.isEmpty, outbox.isEmpty else { return close() }
+    private func release(_ head: ResponseHead, _ bytes: ByteSlice, isComplete: Bool) {
+        let idleTime = KeepAliveHint.idleTime(head, in: bytes)
+        guard isComplete, head.keepAlive, idleTime > .zero, inbox.isEmpty, outbox.isEmpty else {
+            return close()
+        }
         isReused = true
         phase = .idle
         inbox.removeAll(keeping: Self.readBytes)
-        arm(HTTPClientPool.idleTimeout) { [unowned self] in close() }
+        arm(idleTime) { [unowned self] in close() }
         pool.released(self)
     }
 

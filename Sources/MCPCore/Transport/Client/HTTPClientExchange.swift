@@ -196,7 +196,18 @@ final class HTTPClientExchange {
         let retry = head.value(.retryAfter, in: bytes).map { ["Retry-After: \(String($0))"] } ?? []
         return ClientError(
             .httpStatus, "the server refused \(request.method) with HTTP \(head.status)",
-            details: retry + Self.snippet(body), httpStatus: head.status)
+            details: retry + Self.snippet(body), hint: sizeHint(head.status), httpStatus: head.status)
+    }
+
+    /// HTTPC-11.
+    private func sizeHint(_ status: Int) -> String? {
+        switch status {
+        case 413: "the message has \(request.bytes.count) bytes, which is more than the server takes"
+        case 414: "the URL is longer than the server takes"
+        case 431:
+            "the header fields are more than the server takes: those that were added, or a long name or uri"
+        default: nil
+        }
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {

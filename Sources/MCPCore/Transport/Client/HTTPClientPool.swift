@@ -7,8 +7,6 @@ final class HTTPClientPool {
     static let maxConnections = 64
     /// Free connections that are kept.
     static let maxIdle = 8
-    /// Free connections are closed after this time; servers mostly do so earlier.
-    static let idleTimeout = Duration.seconds(30)
 
     let endpoint: HTTPEndpoint
     let loop: EventLoop
