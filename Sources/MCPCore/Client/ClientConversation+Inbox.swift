@@ -178,7 +178,17 @@ extension ClientConversation: ClientInbox {
     }
 
     func connectionClosed(_ error: ClientError) {
-        state.withLock { if $0.end == nil { $0.end = error } }
+        if !restarts(after: error) { conclude(error) }
+    }
+
+    /// Ends the conversation for good.
+    func conclude(_ error: ClientError) {
+        let restart = state.withLock { state in
+            if state.end == nil { state.end = error }
+            defer { state.restart = nil }
+            return state.restart
+        }
+        restart?.finish(error)
         for call in pending.close() { finish(call, .failed(error)) }
         serverRequests.cancelAll()
         listeners.endAll(error)

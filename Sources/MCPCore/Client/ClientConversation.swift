@@ -12,6 +12,17 @@ final class ClientConversation: Sendable {
         var reopening: Task<ClientError?, Never>?
         /// What `setLoggingLevel` asked for.
         var logLevel: LoggingLevel?
+        /// The server has ended and is being started again.
+        var restart: ServerRestart?
+        /// The starts since the server last ran well.
+        var restarts: Backoff?
+        /// Nothing was asked yet: the revision is that of an earlier connection.
+        var isAssumed = false
+        /// When the conversation was opened last.
+        var openedAt = MonotonicInstant(nanoseconds: 0)
+        /// Called when the conversation was opened anew, in a server that remembers nothing (STDIO-17): after
+        /// a restart, and with a new session. It must not wait for calls.
+        var onReconnect: (@Sendable () -> Void)?
         /// Why the connection is at its end; a call made afterwards fails with it too.
         var end: ClientError?
     }
@@ -63,16 +74,33 @@ final class ClientConversation: Sendable {
 
     /// Sends a request in the words of the negotiated revision.
     func call(_ method: String, _ params: JSONObject, _ options: CallOptions) async -> ClientCall.Reply {
-        let (speech, generation) = state.withLock { ($0.speech, $0.generation) }
+        var (speech, generation, isAssumed, restart) = state.withLock {
+            ($0.speech, $0.generation, $0.isAssumed, $0.restart)
+        }
+        if restart != nil {
+            let limit = self.options.connectTimeout
+            let error = await restart?.wait(atMost: min(limit, options.deadline ?? limit))
+            if let error { return .failed(error) }
+            (speech, generation, isAssumed, restart) = state.withLock {
+                ($0.speech, $0.generation, $0.isAssumed, $0.restart)
+            }
+        }
         guard let speech else {
             return .failed(ClientError(.connectionClosed, "the client is not connected"))
         }
         let reply = await exchange(method, params, options, speech)
-        guard case .failed(let error) = reply, error.kind == .sessionExpired, case .legacy = speech else {
+        switch reply {
+        case .failed(let error) where error.kind == .sessionExpired && !speech.isModern:
+            // LEG-25: a session that is gone is opened anew, once, and the request repeated.
+            if let error = await reopen(after: generation) { return .failed(error) }
+        case _ where isAssumed && Negotiation.isDoubtful(reply, isHTTP: transport.isHTTP):
+            // DUAL-19: the server did not understand the request, so it has done nothing.
+            if let error = await probe(after: generation) { return .failed(error) }
+            if case .modern = state.withLock({ $0.speech }) { return reply }
+        default:
+            if isAssumed { state.withLock { $0.isAssumed = false } }
             return reply
         }
-        // LEG-25: a session that is gone is opened anew, once, and the request repeated.
-        if let error = await reopen(after: generation) { return .failed(error) }
         guard let renewed = state.withLock({ $0.speech }) else { return reply }
         return await exchange(method, params, options, renewed)
     }
@@ -190,7 +218,7 @@ final class ClientConversation: Sendable {
     }
 
     func close() async {
-        connectionClosed(ClientError(.connectionClosed, "the client was closed"))
+        conclude(ClientError(.connectionClosed, "the client was closed"))
         await transport.close()
     }
 }

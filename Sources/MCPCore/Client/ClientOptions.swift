@@ -29,6 +29,10 @@ public struct ClientOptions: Sendable {
     public var maxMessageBytes: Int
     /// The longest server-sent event that is taken: 64 MiB.
     public var maxEventBytes: Int
+    /// Whether a program that ended by itself is started again: `.never`.
+    public var restart: RestartPolicy
+    /// What is known of servers, to be shared between clients: no cache. It spares the probe.
+    public var profiles: ServerProfileCache?
     /// Takes what happens on the connection, on a thread of the client.
     public var trace: (@Sendable (TraceEvent) -> Void)?
     /// Takes the lines that a program writes to stderr, on a thread of the client.
@@ -74,5 +78,6 @@ public struct ClientOptions: Sendable {
         followsTasks = false
         maxMessageBytes = 64 << 20
         maxEventBytes = 64 << 20
+        restart = .never
     }
 }

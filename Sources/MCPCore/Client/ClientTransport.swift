@@ -20,6 +20,9 @@ protocol ClientTransport: AnyObject, Sendable {
     /// The transport is HTTP: a request has an exchange of its own, and closing it cancels it (CANC-01).
     var isHTTP: Bool { get }
 
+    /// Under which name the server is remembered; nil when it is not (DUAL-19).
+    var serverKey: ServerKey? { get }
+
     /// Takes the inbox, before anything is sent.
     func start(_ inbox: any ClientInbox)
 
@@ -33,11 +36,43 @@ protocol ClientTransport: AnyObject, Sendable {
     /// message.
     func abandon(_ id: Int64, notice: OutboundMessage?)
 
+    /// Opens, in the background, the channel on which the server speaks unasked: the GET stream of a legacy
+    /// HTTP session (LEG-12). Without effect where there is none, or it is open.
+    func openServerStream()
+
+    /// Changes to an older way of carrying messages after `initialize` was refused (DUAL-17). False when the
+    /// server has none either, or it was taken already.
+    func fallBack(within timeout: Duration) async throws(ClientError) -> Bool
+
+    /// A server that ended by itself can be started again.
+    var canRestart: Bool { get }
+
+    /// Starts the server again after its end was told to the inbox. What was on its way is lost.
+    func restart() async throws(ClientError)
+
     /// Ends the connection in good order and waits for that. May be called again.
     func close() async
 
     /// Begins to end the connection, without waiting.
     func shutDown()
+}
+
+extension ClientTransport {
+    /// A server that has no place is not remembered.
+    var serverKey: ServerKey? { nil }
+
+    /// On a shared channel the server can speak at any time.
+    func openServerStream() {}
+
+    /// Servers that others have started are none of the client's business.
+    var canRestart: Bool { false }
+
+    func restart() async throws(ClientError) {
+        throw ClientError(.cannotStart, "this server cannot be started from here")
+    }
+
+    /// There is one way to speak over a pipe.
+    func fallBack(within timeout: Duration) async throws(ClientError) -> Bool { false }
 }
 
 /// Takes what comes from the server. Called from any thread.

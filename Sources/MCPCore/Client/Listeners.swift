@@ -24,6 +24,8 @@ final class Listeners: Sendable {
         }
     }
 
+    var hasAny: Bool { state.withLock { !$0.entries.isEmpty } }
+
     func remove(_ number: Int) { state.withLock { $0.entries[number] = nil } }
 
     /// True for the first who wants an address: the server has to be told.

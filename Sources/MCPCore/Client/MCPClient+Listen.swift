@@ -38,6 +38,7 @@ extension MCPClient {
         let subscription = Subscription(accepted: accepted)
         let conversation = conversation
         let listener = conversation.listeners.add(accepted, subscription)
+        conversation.transport.openServerStream()
         var subscribed: [String] = []
         do {
             for uri in accepted.resourceURIs {

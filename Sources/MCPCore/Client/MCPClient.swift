@@ -14,7 +14,7 @@ public final class MCPClient: Sendable {
     private init(_ conversation: ClientConversation) { self.conversation = conversation }
 
     deinit {
-        conversation.connectionClosed(ClientError(.connectionClosed, "the client was let go"))
+        conversation.conclude(ClientError(.connectionClosed, "the client was let go"))
         conversation.transport.shutDown()
     }
 
@@ -33,6 +33,8 @@ public final class MCPClient: Sendable {
             await client.close()
             throw error
         }
+        await client.conversation.tellInterests(isAgain: false)
+        client.conversation.remembersInterests()
         return client
     }
 

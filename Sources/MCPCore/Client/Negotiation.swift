@@ -9,7 +9,7 @@ struct Negotiation {
 
     /// What an answer to `server/discover` says about the era.
     private enum Verdict {
-        case modern(ServerProfile)
+        case modern(ServerProfile, discovery: RawJSON)
         /// A server from before 2026-07-28, to which this revision is offered.
         case legacy(Revision)
     }
@@ -18,6 +18,10 @@ struct Negotiation {
 
     /// - Throws: `ClientError`, or the `MCPError` with which the server refuses.
     func open() async throws {
+        if try await !openByVerdict() { try await probeAndOpen() }
+    }
+
+    func probeAndOpen() async throws {
         switch options.protocol {
         case .exactly(let version):
             guard let revision = Revision.named(version.text) else {
@@ -29,9 +33,21 @@ struct Negotiation {
             try await openModern(revision)
         case .auto:
             switch try await probe() {
-            case .modern(let profile): adopt(profile)
+            case .modern(let profile, let discovery): adopt(profile, discovery)
             case .legacy(let revision): try await initializeOrProbeAgain(revision)
             }
+        }
+    }
+
+    /// Opens the conversation with a server that was started again: most probably it is as old as before.
+    func openAgain(as revision: Revision) async throws {
+        guard options.protocol == .auto, !revision.isModern else { return try await probeAndOpen() }
+        do {
+            try await initialize(revision)
+        } catch let error as ClientError where error.kind == .connectionClosed || error.kind == .timeout {
+            throw error
+        } catch {
+            try await probeAndOpen()
         }
     }
 
@@ -41,23 +57,45 @@ struct Negotiation {
     private func initializeOrProbeAgain(_ revision: Revision) async throws {
         do {
             try await initialize(revision)
+            if let profile = conversation.profile { record(profile, discovery: nil) }
         } catch let error as ClientError where error.kind == .unsupportedVersion && !isHTTP {
-            guard case .modern(let profile)? = try? await probe() else { throw error }
-            adopt(profile)
+            guard case .modern(let profile, let discovery)? = try? await probe() else { throw error }
+            adopt(profile, discovery)
         }
     }
 
-    private func adopt(_ profile: ServerProfile) {
+    /// The conversation is open, as `discovery` has shown.
+    private func adopt(_ profile: ServerProfile, _ discovery: RawJSON) {
+        record(profile, discovery: discovery)
+        adopt(profile)
+    }
+
+    /// The conversation is open. `isAssumed`: nothing was asked, and the first answer shows whether the server
+    /// is what it is thought to be.
+    func adopt(_ profile: ServerProfile, isAssumed: Bool = false) {
+        let now = conversation.clock.now
         conversation.state.withLock { state in
             state.speech = profile.revision.isModern ? .modern(profile.revision) : .legacy(profile.revision)
             state.profile = profile
             state.generation += 1
+            state.openedAt = now
+            state.isAssumed = isAssumed
         }
     }
 
     // MARK: server/discover
 
     private func discover(_ revision: Revision) async -> ClientCall.Reply {
+        let reply = await discoverOnce(revision)
+        // A server that lists the very revision it refuses is asked once more, and not in a circle (VER-04).
+        guard case .refused(let error, _) = reply,
+            error.code == MCPError.unsupportedProtocolVersionCode,
+            Self.supported(error).contains(revision.version.text)
+        else { return reply }
+        return await discoverOnce(revision)
+    }
+
+    private func discoverOnce(_ revision: Revision) async -> ClientCall.Reply {
         let limit = isHTTP ? options.connectTimeout : min(options.probeTimeout, options.connectTimeout)
         return await conversation.exchange(
             "server/discover", [:], CallOptions(timeout: limit, deadline: limit), .modern(revision))
@@ -75,7 +113,7 @@ struct Negotiation {
             guard versions.contains(revision.version.text) else {
                 throw unsupported(revision.version.text, versions)
             }
-            adopt(try ServerProfile(discovered: result, revision, versions: versions))
+            adopt(try ServerProfile(discovered: result, revision, versions: versions), result)
         }
     }
 
@@ -89,7 +127,8 @@ struct Negotiation {
             }
             let revision = try common(versions)
             guard revision.isModern else { return .legacy(revision) }
-            return .modern(try ServerProfile(discovered: result, revision, versions: versions))
+            let profile = try ServerProfile(discovered: result, revision, versions: versions)
+            return .modern(profile, discovery: result)
         case .refused(let error, let status):
             return try judge(error, status)
         case .failed(let error):
@@ -106,7 +145,7 @@ struct Negotiation {
         switch error.code {
         case MCPError.unsupportedProtocolVersionCode:
             let revision = try common(Self.supported(error))
-            // It refuses the very revision that it lists: asking again would go in a circle (VER-04).
+            // Refused twice, though it lists it.
             if revision.isModern { throw error }
             return .legacy(revision)
         case MCPError.headerMismatchCode where isHTTP, MCPError.missingClientCapabilityCode where isHTTP:
@@ -142,20 +181,7 @@ struct Negotiation {
 
     /// Opens a legacy conversation: `initialize`, then `notifications/initialized` (LIFE-01 to LIFE-05).
     func initialize(_ offered: Revision) async throws {
-        let limit = options.connectTimeout
-        let reply = await conversation.exchange(
-            "initialize", conversation.encoder.initialize(offered),
-            CallOptions(timeout: limit, deadline: limit),
-            .opening(offered))
-        let result: RawJSON
-        switch reply {
-        case .result(let json): result = json
-        case .failed(let error): throw explain(error)
-        case .refused(let error, _):
-            let versions = Self.supported(error)
-            if versions.isEmpty, error.code != MCPError.unsupportedProtocolVersionCode { throw error }
-            throw unsupported(offered.version.text, versions, details: ["its answer: \(error)"])
-        }
+        let result = try await offer(offered)
         guard let version = result["protocolVersion"]?.string else {
             throw ClientError(.protocolViolation, "the answer to initialize names no protocolVersion")
         }
@@ -169,6 +195,46 @@ struct Negotiation {
         try await conversation.transport.post(
             conversation.outbound(bytes, "notifications/initialized", .legacy(revision)))
         adopt(profile)
+        if conversation.wantsServerStream { conversation.transport.openServerStream() }
+    }
+
+    /// Sends `initialize`, over HTTP+SSE to a server that speaks nothing newer (DUAL-17).
+    private func offer(_ offered: Revision) async throws -> RawJSON {
+        let limit = options.connectTimeout
+        let reply = await conversation.exchange(
+            "initialize", conversation.encoder.initialize(offered),
+            CallOptions(timeout: limit, deadline: limit),
+            .opening(offered))
+        switch reply {
+        case .result(let json): return json
+        case .failed(let error):
+            if error.kind == .httpStatus, try await fallsBack(error.httpStatus, nil) {
+                return try await offer(offered)
+            }
+            throw explain(error)
+        case .refused(let error, let status):
+            if try await fallsBack(status, error) { return try await offer(offered) }
+            let versions = Self.supported(error)
+            if versions.isEmpty, error.code != MCPError.unsupportedProtocolVersionCode { throw error }
+            throw unsupported(offered.version.text, versions, details: ["its answer: \(error)"])
+        }
+    }
+
+    private func fallsBack(_ status: Int?, _ error: MCPError?) async throws(ClientError) -> Bool {
+        guard let status, [400, 404, 405].contains(status), error.map({ Self.isModern($0, status) }) != true
+        else { return false }
+        return try await conversation.transport.fallBack(within: options.connectTimeout)
+    }
+
+    /// An error that only a server of 2026-07-28 answers with (DUAL-15, DUAL-17).
+    private static func isModern(_ error: MCPError, _ status: Int) -> Bool {
+        switch error.code {
+        case MCPError.headerMismatchCode, MCPError.missingClientCapabilityCode,
+            MCPError.unsupportedProtocolVersionCode:
+            true
+        case MCPError.methodNotFoundCode: status == 404
+        default: false
+        }
     }
 
     private func explain(_ error: ClientError) -> ClientError {
@@ -182,7 +248,7 @@ struct Negotiation {
         guard error.kind == .httpStatus, [404, 405].contains(error.httpStatus) else { return error }
         var error = error
         error.hint =
-            "is the path right? Servers mostly serve MCP at /mcp; HTTP+SSE of 2024-11-05 is not spoken"
+            "is the path right? Servers mostly serve MCP at /mcp, those of 2024-11-05 at /sse"
         return error
     }
 }
@@ -190,26 +256,41 @@ struct Negotiation {
 extension ClientConversation {
     /// Opens a new legacy session for all calls that found the old one gone; nil when it is open.
     func reopen(after generation: Int) async -> ClientError? {
+        await openOnce(after: generation) { negotiation, revision in
+            try await negotiation.initialize(revision)
+        }
+    }
+
+    /// Finds out anew what the server speaks, for all calls that found it other than it was thought to be;
+    /// nil when that is known.
+    func probe(after generation: Int) async -> ClientError? {
+        await openOnce(after: generation) { negotiation, _ in try await negotiation.openAnew() }
+    }
+
+    private func openOnce(
+        after generation: Int, _ open: @escaping @Sendable (Negotiation, Revision) async throws -> Void
+    ) async -> ClientError? {
         let task = state.withLock { state -> Task<ClientError?, Never>? in
             if let running = state.reopening { return running }
             guard state.generation == generation, let revision = state.profile?.revision else { return nil }
-            let task = Task { await self.reopen(revision) }
+            let task = Task { await self.opening { try await open(Negotiation(self), revision) } }
             state.reopening = task
             return task
         }
         return await task?.value
     }
 
-    private func reopen(_ revision: Revision) async -> ClientError? {
+    private func opening(_ open: () async throws -> Void) async -> ClientError? {
         defer { state.withLock { $0.reopening = nil } }
         do {
-            try await Negotiation(self).initialize(revision)
+            try await open()
+            state.withLock { $0.onReconnect }?()
             return nil
         } catch let error as ClientError {
             return error
         } catch {
             return ClientError(
-                .sessionExpired, "the session is gone, and a new one was refused", details: ["\(error)"])
+                .sessionExpired, "the conversation could not be opened anew", details: ["\(error)"])
         }
     }
 }

@@ -14,12 +14,16 @@ struct SSEDecoder: ~Copyable {
     private var endedWithCR = false
 
     /// The id to send as `Last-Event-ID` when the stream is taken up again; empty if none was set.
-    private(set) var lastEventID = ""
+    private(set) var lastEventID: String
     /// What the stream asked to wait before reconnecting, in milliseconds.
     private(set) var retryMilliseconds: Int?
 
-    /// `maxEventBytes` bounds each line, and the data of one event.
-    init(maxEventBytes: Int = HTTPLimits().maxEventBytes) { self.maxEventBytes = maxEventBytes }
+    /// `maxEventBytes` bounds each line, and the data of one event; `lastEventID` is that of the stream which
+    /// this one continues.
+    init(maxEventBytes: Int = HTTPLimits().maxEventBytes, lastEventID: String = "") {
+        self.maxEventBytes = maxEventBytes
+        self.lastEventID = lastEventID
+    }
 
     /// Takes the next bytes and appends the events they complete to `events`.
     /// - Throws: `eventTooLarge`; the stream cannot be read on.

@@ -22,6 +22,8 @@ final class HTTPPeer: Sendable {
         let method: String
         let head: String
         let body: RawJSON?
+        /// When it was read.
+        let at: ContinuousClock.Instant
 
         var rpcMethod: String { body?["method"]?.string ?? "" }
         var id: String { body?["id"].map { "\($0)" } ?? "null" }
@@ -60,6 +62,16 @@ final class HTTPPeer: Sendable {
             Answer(pieces: pieces, then: then)
         }
 
+        /// An event stream. Unless it ends here, it stays open and silent, or the connection breaks.
+        static func events(_ events: String, end: Bool = true, then: Then = .keep) -> Answer {
+            var pieces = [
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            ]
+            if !events.isEmpty { pieces.append("\(String(events.utf8.count, radix: 16))\r\n\(events)\r\n") }
+            if end { pieces.append("0\r\n\r\n") }
+            return Answer(pieces: pieces, then: then)
+        }
+
         static func status(_ status: Int, headers: String = "") -> Answer {
             raw("HTTP/1.1 \(status) X\r\nContent-Length: 0\r\n\(headers)\r\n")
         }
@@ -67,8 +79,8 @@ final class HTTPPeer: Sendable {
 
     private let listener: Int32
     private let script: @Sendable (Heard) -> Answer
-    private let state = Mutex<(heard: [Heard], connections: Int, ended: Int, open: Set<Int32>)>(
-        ([], 0, 0, []))
+    private let state = Mutex<(heard: [Heard], connections: Int, ended: Int, open: [Int: Int32])>(
+        ([], 0, 0, [:]))
     let endpoint: String
     let target: ClientTarget
 
@@ -96,7 +108,17 @@ final class HTTPPeer: Sendable {
 
     func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
-        for fd in state.withLock({ $0.open }) { shutdown(fd, Int32(SHUT_RDWR)) }
+        for fd in state.withLock({ $0.open.values }) { shutdown(fd, Int32(SHUT_RDWR)) }
+    }
+
+    /// Says more on a connection that hangs.
+    func say(_ text: String, on connection: Int) {
+        state.withLock { state in if let fd = state.open[connection] { _ = write(fd, text) } }
+    }
+
+    /// Ends a connection that hangs.
+    func end(_ connection: Int) {
+        state.withLock { state in if let fd = state.open[connection] { shutdown(fd, Int32(SHUT_RDWR)) } }
     }
 
     private func accept() {
@@ -111,7 +133,7 @@ final class HTTPPeer: Sendable {
             guard fd >= 0 else { break }
             let number = state.withLock { state in
                 state.connections += 1
-                state.open.insert(fd)
+                state.open[state.connections] = fd
                 return state.connections
             }
             DispatchQueue(label: "peer.\(number)").async { self.serve(fd, number) }
@@ -121,7 +143,7 @@ final class HTTPPeer: Sendable {
 
     private func serve(_ fd: Int32, _ connection: Int) {
         defer {
-            state.withLock { _ = $0.open.remove(fd) }
+            state.withLock { $0.open[connection] = nil }
             close(fd)
         }
         var buffer: [UInt8] = []
@@ -185,7 +207,7 @@ final class HTTPPeer: Sendable {
                 return Heard(
                     connection: connection, number: number, method: String(head.prefix { $0 != " " }),
                     head: head,
-                    body: try? RawJSON(validating: ByteSlice(body)))
+                    body: try? RawJSON(validating: ByteSlice(body)), at: .now)
             }
             guard receive(fd, &buffer) else { return nil }
         }

@@ -218,7 +218,12 @@ final class HTTPClientConnection: EventHandler {
         let isStream =
             (200 ..< 300).contains(head.status)
             && head.value(.contentType, in: bytes).map(MediaType.isEventStream) == true
-        events = isStream ? SSEDecoder(maxEventBytes: pool.options.maxEventBytes) : nil
+        events =
+            isStream
+            ? SSEDecoder(
+                maxEventBytes: pool.options.maxEventBytes,
+                lastEventID: exchange?.position.lastEventID ?? "") : nil
+        if isStream { exchange?.streamBegan() }
         let isRefusal = head.status >= 400
         let maximum = isStream ? Int.max : isRefusal ? Self.refusalBytes : pool.options.maxMessageBytes
         body = BodyDecoder(head.body, limits: Self.limits(maximum))
@@ -270,6 +275,9 @@ final class HTTPClientConnection: EventHandler {
             exchange.take(event)
             if exchange.isOver { finishEarly() }
         }
+        if let id = events?.lastEventID {
+            exchange?.reach(id, retryMilliseconds: events?.retryMilliseconds)
+        }
         if case .closed = phase { return false }
         return true
     }
@@ -291,16 +299,19 @@ final class HTTPClientConnection: EventHandler {
         events = nil
         let whole = content.slice(0 ..< content.count)
         content = ByteBuffer()
-        release(head, isComplete: isComplete)
+        release(head, bytes, isComplete: isComplete)
         if isStream { ended?.endOfEvents() } else { ended?.take(head, bytes, body: whole) }
     }
 
-    private func release(_ head: ResponseHead, isComplete: Bool) {
-        guard isComplete, head.keepAlive, inbox.isEmpty, outbox.isEmpty else { return close() }
+    private func release(_ head: ResponseHead, _ bytes: ByteSlice, isComplete: Bool) {
+        let idleTime = KeepAliveHint.idleTime(head, in: bytes)
+        guard isComplete, head.keepAlive, idleTime > .zero, inbox.isEmpty, outbox.isEmpty else {
+            return close()
+        }
         isReused = true
         phase = .idle
         inbox.removeAll(keeping: Self.readBytes)
-        arm(HTTPClientPool.idleTimeout) { [unowned self] in close() }
+        arm(idleTime) { [unowned self] in close() }
         pool.released(self)
     }
 

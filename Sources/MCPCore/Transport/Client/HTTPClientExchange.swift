@@ -9,10 +9,19 @@ final class HTTPClientExchange {
     /// It was sent again after a reset of a connection that had been kept open.
     var isRepeated = false
     private(set) var isOver = false
+    /// How far its event stream was read.
+    private(set) var position: HTTPStreamPosition
+    /// Who takes the event stream of a GET.
+    private var listener: (any HTTPStreamListener)?
 
-    init(_ request: HTTPClientRequest, _ pool: HTTPClientPool) {
+    init(
+        _ request: HTTPClientRequest, _ pool: HTTPClientPool, to listener: (any HTTPStreamListener)? = nil,
+        behind position: HTTPStreamPosition = HTTPStreamPosition()
+    ) {
         self.request = request
         self.pool = pool
+        self.listener = listener
+        self.position = position
     }
 
     /// Somebody waits for something that is still to come.
@@ -22,9 +31,21 @@ final class HTTPClientExchange {
     }
 
     func fail(_ error: ClientError) {
-        guard !isOver else { return }
+        guard !isOver, !takesUpAgain(error) else { return }
+        let listener = listener
         end(error)
+        listener?.streamEnded(error)
         if let id = request.id { pool.inbox?.fail(id, error) }
+    }
+
+    /// LEG-19: the rest of an answer may still be had when its stream broke behind an event with an id.
+    private func takesUpAgain(_ error: ClientError) -> Bool {
+        guard let id = request.id, request.isResumable, error.kind == .connectionClosed,
+            !position.lastEventID.isEmpty, isWaiting, !pool.isClosed
+        else { return false }
+        end(nil)
+        pool.resume(request, id, behind: position, error)
+        return true
     }
 
     /// Ends without being waited for any longer, and closes its connection.
@@ -34,9 +55,13 @@ final class HTTPClientExchange {
         connection?.close()
     }
 
+    /// Ends in good order: all that was wanted has come.
+    func finish() { end(nil) }
+
     private func end(_ error: ClientError?) {
         guard !isOver else { return }
         isOver = true
+        listener = nil
         pool.ended(self)
         request.completion?(error)
     }
@@ -77,17 +102,32 @@ final class HTTPClientExchange {
         pool.session.open(value.map { String($0) })
     }
 
+    /// The answer is an event stream.
+    func streamBegan() { listener?.streamBegan() }
+
     /// Takes one event of an event stream.
     func take(_ event: SSEEvent) {
+        if let listener { return listener.take(event) }
         // An event without data primes a stream that could be taken up again; other types are not MCP's.
         guard event.type == "message", !event.data.isEmpty else { return }
         pool.inbox?.receive(event.data, exchange: request.id, status: nil)
         if let id = request.id, pool.inbox?.isWaiting(id) != true { end(nil) }
     }
 
+    /// The events up to here were taken.
+    func reach(_ id: String, retryMilliseconds: Int?) {
+        position.reach(id, retryMilliseconds: retryMilliseconds)
+        listener?.reached(position)
+    }
+
     /// The event stream is at its end.
     func endOfEvents() {
-        guard request.id != nil else { return end(nil) }
+        guard request.id != nil else {
+            let listener = listener
+            end(nil)
+            listener?.streamEnded(nil)
+            return
+        }
         fail(
             ClientError(
                 .connectionClosed, "the event stream ended without the answer to \(request.method)",
@@ -100,13 +140,15 @@ final class HTTPClientExchange {
         switch status {
         case 200 ..< 300: take(success: head, bytes, body)
         case 401, 403: fail(authentication(head, bytes, body))
-        case 404 where request.namesSession:
+        case 404 where request.session != nil:
             fail(
                 ClientError(.sessionExpired, "the server does not know the session any more", httpStatus: 404)
             )
         default:
             // A notification that is refused is not worth failing for.
-            guard let id = request.id else { return end(nil) }
+            guard let id = request.id else {
+                return request.mustBeTaken ? fail(refusal(head, bytes, body)) : end(nil)
+            }
             if body.first(where: { !Self.isSpace($0) }) == UInt8(ascii: "{") {
                 pool.inbox?.receive(body, exchange: id, status: status)
                 if pool.inbox?.isWaiting(id) != true { return end(nil) }
@@ -116,6 +158,7 @@ final class HTTPClientExchange {
     }
 
     private func take(success head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) {
+        if listener != nil { return fail(violation("the server did not answer with an event stream", head)) }
         guard let id = request.id else { return end(nil) }
         if body.allSatisfy(Self.isSpace) {
             return fail(
@@ -153,7 +196,18 @@ final class HTTPClientExchange {
         let retry = head.value(.retryAfter, in: bytes).map { ["Retry-After: \(String($0))"] } ?? []
         return ClientError(
             .httpStatus, "the server refused \(request.method) with HTTP \(head.status)",
-            details: retry + Self.snippet(body), httpStatus: head.status)
+            details: retry + Self.snippet(body), hint: sizeHint(head.status), httpStatus: head.status)
+    }
+
+    /// HTTPC-11.
+    private func sizeHint(_ status: Int) -> String? {
+        switch status {
+        case 413: "the message has \(request.bytes.count) bytes, which is more than the server takes"
+        case 414: "the URL is longer than the server takes"
+        case 431:
+            "the header fields are more than the server takes: those that were added, or a long name or uri"
+        default: nil
+        }
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {

@@ -3,39 +3,46 @@ import Dispatch
 /// The connections to one endpoint, on their loop: a free one is used again, a busy one is never shared.
 final class HTTPClientPool {
     /// Connections at the same time; further requests wait. Notifications do not: one may free what they wait
-    /// for.
+    /// for. Event streams that are opened by GET do not either.
     static let maxConnections = 64
     /// Free connections that are kept.
     static let maxIdle = 8
-    /// Free connections are closed after this time; servers mostly do so earlier.
-    static let idleTimeout = Duration.seconds(30)
 
     let endpoint: HTTPEndpoint
     let loop: EventLoop
     let options: ClientOptions
     let session: HTTPClientSession
+    let fields: HTTPClientFields
     weak var inbox: (any ClientInbox)?
 
     private var connections: [ObjectIdentifier: HTTPClientConnection] = [:]
     private var idle: [HTTPClientConnection] = []
     private var exchanges: [Int64: HTTPClientExchange] = [:]
     private var waiting: [HTTPClientExchange] = []
-    private var isClosed = false
+    /// The rests of answers whose streams ended too early, by the id of the request.
+    private var streams: [Int64: HTTPClientStream] = [:]
+    private var serverStream: HTTPClientStream?
+    private(set) var isClosed = false
 
     init(
-        _ endpoint: HTTPEndpoint, loop: EventLoop, options: ClientOptions,
+        _ endpoint: HTTPEndpoint, loop: EventLoop, options: ClientOptions, fields: HTTPClientFields,
         session: HTTPClientSession
     ) {
         self.endpoint = endpoint
+        self.fields = fields
         self.loop = loop
         self.options = options
         self.session = session
     }
 
-    /// Sends a request on a free connection, or on a new one.
+    /// Sends a request on a free connection, or on a new one. The event stream that answers a GET goes to
+    /// `listener`.
     @discardableResult
-    func send(_ request: HTTPClientRequest) -> HTTPClientExchange {
-        let exchange = HTTPClientExchange(request, self)
+    func send(
+        _ request: HTTPClientRequest, to listener: (any HTTPStreamListener)? = nil,
+        behind position: HTTPStreamPosition = HTTPStreamPosition()
+    ) -> HTTPClientExchange {
+        let exchange = HTTPClientExchange(request, self, to: listener, behind: position)
         guard !isClosed else {
             exchange.fail(ClientError(.connectionClosed, "the client was closed"))
             return exchange
@@ -64,7 +71,10 @@ final class HTTPClientPool {
 
     /// Nobody waits for the request any more: its connection is closed, which a modern server takes as a
     /// cancellation.
-    func abandon(_ id: Int64) { exchanges[id]?.drop() }
+    func abandon(_ id: Int64) {
+        exchanges[id]?.drop()
+        streams[id]?.stop()
+    }
 
     func ended(_ exchange: HTTPClientExchange) {
         if let id = exchange.request.id { exchanges[id] = nil }
@@ -90,9 +100,56 @@ final class HTTPClientPool {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        serverStream?.stop()
+        for stream in streams.values { stream.stop() }
         for exchange in waiting { exchange.fail(ClientError(.connectionClosed, "the client was closed")) }
         for connection in connections.values { connection.close() }
         loop.stop()
+    }
+
+    // MARK: Event streams
+
+    /// Opens the stream of the session, unless there is one or none was to be had (LEG-12).
+    func openServerStream() {
+        guard !isClosed, let id = session.current.id, serverStream?.session != id else { return }
+        serverStream?.stop()
+        let stream = HTTPClientStream(session: id, pool: self)
+        serverStream = stream
+        stream.open()
+    }
+
+    /// The stream of an answer ended before the answer: it is taken up again.
+    func resume(
+        _ request: HTTPClientRequest, _ id: Int64, behind position: HTTPStreamPosition, _ error: ClientError
+    ) {
+        // `initialize` itself names none, but its answer may have opened one.
+        let session = request.session ?? (request.method == "initialize" ? session.current.id : nil)
+        let stream = HTTPClientStream(request, id, session: session, behind: position, pool: self)
+        streams[id] = stream
+        stream.openLater(error)
+    }
+
+    /// Changes to HTTP+SSE (DUAL-17); tells whether the server speaks it.
+    func openChannel(within timeout: Duration, _ opened: @escaping (Result<Bool, ClientError>) -> Void) {
+        guard !isClosed, session.announcedTarget == nil else { return opened(.success(false)) }
+        HTTPSSEChannel(self, opened: opened).open(within: timeout)
+    }
+
+    func streamEnded(_ id: Int64) { streams[id] = nil }
+
+    func streamRequest(
+        session: String?, lastEventID: String, connectTimeout: Duration
+    ) throws(HeaderFields.InvalidField) -> HTTPClientRequest {
+        var buffer = ByteBuffer()
+        try RequestWriter.writeHead(
+            method: "GET", target: endpoint.target, host: endpoint.hostField,
+            fields: try fields.stream(session, self.session.current.revision, lastEventID: lastEventID),
+            contentLength: nil, to: &buffer)
+        let bytes = buffer.freeze()
+        if let trace = options.trace { trace(.httpRequest(head: fields.masked(bytes))) }
+        return HTTPClientRequest(
+            method: "GET", bytes: bytes, session: session, connectTimeout: connectTimeout,
+            mustBeTaken: true)
     }
 
     // MARK: Addresses

@@ -6,9 +6,13 @@ struct HTTPClientRequest: Sendable {
     let method: String
     /// Head and body.
     let bytes: ByteSlice
-    /// Carries a session id, so that 404 says that the session is gone (LEG-24).
-    let namesSession: Bool
+    /// The session it names, so that 404 says that the session is gone (LEG-24).
+    let session: String?
     let connectTimeout: Duration
+    /// The answer's event stream may be taken up again when it breaks: legacy revisions (LEG-19, HTTPC-07).
+    var isResumable = false
+    /// A refusal is a failure, also without an id.
+    var mustBeTaken = false
     /// Called once at the end of a request without id: nil when the server took it.
     var completion: (@Sendable (ClientError?) -> Void)?
 }
@@ -20,7 +24,7 @@ struct HTTPClientFields: Sendable {
         "host", "content-length", "transfer-encoding", "connection", "content-type", "accept",
         "accept-encoding",
         "expect", "upgrade", "te", "trailer", "mcp-protocol-version", "mcp-method", "mcp-name",
-        "mcp-session-id",
+        "mcp-session-id", "last-event-id",
     ]
 
     private let user: HeaderFields
@@ -68,18 +72,42 @@ struct HTTPClientFields: Sendable {
     /// The fields of the DELETE that ends a session.
     func deletion(_ session: String, _ revision: Revision?) throws(HeaderFields.InvalidField) -> HeaderFields
     {
+        try adding(to: try naming(session, revision, HeaderFields()))
+    }
+
+    /// The fields of a GET that opens an event stream, or takes one up again (LEG-12, LEG-19).
+    func stream(
+        _ session: String?, _ revision: Revision?, lastEventID: String
+    ) throws(HeaderFields.InvalidField) -> HeaderFields {
         var fields = HeaderFields()
-        try fields.append("Mcp-Session-Id", session)
+        try fields.append("Accept", "text/event-stream")
+        if !lastEventID.isEmpty { try fields.append("Last-Event-ID", lastEventID) }
+        return try adding(to: try naming(session, revision, fields))
+    }
+
+    private func naming(
+        _ session: String?, _ revision: Revision?, _ given: HeaderFields
+    ) throws(HeaderFields.InvalidField) -> HeaderFields {
+        var fields = given
+        if let session { try fields.append("Mcp-Session-Id", session) }
         if let revision, revision.has(.versionHeader) {
             try fields.append("MCP-Protocol-Version", revision.version.text)
         }
-        return try adding(to: fields)
+        return fields
     }
 
     private func adding(to fields: HeaderFields) throws(HeaderFields.InvalidField) -> HeaderFields {
         var fields = fields
         for field in user { try fields.append(field.name, field.value) }
         return fields
+    }
+
+    /// Tells those with other header fields apart; too short to find the fields out again. Nil without any.
+    var principal: String? {
+        let own = user.filter { !ASCII.equalsIgnoringCase($0.name.utf8, "user-agent".utf8) }
+        if own.isEmpty { return nil }
+        let text = own.map { "\($0.name.lowercased()): \($0.value)\n" }.joined()
+        return Hex.encode(SHA256.hash(text.utf8).bytes.prefix(4))
     }
 
     /// The head as a trace may show it: what the user added, sessions and cookies are masked.

@@ -6,6 +6,7 @@ final class HTTPClientSession: Sendable {
         var id: String?
         var revision: Revision?
         var isClosed = false
+        var announcedTarget: String?
     }
 
     private let state = Mutex(State())
@@ -22,6 +23,15 @@ final class HTTPClientSession: Sendable {
             return revision.isModern ? nil : state.id
         }
     }
+
+    /// The server speaks HTTP+SSE, and takes messages there (LEG-31).
+    func announce(_ target: String) { state.withLock { $0.announcedTarget = target } }
+
+    /// Where messages are posted to, when that is not the endpoint.
+    var announcedTarget: String? { state.withLock { $0.announcedTarget } }
+
+    /// The session that is open, if the server keeps one, and the revision that was spoken last.
+    var current: (id: String?, revision: Revision?) { state.withLock { ($0.id, $0.revision) } }
 
     /// The session to delete; nil when there is none, or it was taken already.
     func end() -> (id: String, revision: Revision?)? {

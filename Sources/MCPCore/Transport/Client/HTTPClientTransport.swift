@@ -11,21 +11,29 @@ final class HTTPClientTransport: ClientTransport {
     private let pool: LoopBound<HTTPClientPool>
     private let session = HTTPClientSession()
 
-    init(_ endpoint: HTTPEndpoint, options: ClientOptions) throws(ClientError) {
+    init(
+        _ endpoint: HTTPEndpoint, options: ClientOptions, clock: any TimeSource = SystemClock()
+    ) throws(ClientError) {
         self.endpoint = endpoint
         self.options = options
         fields = try HTTPClientFields(options)
         do {
-            loop = try EventLoop(label: "mcp.client.http")
+            loop = try EventLoop(label: "mcp.client.http", clock: clock)
         } catch {
             throw ClientError(.cannotConnect, "cannot make an event loop: \(error)")
         }
         SignalWatch.ignoreBrokenPipes()
-        pool = LoopBound(HTTPClientPool(endpoint, loop: loop, options: options, session: session), loop: loop)
+        pool = LoopBound(
+            HTTPClientPool(endpoint, loop: loop, options: options, fields: fields, session: session),
+            loop: loop)
         loop.start()
     }
 
     var isHTTP: Bool { true }
+
+    var serverKey: ServerKey? {
+        ServerKey(place: "http://\(endpoint.name)\(endpoint.target)", principal: fields.principal)
+    }
 
     func start(_ inbox: any ClientInbox) {
         let pool = pool
@@ -35,8 +43,13 @@ final class HTTPClientTransport: ClientTransport {
     func send(_ message: OutboundMessage, id: Int64) {
         let pool = pool
         do {
-            let request = try request(message, id: id)
-            loop.execute { pool.value.send(request) }
+            var request = try request(message, id: id)
+            if request.id == nil {
+                // The answer comes on the event stream; that the message was taken is none.
+                request.completion = { error in if let error { pool.value.inbox?.fail(id, error) } }
+            }
+            let outgoing = request
+            loop.execute { pool.value.send(outgoing) }
         } catch {
             loop.execute { pool.value.inbox?.fail(id, error) }
         }
@@ -64,11 +77,12 @@ final class HTTPClientTransport: ClientTransport {
     }
 
     private func request(_ message: OutboundMessage, id: Int64?) throws(ClientError) -> HTTPClientRequest {
+        let announced = session.announcedTarget
         let session = session.id(for: message)
         var buffer = ByteBuffer(capacity: 512 + message.bytes.count)
         do {
             try RequestWriter.writeHead(
-                method: "POST", target: endpoint.target, host: endpoint.hostField,
+                method: "POST", target: announced ?? endpoint.target, host: endpoint.hostField,
                 fields: try fields.fields(message, session: session), contentLength: message.bytes.count,
                 to: &buffer)
         } catch {
@@ -77,8 +91,24 @@ final class HTTPClientTransport: ClientTransport {
         trace(buffer.slice(0 ..< buffer.count))
         buffer.append(message.bytes)
         return HTTPClientRequest(
-            id: id, method: message.method, bytes: buffer.freeze(), namesSession: session != nil,
-            connectTimeout: message.connectTimeout)
+            id: announced == nil ? id : nil, method: message.method, bytes: buffer.freeze(), session: session,
+            connectTimeout: message.connectTimeout,
+            isResumable: message.revision.map { !$0.isModern } ?? true, mustBeTaken: id != nil)
+    }
+
+    func fallBack(within timeout: Duration) async throws(ClientError) -> Bool {
+        let pool = pool
+        let loop = loop
+        let outcome = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Bool, ClientError>, Never>) in
+            loop.execute { pool.value.openChannel(within: timeout) { continuation.resume(returning: $0) } }
+        }
+        return try outcome.get()
+    }
+
+    func openServerStream() {
+        let pool = pool
+        loop.execute { pool.value.openServerStream() }
     }
 
     private func trace(_ head: ByteSlice) {
@@ -106,7 +136,7 @@ final class HTTPClientTransport: ClientTransport {
         let loop = loop
         _ = await withCheckedContinuation { (continuation: CheckedContinuation<ClientError?, Never>) in
             let request = HTTPClientRequest(
-                method: "DELETE", bytes: bytes, namesSession: false, connectTimeout: Self.deleteTimeout,
+                method: "DELETE", bytes: bytes, session: nil, connectTimeout: Self.deleteTimeout,
                 completion: { continuation.resume(returning: $0) })
             loop.execute {
                 let exchange = pool.value.send(request)

@@ -21,7 +21,9 @@ final class StdioChannel {
     private var tail = StderrTail()
     private var outbox = ByteBuffer()
     private var isClosing = false
-    private var hasReported = false
+    /// Why the conversation is over, once that was told.
+    private(set) var end: ClientError?
+    private var hasReported: Bool { end != nil }
 
     init(_ child: ChildProcess, name: String, loop: EventLoop, options: ClientOptions) {
         self.child = child
@@ -43,7 +45,7 @@ final class StdioChannel {
             try output?.watch(.readable)
             try errors?.watch(.readable)
         } catch {
-            end("cannot watch the pipes of \(name): \(error)")
+            report("cannot watch the pipes of \(name): \(error)")
         }
     }
 
@@ -160,28 +162,27 @@ final class StdioChannel {
         for pipe in [input, output, errors] { pipe?.close() }
         (input, output, errors) = (nil, nil, nil)
         inbox = nil
-        loop.stop()
     }
 
     private func conclude(_ status: ProcessExit?) {
         readErrors(Self.lastReads)
         switch status {
-        case .exited(let code): end("\(name) exited with status \(code)")
-        case .signaled(let signal): end("\(name) was killed by signal \(signal)")
-        case .unknown: end("\(name) ended")
-        case nil: end("\(name) closed its connection")
+        case .exited(let code): report("\(name) exited with status \(code)")
+        case .signaled(let signal): report("\(name) was killed by signal \(signal)")
+        case .unknown: report("\(name) ended")
+        case nil: report("\(name) closed its connection")
         }
     }
 
     /// Tells those who wait, once, and lets the child end.
-    private func end(_ message: String) {
+    private func report(_ message: String) {
         guard !hasReported else { return }
-        hasReported = true
         let details = tail.last.map { "stderr: \($0)" }
-        inbox?.connectionClosed(
-            ClientError(
-                .connectionClosed, message, details: details,
-                hint: isClosing || !details.isEmpty ? nil : "run the program by hand to see what it does"))
+        let error = ClientError(
+            .connectionClosed, message, details: details,
+            hint: isClosing || !details.isEmpty ? nil : "run the program by hand to see what it does")
+        end = error
+        inbox?.connectionClosed(error)
         close()
         child.startTermination()
     }

@@ -1,34 +1,70 @@
+import Synchronization
+
 /// Starts a server as a child and speaks with it over its stdin and stdout (basic/transports/stdio).
+///
+/// A server that ended by itself can be started again: the next child takes the place of the last one, which
+/// is reaped before.
 final class StdioClientTransport: ClientTransport {
+    private struct State {
+        var child: ChildProcess
+        var isClosed = false
+    }
+
+    private let launch: ProcessLaunch
+    private let options: ClientOptions
     private let loop: EventLoop
-    private let child: ChildProcess
-    private let channel: LoopBound<StdioChannel>
+    private let line: LoopBound<StdioLine>
+    private let state: Mutex<State>
 
     init(_ launch: ProcessLaunch, options: ClientOptions) throws(ClientError) {
+        self.launch = launch
+        self.options = options
         do {
             loop = try EventLoop(label: "mcp.client.stdio")
         } catch {
             throw ClientError(.cannotStart, "cannot make an event loop: \(error)")
         }
+        state = Mutex(State(child: try Self.start(launch)))
+        line = LoopBound(StdioLine(loop, mayRestart: options.restart != .never), loop: loop)
+        loop.start()
+    }
+
+    private static func start(_ launch: ProcessLaunch) throws(ClientError) -> ChildProcess {
         do {
-            child = try ChildProcess(launch)
+            return try ChildProcess(launch)
         } catch {
             throw ClientError(.cannotStart, "\(error)")
         }
-        channel = LoopBound(
-            StdioChannel(child, name: launch.program, loop: loop, options: options), loop: loop)
-        loop.start()
     }
 
     var isHTTP: Bool { false }
 
-    func start(_ inbox: any ClientInbox) {
-        let channel = channel
-        loop.execute { channel.value.start(inbox) }
-        child.onExit { [loop] status in loop.execute { channel.value.childExited(status) } }
+    /// Arguments may be secret, so that only a digest of them is kept.
+    var serverKey: ServerKey? {
+        let words = [launch.directory ?? "", launch.program] + launch.arguments
+        let digest = SHA256.hash(words.joined(separator: "\0").utf8)
+        return ServerKey(place: "command \(Hex.encode(digest.bytes.prefix(16)))", isCommand: true)
     }
 
-    func send(_ message: OutboundMessage, id: Int64) { write(message.bytes) }
+    func start(_ inbox: any ClientInbox) {
+        let line = line
+        loop.execute { line.value.inbox = inbox }
+        connect(state.withLock { $0.child })
+    }
+
+    private func connect(_ child: ChildProcess) {
+        let line = line
+        let channel = LoopBound(
+            StdioChannel(child, name: launch.program, loop: loop, options: options), loop: loop)
+        loop.execute { line.value.connect(channel.value) }
+        child.onExit { [loop] status in loop.execute { line.value.childExited(status, channel.value) } }
+    }
+
+    func send(_ message: OutboundMessage, id: Int64) {
+        let line = line
+        let bytes = message.bytes
+        loop.execute { line.value.send(bytes, id) }
+    }
 
     func post(_ message: OutboundMessage) async throws(ClientError) { write(message.bytes) }
 
@@ -37,19 +73,83 @@ final class StdioClientTransport: ClientTransport {
     }
 
     private func write(_ bytes: ByteSlice) {
-        let channel = channel
-        loop.execute { channel.value.write(bytes) }
+        let line = line
+        loop.execute { line.value.send(bytes, nil) }
+    }
+
+    // MARK: The end, and the next beginning
+
+    var canRestart: Bool { true }
+
+    func restart() async throws(ClientError) {
+        // It was told to end; until it has, it may hold what the next one needs.
+        _ = await state.withLock { $0.child }.wait()
+        // Under the lock, so that whoever closes finds the new child, or prevents it.
+        let child = try state.withLock { (state) throws(ClientError) in
+            if state.isClosed { throw ClientError(.connectionClosed, "the client was closed") }
+            state.child = try Self.start(launch)
+            return state.child
+        }
+        connect(child)
     }
 
     /// Closes the child's input, then SIGTERM, then SIGKILL (STDIO-13); returns when it is reaped.
-    func close() async {
-        shutDown()
-        _ = await child.wait()
+    func close() async { _ = await end().wait() }
+
+    func shutDown() { _ = end() }
+
+    private func end() -> ChildProcess {
+        let child = state.withLock { state in
+            state.isClosed = true
+            return state.child
+        }
+        let line = line
+        loop.execute { line.value.close() }
+        child.startTermination()
+        return child
+    }
+}
+
+/// The channel to the child that runs, or ran last. Confined to the loop.
+final class StdioLine {
+    private let loop: EventLoop
+    private let mayRestart: Bool
+    private var channel: StdioChannel?
+    private var isClosing = false
+    /// The child has ended and is reaped.
+    private var isDown = false
+    weak var inbox: (any ClientInbox)?
+
+    init(_ loop: EventLoop, mayRestart: Bool) {
+        self.loop = loop
+        self.mayRestart = mayRestart
     }
 
-    func shutDown() {
-        let channel = channel
-        loop.execute { channel.value.close() }
-        child.startTermination()
+    func connect(_ channel: StdioChannel) {
+        self.channel = channel
+        isDown = false
+        if isClosing { return channel.close() }
+        if let inbox { channel.start(inbox) }
+    }
+
+    func send(_ bytes: ByteSlice, _ id: Int64?) {
+        if let id, let end = channel?.end {
+            inbox?.fail(id, end)
+        } else {
+            channel?.write(bytes)
+        }
+    }
+
+    func childExited(_ status: ProcessExit, _ ended: StdioChannel) {
+        ended.childExited(status)
+        guard ended === channel else { return }
+        isDown = true
+        if isClosing || !mayRestart { loop.stop() }
+    }
+
+    func close() {
+        isClosing = true
+        channel?.close()
+        if isDown { loop.stop() }
     }
 }

@@ -1,0 +1,79 @@
+import Synchronization
+
+/// A server that ended by itself is started again (STDIO-16, STDIO-17).
+extension ClientConversation {
+    /// The server ended. True when it comes back: what waits has failed, and what is sent later waits.
+    func restarts(after error: ClientError) -> Bool {
+        guard options.restart.maxAttempts > 0, transport.canRestart else { return false }
+        let now = clock.now
+        let found = state.withLock { state -> (restart: ServerRestart, isNew: Bool, from: Revision)? in
+            guard state.end == nil, let revision = state.profile?.revision else { return nil }
+            if let running = state.restart {
+                running.failed(error)
+                return (running, false, revision)
+            }
+            let restart = ServerRestart()
+            state.restart = restart
+            if now - state.openedAt >= options.restart.maximum { state.restarts = nil }
+            return (restart, true, revision)
+        }
+        guard let (restart, isNew, revision) = found else { return false }
+        if isNew { restart.keep(Task { await run(restart, from: revision, after: error) }) }
+        var told = error
+        told.hint =
+            "the server is started again; what was asked may have been done, so ask again if that is safe"
+        failAll(told)
+        return true
+    }
+
+    private func run(_ restart: ServerRestart, from revision: Revision, after first: ClientError) async {
+        var last = first
+        while let delay = nextDelay() {
+            try? await Task.sleep(for: delay)
+            guard state.withLock({ $0.end }) == nil else { return }
+            _ = restart.takeSetback()
+            do {
+                try await transport.restart()
+                try await Negotiation(self).openAgain(as: revision)
+            } catch {
+                last = restart.takeSetback() ?? (error as? ClientError) ?? Self.refused(error)
+                continue
+            }
+            if let setback = settle(restart) {
+                last = setback
+                continue
+            }
+            restart.finish(nil)
+            state.withLock { $0.onReconnect }?()
+            return
+        }
+        var error = last
+        error.message =
+            "gave up after \(options.restart.maxAttempts) attempts to start it again: \(last.message)"
+        conclude(error)
+    }
+
+    /// The attempts of a program that keeps ending count together.
+    private func nextDelay() -> Duration? {
+        state.withLock { state in
+            let policy = options.restart
+            var backoff =
+                state.restarts ?? Backoff(maximum: policy.maximum, maxAttempts: policy.maxAttempts)
+            defer { state.restarts = backoff }
+            return backoff.next(policy.initial)
+        }
+    }
+
+    /// The server is open again, unless it has ended in the meantime.
+    private func settle(_ restart: ServerRestart) -> ClientError? {
+        state.withLock { state in
+            if let setback = restart.takeSetback() { return setback }
+            state.restart = nil
+            return nil
+        }
+    }
+
+    private static func refused(_ error: any Error) -> ClientError {
+        ClientError(.connectionClosed, "the server refuses to be opened again", details: ["\(error)"])
+    }
+}

@@ -1,0 +1,89 @@
+/// HTTP+SSE of 2024-11-05: one event stream, opened by GET, on which everything comes that the server says,
+/// and a place that its first event announces, to which everything is posted (LEG-30, LEG-31). Confined to
+/// the loop.
+///
+/// The exchange of the GET owns it. The stream is the connection: when it ends, the conversation does. It cannot be taken up again.
+final class HTTPSSEChannel: HTTPStreamListener {
+    private enum Phase {
+        /// The `endpoint` event has not come yet.
+        case opening((Result<Bool, ClientError>) -> Void)
+        case open
+        case ended
+    }
+
+    private let pool: HTTPClientPool
+    private var phase: Phase
+    private var timer: LoopTimer?
+    private weak var exchange: HTTPClientExchange?
+
+    /// `opened` is told once whether the server has such a stream, or why it cannot be used.
+    init(_ pool: HTTPClientPool, opened: @escaping (Result<Bool, ClientError>) -> Void) {
+        self.pool = pool
+        phase = .opening(opened)
+    }
+
+    func open(within timeout: Duration) {
+        do {
+            let request = try pool.streamRequest(session: nil, lastEventID: "", connectTimeout: timeout)
+            timer = pool.loop.schedule(after: timeout) { [self] in
+                conclude(.success(false))
+                exchange?.drop()
+            }
+            exchange = pool.send(request, to: self)
+        } catch {
+            conclude(.failure(ClientError(.invalidRequest, "\(error.description)")))
+        }
+    }
+
+    private func conclude(_ outcome: Result<Bool, ClientError>) {
+        timer?.cancel()
+        timer = nil
+        guard case .opening(let opened) = phase else { return }
+        phase = if case .success(true) = outcome { .open } else { .ended }
+        opened(outcome)
+    }
+
+    // MARK: What comes
+
+    func streamBegan() {}
+
+    func reached(_ position: HTTPStreamPosition) {}
+
+    func take(_ event: SSEEvent) {
+        switch (phase, event.type) {
+        case (.opening, "endpoint"): announced(String(event.data))
+        case (.open, "message") where !event.data.isEmpty:
+            pool.inbox?.receive(event.data, exchange: nil, status: nil)
+        default: break
+        }
+    }
+
+    private func announced(_ reference: String) {
+        do {
+            pool.session.announce(try pool.endpoint.target(of: reference))
+            conclude(.success(true))
+        } catch {
+            conclude(.failure(error))
+            exchange?.finish()
+        }
+    }
+
+    func streamEnded(_ error: ClientError?) {
+        if case .open = phase {
+            phase = .ended
+            let details = error.map { [$0.message] + $0.details } ?? []
+            pool.inbox?.connectionClosed(
+                ClientError(
+                    .connectionClosed,
+                    "\(pool.endpoint.name) ended its event stream, and the session with it",
+                    details: details, hint: "connect again"))
+        } else {
+            // A server without such a stream; what the POST was answered explains more.
+            if let error, error.kind == .authentication {
+                conclude(.failure(error))
+            } else {
+                conclude(.success(false))
+            }
+        }
+    }
+}
