@@ -55,6 +55,8 @@ extension Dispatcher {
         if registry.offersTools { writer.emptyObject("tools") }
         if registry.offersResources { writer.emptyObject("resources") }
         if registry.offersPrompts { writer.emptyObject("prompts") }
+        // Any handler may log (LOG-01).
+        writer.emptyObject("logging")
         writer.endObject()
     }
 
