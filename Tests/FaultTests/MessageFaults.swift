@@ -336,14 +336,24 @@ import Testing
         try connection.expectAlive()
     }
 
-    // HDR-23: a server that offered such a tool would have to compare the headers.
-    @Test("fault 33: no tool can ask for mirrored arguments") func fault33Mirrored() throws {
+    // HDR-23
+    @Test("fault 33: a mirrored argument and its header disagree") func fault33Mirrored() async throws {
         let server = MCPServer("test", version: "1")
         let schema: JSONValue = [
-            "type": "object", "properties": ["region": ["type": "string", "x-mcp-header": "Region"]],
+            "type": "object", "properties": ["text": ["type": "string", "x-mcp-header": "Text"]],
         ]
-        #expect(throws: RegistrationError.self) {
-            try server.register(Tool("t", inputSchema: schema)) { _, _ in .text("") }
+        try server.register(Tool("echo", inputSchema: schema)) { call, _ in
+            .text(call.arguments["text"]?.string ?? "")
+        }
+        try await LocalServer.serve(server) { port in
+            let connection = try WireConnection(port: port)
+            let call = Post(Message.echo(id: "1", "x"), name: "echo")
+            for post in [call, call.with("Mcp-Param-Text", "y"), call.with("Mcp-Param-Text", "")] {
+                let response = try connection.ask(post)
+                #expect(response.status == 400)
+                #expect(response.message?.code == -32020)
+            }
+            #expect(try connection.ask(call.with("Mcp-Param-Text", "x")).message?.text == "x")
         }
     }
 }

@@ -66,6 +66,7 @@ struct MessageHead: Sendable {
     var metaVersion = Part()
     var metaCapabilities = Part()
     var progressToken = Part()
+    var metaLogLevel = Part()
 
     @inline(__always)
     mutating func forgetMeta() {
@@ -74,6 +75,7 @@ struct MessageHead: Sendable {
         metaVersion = Part()
         metaCapabilities = Part()
         progressToken = Part()
+        metaLogLevel = Part()
     }
 }
 

@@ -165,6 +165,8 @@ struct MessageScanner {
             head.metaCapabilities = MessageHead.Part(start, end)
         } else if scanner.tokenEquals(key, "progressToken") {
             head.progressToken = MessageHead.Part(start, end)
+        } else if scanner.tokenEquals(key, "io.modelcontextprotocol/logLevel") {
+            head.metaLogLevel = MessageHead.Part(start, end)
         }
         return end
     }

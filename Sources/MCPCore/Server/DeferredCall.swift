@@ -6,6 +6,8 @@ final class DeferredCall: Sendable {
     let request: Dispatcher.Request
     let exchange: Exchange
     let dispatcher: Dispatcher
+    /// Log messages that were sent or held back.
+    let logged = Atomic<Int>(0)
 
     /// Who the handler works for.
     private enum Role {

@@ -1,5 +1,16 @@
+/// What a client asks to complete.
+public struct CompletionQuery: Sendable, Hashable {
+    /// What was typed so far.
+    public let value: String
+    /// The arguments that are filled in already (2025-06-18 and later).
+    public let arguments: [String: String]
+}
+
 /// An argument whose values can be completed.
 struct CompletionEntry: Sendable {
+    let reference: CompletionReference
+    let argument: String
+    let body: @Sendable (CompletionQuery, RequestContext) async throws -> CompletionResult
 }
 
 /// `completion/complete` (server/utilities/completion).
@@ -7,6 +18,90 @@ extension Dispatcher {
     func complete(
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
-        fail(request, .methodNotFound(request.message.method), &writer)
+        let entry: CompletionEntry?
+        let query: CompletionQuery
+        do throws(MCPError) {
+            let reference = try reference(of: request)
+            guard registry.knows(reference) else {
+                throw MCPError.invalidParams("Unknown \(reference.kind.rawValue): \(reference.name)")
+            }
+            let (name, value) = try completedArgument(of: request)
+            entry = registry.contents.completions.first {
+                $0.reference == reference && $0.argument == name
+            }
+            query = CompletionQuery(value: value, arguments: try otherArguments(of: request))
+        } catch {
+            return fail(request, error, &writer)
+        }
+        guard let entry else { return write(CompletionResult([]), for: request, &writer) }
+        return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+            do {
+                let result = try await entry.body(query, RequestContext(request, deferred))
+                return answer { write(result, for: request, &$0) }
+            } catch {
+                return answer { fail(request, publicError(error, "completion/complete"), &$0) }
+            }
+        }
+    }
+
+    private func reference(of request: Request) throws(MCPError) -> CompletionReference {
+        guard let ref = request.message.params?["ref"] else {
+            throw .invalidParams("completion/complete needs \"ref\"")
+        }
+        do {
+            return try CompletionReference(json: ref.value)
+        } catch {
+            throw .invalidParams("\"ref\" is not valid: \(error)")
+        }
+    }
+
+    private func completedArgument(of request: Request) throws(MCPError) -> (name: String, value: String) {
+        guard let argument = request.message.params?["argument"], let name = argument["name"]?.string,
+            let value = argument["value"]?.string
+        else {
+            throw .invalidParams(
+                "completion/complete needs \"argument\" with \"name\" and \"value\", strings")
+        }
+        return (name, value)
+    }
+
+    /// The arguments filled in already, where the revision tells them (COMP-02).
+    private func otherArguments(of request: Request) throws(MCPError) -> [String: String] {
+        guard request.revision.has(.completionContext), let context = request.message.params?["context"],
+            !context.isNull, let given = context["arguments"], !given.isNull
+        else { return [:] }
+        guard case .object(let members) = given.value else {
+            throw .invalidParams("\"context.arguments\" must be an object")
+        }
+        var arguments: [String: String] = [:]
+        for (name, value) in members {
+            guard case .string(let text) = value else {
+                throw .invalidParams("The argument \"\(name)\" in \"context\" must be a string")
+            }
+            arguments[name] = text
+        }
+        return arguments
+    }
+
+    private func write(
+        _ result: CompletionResult, for request: Request, _ writer: inout JSONWriter
+    ) -> Disposition {
+        let mark = writer.mark
+        envelope.begin(&writer, id: request.idBytes, for: request.revision)
+        // The handler may have changed the values of a result, so they are counted once more (COMP-04).
+        let cut = CompletionResult(result.values, total: result.total, hasMore: result.hasMore)
+        writer.member("completion", cut.json)
+        return close(request, from: mark, meta: nil, &writer)
+    }
+}
+
+extension Registry {
+    /// Whether there is anything of this name whose arguments could be completed.
+    func knows(_ reference: CompletionReference) -> Bool {
+        switch reference.kind {
+        case .prompt: prompt(named: reference.name) != nil
+        case .resource:
+            allTemplates.contains { $0.uriTemplate == reference.name } || resource(at: reference.name) != nil
+        }
     }
 }

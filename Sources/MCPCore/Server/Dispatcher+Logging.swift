@@ -1,6 +1,23 @@
-/// `logging/setLevel` of the handshake revisions (2025-11-25 server/utilities/logging).
+/// Log levels: `logging/setLevel` of the handshake revisions (2025-11-25 server/utilities/logging), and the
+/// level that a request of 2026-07-28 carries.
 extension Dispatcher {
     func setLevel(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
-        fail(request, .methodNotFound(request.message.method), &writer)
+        guard let level = request.message.params?["level"]?.string.flatMap(LoggingLevel.init(rawValue:))
+        else {
+            return fail(request, Self.unknownLevel, &writer)
+        }
+        sessionLevels.set(level, for: request.scope)
+        return pong(request, &writer)
+    }
+
+    /// Why a request is refused whose log level does not exist (LOG-05); nil when it does.
+    func badLogLevel(_ message: Message) -> MCPError? {
+        let name = message.raw(message.head.metaLogLevel)?.string
+        return name.flatMap(LoggingLevel.init(rawValue:)) == nil ? Self.unknownLevel : nil
+    }
+
+    private static var unknownLevel: MCPError {
+        let names = LoggingLevel.allCases.map(\.rawValue).joined(separator: ", ")
+        return .invalidParams("Unknown log level; the levels are \(names)")
     }
 }

@@ -55,6 +55,11 @@ extension Dispatcher {
         if registry.offersTools { writer.emptyObject("tools") }
         if registry.offersResources { writer.emptyObject("resources") }
         if registry.offersPrompts { writer.emptyObject("prompts") }
+        if registry.offersCompletions, revision.has(.completionsCapability) {
+            writer.emptyObject("completions")
+        }
+        // Any handler may log (LOG-01).
+        writer.emptyObject("logging")
         writer.endObject()
     }
 

@@ -19,6 +19,11 @@ extension Dispatcher {
         guard arguments.kind == .object else {
             return fail(request, .invalidParams("\"arguments\" must be an object"), &writer)
         }
+        if let headers = entry.headers, let claims, request.verdict.isModern,
+            let problem = headers.mismatch(claims, with: arguments)
+        {
+            return fail(request, Refusal.headerMismatch(problem).error, &writer)
+        }
         if !entry.input.isValid(arguments) {
             return refuseArguments(request, entry, entry.input.validate(arguments), &writer)
         }

@@ -39,6 +39,7 @@ final class Dispatcher: Sendable {
     let cursors: CursorSeal
     let inFlight = InFlightTable<Exchange>()
     let deadlines: DeadlineWatch
+    let sessionLevels = SessionLevels()
     let counters = ServerCounters()
     let clock: any TimeSource
     private let emptyArguments = RawJSON(unchecked: ByteSlice("{}"))
@@ -133,6 +134,9 @@ final class Dispatcher: Sendable {
             return fail(request, .invalidParams("\(message.method) needs params"), &writer)
         }
         let registry = registry.current
+        if message.head.metaLogLevel.isPresent, verdict.isModern, let error = badLogLevel(message) {
+            return fail(request, error, &writer)
+        }
         guard offers(verdict.entry.capability, registry) else {
             return fail(request, .methodNotFound(message.method), &writer)
         }
@@ -247,7 +251,9 @@ final class Dispatcher: Sendable {
         }
         deadlines.watch(exchange)
         let task = Task(executorPreference: exchange.executor) { [self] in
-            let answer = await body(DeferredCall(request, exchange, self))
+            let call = DeferredCall(request, exchange, self)
+            let answer = await body(call)
+            call.sayWhatWasNotLogged()
             inFlight.remove(exchange.key)
             if !exchange.finish(answer) { counters.count(.lateResults) }
         }
@@ -272,6 +278,7 @@ final class Dispatcher: Sendable {
     /// Cancels everything that a connection has in flight.
     func cancelAll(in scope: UInt64) {
         for exchange in inFlight.entries(in: scope) where exchange.cancel() { counters.count(.cancelled) }
+        sessionLevels.forget(scope)
     }
 
     /// Ends everything in flight with an error, when the server stops.

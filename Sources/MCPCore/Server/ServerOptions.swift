@@ -6,6 +6,8 @@ public struct ServerLimits: Sendable, Hashable {
     public var requestsInFlight = 64
     /// How long a handler may take: 60 s. Then the request is cancelled and answered with an error, once.
     public var requestDeadline: Duration = .seconds(60)
+    /// Log messages of one request: 1,000. More are held back, and the last message says how many.
+    public var logMessages = 1000
     /// Messages in one batch of 2025-03-26: 64. More is an invalid request.
     public var batchMessages = 64
     /// Entries on one page of a list: 100.

@@ -27,12 +27,15 @@ final class ToolEntry: Sendable {
     let input: CompiledSchema
     let output: CompiledSchema?
     let timeout: Duration?
+    /// Nil for the usual tool, which mirrors no argument.
+    let headers: HeaderPlan?
 
     init(_ tool: Tool, timeout: Duration?, handler: ToolHandler) throws(RegistrationError) {
         try Self.check(tool)
         self.tool = tool
         self.handler = handler
         self.timeout = timeout
+        headers = try HeaderPlan(tool)
         input = try Self.compile(tool.inputSchema, "input", of: tool)
         output = try tool.outputSchema.map { (schema) throws(RegistrationError) in
             try Self.compile(schema, "output", of: tool)
@@ -52,22 +55,6 @@ final class ToolEntry: Sendable {
         }
         guard tool.inputSchema["type"]?.stringValue == "object" else {
             throw RegistrationError("the input schema of \(tool.name) must have \"type\": \"object\"")
-        }
-        // A server must compare mirrored headers with the arguments (HDR-23); this version does not mirror
-        // any.
-        guard !mirrorsHeaders(tool.inputSchema, depth: 0) else {
-            throw RegistrationError(
-                "the input schema of \(tool.name) has x-mcp-header, which is not supported")
-        }
-    }
-
-    private static func mirrorsHeaders(_ schema: JSONValue, depth: Int) -> Bool {
-        guard depth < JSONLimits.greatestDepth else { return false }
-        switch schema {
-        case .object(let members):
-            return members.contains { $0.key == "x-mcp-header" || mirrorsHeaders($0.value, depth: depth + 1) }
-        case .array(let elements): return elements.contains { mirrorsHeaders($0, depth: depth + 1) }
-        default: return false
         }
     }
 

@@ -36,3 +36,37 @@ struct HeaderClaims: Sendable {
 
     func text(_ range: Range<Int>?) -> String? { range.map { String(bytes[$0]) } }
 }
+
+extension HeaderClaims {
+    /// Calls `body` with the name and the value of each field line, in order.
+    ///
+    /// For the few tools that mirror arguments; it reads the head anew. The head was parsed before, so a line
+    /// without a colon does not occur and a field never goes on in the next line.
+    func forEachField(_ body: (_ name: ByteSlice, _ value: ByteSlice) -> Void) {
+        var start = lineEnd(from: 0) + 1
+        while start < bytes.count {
+            let end = lineEnd(from: start)
+            var last = min(end, bytes.count)
+            if last > start, bytes[last - 1] == UInt8(ascii: "\r") { last -= 1 }
+            guard last > start else { return }
+            var colon = start
+            while colon < last, bytes[colon] != UInt8(ascii: ":") { colon += 1 }
+            if colon < last { body(bytes[start ..< colon], bytes[trimmed(colon + 1 ..< last)]) }
+            start = end + 1
+        }
+    }
+
+    /// The next line feed, or the end of the head.
+    private func lineEnd(from start: Int) -> Int {
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+        return end
+    }
+
+    private func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, ASCII.isBlank(bytes[start]) { start += 1 }
+        while end > start, ASCII.isBlank(bytes[end - 1]) { end -= 1 }
+        return start ..< end
+    }
+}

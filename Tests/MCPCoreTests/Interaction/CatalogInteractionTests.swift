@@ -13,7 +13,8 @@ import Testing
             let result = try #require(reply.result?.value)
             #expect(result["supportedVersions"]?[0] == "2026-07-28")
             #expect(result["supportedVersions"]?.arrayValue?.count == 5)
-            #expect(result["capabilities"] == ["tools": [:], "resources": [:], "prompts": [:]])
+            #expect(
+                result["capabilities"] == ["tools": [:], "resources": [:], "prompts": [:], "logging": [:]])
             #expect(result["instructions"] == "Use it.")
             #expect(result["ttlMs"] == 0)
             #expect(result["cacheScope"] == "public")
@@ -39,7 +40,8 @@ import Testing
             #expect(result["protocolVersion"]?.stringValue == setting.version)
             #expect(result["serverInfo"]?["name"] == "test")
             #expect(result["serverInfo"]?["title"] == (setting.hasStructuredContent ? "Test" : .none))
-            #expect(result["capabilities"] == ["tools": [:], "resources": [:], "prompts": [:]])
+            #expect(
+                result["capabilities"] == ["tools": [:], "resources": [:], "prompts": [:], "logging": [:]])
             #expect(result["instructions"] == "Use it.")
             for key in ["resultType", "ttlMs", "cacheScope", "_meta"] { #expect(result[key] == nil) }
             // LEG-21

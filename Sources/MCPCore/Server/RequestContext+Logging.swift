@@ -1,0 +1,53 @@
+import Synchronization
+
+extension RequestContext {
+    /// Sends a log message to the client, when it asked for messages of this level: with this request
+    /// (2026-07-28), or by `logging/setLevel`, before which it gets `info` and above.
+    ///
+    /// Messages travel before the answer; what comes later is dropped. One request sends at most
+    /// `ServerLimits.logMessages`; the last one then says how many were held back. No secrets and nothing
+    /// about your internals belong into it (server/utilities/logging).
+    /// - Parameters:
+    ///   - data: what happened: a text, or any other JSON.
+    ///   - logger: what part of the server says it.
+    public func log(_ level: LoggingLevel, _ data: JSONValue, logger: String? = nil) async {
+        guard let call, let threshold = call.logLevel, level >= threshold, !call.exchange.isOver else {
+            return
+        }
+        let number = call.logged.add(1, ordering: .relaxed).newValue
+        guard number <= call.dispatcher.options.limits.logMessages else { return }
+        call.exchange.notify(Notifications.message(LogMessage(level, data, logger: logger)))
+    }
+}
+
+extension DeferredCall {
+    /// The lowest level that this request's client wants to hear; nil: it wants none (LOG-02).
+    var logLevel: LoggingLevel? {
+        if request.verdict.isModern {
+            return request.message.raw(request.message.head.metaLogLevel)?.string
+                .flatMap(LoggingLevel.init(rawValue:))
+        }
+        return dispatcher.sessionLevels.level(of: request.scope)
+    }
+
+    /// Says how many messages the limit held back, as the last one (LOG-08).
+    func sayWhatWasNotLogged() {
+        let held = logged.load(ordering: .relaxed) - dispatcher.options.limits.logMessages
+        guard held > 0, let threshold = logLevel else { return }
+        let text = "\(held) more messages of this request were held back"
+        exchange.notify(
+            Notifications.message(LogMessage(max(threshold, .warning), .string(text))))
+    }
+}
+
+extension Notifications {
+    static func message(_ message: LogMessage) -> ByteSlice {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("jsonrpc", "2.0")
+        writer.member("method", "notifications/message")
+        writer.member("params", message.json)
+        writer.endObject()
+        return writer.finish()
+    }
+}
