@@ -35,6 +35,8 @@ struct Revision: Sendable, Hashable {
         static let completionContext = Features(rawValue: 1 << 13)
         /// An event stream begins with an event that has an id and no data; it may be polled.
         static let ssePriming = Features(rawValue: 1 << 14)
+        /// Event streams of a session can be taken up again.
+        static let resumption = Features(rawValue: 1 << 15)
     }
 
     let version: ProtocolVersion
@@ -53,13 +55,13 @@ struct Revision: Sendable, Hashable {
             resourceNotFound: -32002, index: 0),
         Revision(
             version: .v2025_03_26, isModern: false,
-            features: [.batches, .annotations, .completionsCapability],
+            features: [.batches, .annotations, .completionsCapability, .resumption],
             resourceNotFound: -32002, index: 1),
         Revision(
             version: .v2025_06_18, isModern: false,
             features: [
                 .annotations, .structured, .versionHeader, .completionsCapability, .elicitation,
-                .completionContext,
+                .completionContext, .resumption,
             ],
             resourceNotFound: -32002, index: 2),
         Revision(
@@ -67,7 +69,7 @@ struct Revision: Sendable, Hashable {
             features: [
                 .annotations, .structured, .icons, .argumentErrorsAreResults, .errorIDMayBeAbsent,
                 .versionHeader, .completionsCapability, .elicitation, .elicitationModes, .samplingTools,
-                .completionContext, .ssePriming,
+                .completionContext, .ssePriming, .resumption,
             ],
             resourceNotFound: -32002, index: 3),
         Revision(

@@ -6,7 +6,7 @@ extension Dispatcher {
         else {
             return fail(request, Self.unknownLevel, &writer)
         }
-        sessionLevels.set(level, for: request.scope)
+        subscriptions.sessions.set(level, for: request.scope)
         return pong(request, &writer)
     }
 

@@ -52,9 +52,11 @@ extension Dispatcher {
     ) {
         writer.key("capabilities")
         writer.beginObject()
-        if registry.offersTools { writer.emptyObject("tools") }
-        if registry.offersResources { writer.emptyObject("resources") }
-        if registry.offersPrompts { writer.emptyObject("prompts") }
+        if registry.offersTools { writer.member("tools", ["listChanged": true] as JSONObject) }
+        if registry.offersResources {
+            writer.member("resources", ["subscribe": true, "listChanged": true] as JSONObject)
+        }
+        if registry.offersPrompts { writer.member("prompts", ["listChanged": true] as JSONObject) }
         if registry.offersCompletions, revision.has(.completionsCapability) {
             writer.emptyObject("completions")
         }

@@ -1,7 +1,7 @@
 /// `resources/list` and `resources/read` (server/resources).
 extension Dispatcher {
     /// The longest address that is looked at, in bytes.
-    private static let maximumURIBytes = 8192
+    static let maximumURIBytes = 8192
 
     // MARK: Listing
 
@@ -101,7 +101,7 @@ extension Dispatcher {
         }
     }
 
-    private static func isAddress(_ uri: String) -> Bool {
+    static func isAddress(_ uri: String) -> Bool {
         let bytes = uri.utf8
         return !bytes.isEmpty && bytes.count <= maximumURIBytes && uri.contains(":")
             && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F }

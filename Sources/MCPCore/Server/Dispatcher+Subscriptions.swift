@@ -1,14 +1,83 @@
 /// `subscriptions/listen`, and `resources/subscribe` of the handshake revisions.
 extension Dispatcher {
-    func listen(_ request: Request, _ writer: inout JSONWriter, _ sink: SinkMaker) -> Disposition {
-        fail(request, .methodNotFound(request.message.method), &writer)
+    /// Addresses that one subscription may name; more is refused.
+    private static let maximumURIs = 1_024
+
+    func listen(
+        _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
+    ) -> Disposition {
+        let filter: SubscriptionFilter
+        do {
+            filter = try honoured(request, registry)
+        } catch {
+            return fail(request, error, &writer)
+        }
+        return `defer`(request, timeout: nil, isEndless: true, &writer, sink) { [self] call in
+            let subscription = ListenSubscription(call.exchange, filter)
+            if filter.isEmpty {
+                // There is nothing to wait for (SUB-15).
+                subscription.acknowledge()
+            } else {
+                await subscriptions.run(subscription)
+            }
+            return answer { end(request, &$0) }
+        }
     }
 
+    /// What is asked for, as far as this server has it (SUB-03).
+    private func honoured(
+        _ request: Request, _ registry: Registry
+    ) throws(MCPError) -> SubscriptionFilter {
+        guard let json = request.message.params?["notifications"]?.value else {
+            throw .invalidParams("subscriptions/listen needs \"notifications\", an object")
+        }
+        var filter: SubscriptionFilter
+        do {
+            filter = try SubscriptionFilter(json: json)
+        } catch {
+            throw .invalidParams("\"notifications\": \(error)")
+        }
+        guard filter.resourceURIs.count + filter.taskIDs.count <= Self.maximumURIs else {
+            throw .invalidParams("A subscription names at most \(Self.maximumURIs) resources and tasks")
+        }
+        if !registry.offersTools { filter.toolsListChanged = false }
+        if !registry.offersPrompts { filter.promptsListChanged = false }
+        if !registry.offersResources {
+            filter.resourcesListChanged = false
+            filter.resourceURIs = []
+        }
+        filter.taskIDs = try honouredTasks(filter.taskIDs, request)
+        return filter
+    }
+
+    /// The closing result, which the server sends when it ends the subscription (SUB-09).
+    private func end(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
+        let mark = writer.mark
+        envelope.begin(&writer, id: request.idBytes, for: request.revision)
+        let tag: JSONObject = [
+            "io.modelcontextprotocol/subscriptionId": RawJSON(unchecked: request.idBytes).value
+        ]
+        return close(request, from: mark, meta: tag, &writer)
+    }
+
+    // MARK: Before 2026-07-28
+
     func subscribe(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
-        fail(request, .methodNotFound(request.message.method), &writer)
+        guard let uri = request.message.raw(request.message.head.uri)?.string, Self.isAddress(uri) else {
+            return fail(request, .invalidParams("resources/subscribe needs \"uri\", a URI"), &writer)
+        }
+        guard subscriptions.sessions.watch(uri, for: request.scope) else {
+            let limit = SessionMemory.maximumURIs
+            return fail(request, .invalidParams("A session watches at most \(limit) resources"), &writer)
+        }
+        return pong(request, &writer)
     }
 
     func unsubscribe(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
-        fail(request, .methodNotFound(request.message.method), &writer)
+        guard let uri = request.message.raw(request.message.head.uri)?.string else {
+            return fail(request, .invalidParams("resources/unsubscribe needs \"uri\", a URI"), &writer)
+        }
+        subscriptions.sessions.unwatch(uri, for: request.scope)
+        return pong(request, &writer)
     }
 }

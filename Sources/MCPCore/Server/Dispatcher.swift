@@ -39,7 +39,7 @@ final class Dispatcher: Sendable {
     let cursors: CursorSeal
     let inFlight = InFlightTable<Exchange>()
     let deadlines: DeadlineWatch
-    let sessionLevels = SessionLevels()
+    let subscriptions = Subscriptions()
     let counters = ServerCounters()
     let clock: any TimeSource
     private let emptyArguments = RawJSON(unchecked: ByteSlice("{}"))
@@ -159,7 +159,7 @@ final class Dispatcher: Sendable {
         case .ping: pong(request, &writer)
         case .complete: complete(request, registry, &writer, sink)
         case .setLevel: setLevel(request, &writer)
-        case .listen: listen(request, &writer, sink)
+        case .listen: listen(request, registry, &writer, sink)
         case .subscribe: subscribe(request, &writer)
         case .unsubscribe: unsubscribe(request, &writer)
         case .tasksGet, .tasksUpdate, .tasksCancel: serveTask(request, &writer)
@@ -227,7 +227,8 @@ final class Dispatcher: Sendable {
 
     /// Runs `body` as a task and sends the answer that it returns.
     func `defer`(
-        _ request: Request, timeout: Duration?, _ writer: inout JSONWriter, _ sink: SinkMaker,
+        _ request: Request, timeout: Duration?, isEndless: Bool = false, _ writer: inout JSONWriter,
+        _ sink: SinkMaker,
         _ body: @escaping @Sendable (DeferredCall) async -> Answer
     ) -> Disposition {
         guard let id = request.message.id else { return fail(request, .invalidRequest("Bad id"), &writer) }
@@ -236,7 +237,7 @@ final class Dispatcher: Sendable {
         let exchange = Exchange(
             key: .init(scope: request.scope, id: id), revision: request.revision,
             progressToken: token.flatMap { RequestID($0) == nil ? nil : $0 },
-            deadline: (clock.now + limit).nanoseconds, sink: sink())
+            deadline: isEndless ? .max : (clock.now + limit).nanoseconds, sink: sink())
         switch inFlight.insert(exchange, at: exchange.key, limit: options.limits.requestsInFlight) {
         case .duplicate:
             return fail(request, .invalidRequest("A request with this id is being served"), &writer)
@@ -275,10 +276,10 @@ final class Dispatcher: Sendable {
         if exchange?.cancel() == true { counters.count(.cancelled) }
     }
 
-    /// Cancels everything that a connection has in flight.
+    /// A connection or session is over: what it has in flight is cancelled, what it asked for forgotten.
     func cancelAll(in scope: UInt64) {
         for exchange in inFlight.entries(in: scope) where exchange.cancel() { counters.count(.cancelled) }
-        sessionLevels.forget(scope)
+        subscriptions.sessions.forget(scope)
     }
 
     /// Ends everything in flight with an error, when the server stops.

@@ -16,7 +16,7 @@ extension MCPServer {
     ) {
         let entry = CompletionEntry(reference: reference, argument: argument, body: body)
         // Nothing about it can clash, so the update cannot throw.
-        try? dispatcher.registry.update { draft in
+        try? update { draft in
             draft.completions.removeAll { $0.reference == reference && $0.argument == argument }
             draft.completions.append(entry)
         }

@@ -72,7 +72,7 @@ public final class MCPServer: Sendable {
     }
 
     func register(_ entry: ToolEntry) throws(RegistrationError) {
-        try dispatcher.registry.update { (draft) throws(RegistrationError) in
+        try update { (draft) throws(RegistrationError) in
             if draft.tools.contains(where: { $0.tool.name == entry.tool.name }) {
                 throw RegistrationError("the tool \(entry.tool.name) is registered already")
             }
@@ -87,7 +87,7 @@ public final class MCPServer: Sendable {
         _ resource: Resource,
         read: @escaping @Sendable (RequestContext) async throws -> [ResourceContents]
     ) throws(RegistrationError) {
-        try dispatcher.registry.update { (draft) throws(RegistrationError) in
+        try update { (draft) throws(RegistrationError) in
             if draft.resources.contains(where: { $0.resource.uri == resource.uri }) {
                 throw RegistrationError("the resource \(resource.uri) is registered already")
             }
@@ -108,7 +108,7 @@ public final class MCPServer: Sendable {
             ) async throws -> [ResourceContents]
     ) throws(RegistrationError) {
         let pattern = try URITemplate(template.uriTemplate)
-        try dispatcher.registry.update { (draft) throws(RegistrationError) in
+        try update { (draft) throws(RegistrationError) in
             if draft.templates.contains(where: { $0.template.uriTemplate == template.uriTemplate }) {
                 throw RegistrationError("the template \(template.uriTemplate) is registered already")
             }
@@ -119,7 +119,7 @@ public final class MCPServer: Sendable {
     /// Registers a source of resources that are not known one by one.
     public func register(_ provider: any ResourceProvider) {
         // Nothing about a provider can clash, so the update cannot throw.
-        try? dispatcher.registry.update { $0.providers.append(provider) }
+        try? update { $0.providers.append(provider) }
     }
 
     /// Registers a prompt; its required arguments are checked before `get` is called.
@@ -132,7 +132,7 @@ public final class MCPServer: Sendable {
                 _ arguments: [String: String], _ context: RequestContext
             ) async throws -> GetPromptResult
     ) throws(RegistrationError) {
-        try dispatcher.registry.update { (draft) throws(RegistrationError) in
+        try update { (draft) throws(RegistrationError) in
             if draft.prompts.contains(where: { $0.prompt.name == prompt.name }) {
                 throw RegistrationError("the prompt \(prompt.name) is registered already")
             }

@@ -37,6 +37,12 @@ public struct RequestContext: Sendable {
     /// Whether nobody waits for the answer any more: cancelled, disconnected or past its deadline.
     public var isCancelled: Bool { Task.isCancelled || call?.isOver == true }
 
+    /// Closes the client's connection while the call goes on; the client comes back for the answer after this
+    /// time (2025-11-25 over HTTP, "SSE polling"). Without effect elsewhere.
+    public func releaseStream(retryAfter: Duration = .seconds(1)) {
+        call?.exchange.release(retryAfter: retryAfter)
+    }
+
     /// Reports how far the call has come, when the client asked for it (basic/patterns/progress).
     ///
     /// A value that is not greater than the last one is dropped, and so is a report after the answer
@@ -48,29 +54,5 @@ public struct RequestContext: Sendable {
         exchange.notify(
             Notifications.progress(
                 token: token, Progress(progress, total: total, message: message), for: revision))
-    }
-}
-
-/// Notifications that a server sends.
-enum Notifications {
-    static func progress(token: RawJSON, _ progress: Progress, for revision: Revision) -> ByteSlice {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("jsonrpc", "2.0")
-        writer.member("method", "notifications/progress")
-        writer.key("params")
-        writer.beginObject()
-        writer.key("progressToken")
-        writer.raw(token)
-        writer.key("progress")
-        writer.number(progress.progress)
-        if let total = progress.total, total.isFinite {
-            writer.key("total")
-            writer.number(total)
-        }
-        if revision.has(.annotations) { writer.member("message", progress.message) }
-        writer.endObject()
-        writer.endObject()
-        return writer.finish()
     }
 }

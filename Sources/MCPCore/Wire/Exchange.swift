@@ -17,8 +17,15 @@ protocol ExchangeSink: AnyObject, Sendable {
     /// Sends a notification that belongs to this exchange, before its answer.
     func notify(_ message: ByteSlice)
 
+    /// Lets the client poll for the rest, where the transport and the revision have that.
+    func release(retryAfter: Duration)
+
     /// Ends the exchange: with an answer, or with nothing when it was cancelled.
     func finish(_ answer: Answer?)
+}
+
+extension ExchangeSink {
+    func release(retryAfter: Duration) {}
 }
 
 /// One request whose answer comes later.
@@ -107,6 +114,11 @@ final class Exchange: Sendable {
     func notify(_ message: @autoclosure () -> ByteSlice) {
         guard !isOver else { return }
         sink.notify(message())
+    }
+
+    /// Lets the client poll for the rest (LEG-07).
+    func release(retryAfter: Duration) {
+        if !isOver { sink.release(retryAfter: retryAfter) }
     }
 
     /// Whether a progress value may be sent: it must be greater than the last (PROG-03).

@@ -22,7 +22,8 @@ struct ConfigurationReader {
             configuration.files = FilesReader(context: context).readAll(files)
         }
         if let prompts = reader.object("prompts") {
-            configuration.prompts = PromptReader(context: context).readAll(prompts)
+            (configuration.prompts, configuration.watchedPrompts) =
+                PromptReader(context: context).readAll(prompts)
         }
         reader.finish()
         return configuration

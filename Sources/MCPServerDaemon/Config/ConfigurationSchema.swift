@@ -56,7 +56,10 @@ enum ConfigurationSchema {
               "type": "object",
               "additionalProperties": false,
               "required": ["dir"],
-              "properties": { "dir": { "type": "string", "description": "A directory of Markdown files." } }
+              "properties": {
+                "dir": { "type": "string", "description": "A directory of Markdown files." },
+                "watch": { "description": "Reads them again when they change.", "type": "boolean", "default": false }
+              }
             }
           },
           "$defs": {
@@ -145,7 +148,8 @@ enum ConfigurationSchema {
                 "uri": { "description": "The addresses; default NAME:///{+path}.", "type": "string" },
                 "include": { "type": "array", "items": { "type": "string" } },
                 "exclude": { "type": "array", "items": { "type": "string" } },
-                "maxBytes": { "$ref": "#/$defs/size", "default": "1MiB" }
+                "maxBytes": { "$ref": "#/$defs/size", "default": "1MiB" },
+                "watch": { "description": "Tells subscribers of changes.", "type": "boolean", "default": false }
               }
             }
           }

@@ -8,6 +8,8 @@ struct FilesDefinition: Sendable, Hashable {
     var filter = FileFilter()
     /// Larger files are listed, but not read.
     var maxBytes = Self.defaultMaxBytes
+    /// Tells subscribers when files change.
+    var watch = false
 }
 
 /// Reads the entries of `files`.
@@ -38,6 +40,7 @@ struct FilesReader {
         let uri = reader.string("uri") ?? "\(name):///{+path}"
         let filter = FileFilter(include: patterns("include", &reader), exclude: patterns("exclude", &reader))
         let maxBytes = reader.size("maxBytes", in: 1 ... 1 << 30) ?? FilesDefinition.defaultMaxBytes
+        let watch = reader.bool("watch") ?? false
         reader.finish()
         guard let root else {
             if !reader.members.contains(where: { $0.key == "root" }) {
@@ -52,7 +55,8 @@ struct FilesReader {
         do throws(FileURITemplate.Flaw) {
             let template = try FileURITemplate(uri)
             return FilesDefinition(
-                name: name, root: directory, template: template, filter: filter, maxBytes: maxBytes)
+                name: name, root: directory, template: template, filter: filter, maxBytes: maxBytes,
+                watch: watch)
         } catch {
             context.diagnostics.error("\(reader.path).uri: \(uri) \(error.text)", at: reader.place(of: "uri"))
             return nil

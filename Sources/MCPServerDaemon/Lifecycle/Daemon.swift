@@ -56,7 +56,14 @@ struct Daemon {
             return .usage
         }
         let addresses = isStdio ? [] : addresses(options, configuration, log)
-        return await serve(built, configuration, addresses, log)
+        let file = options.isDemo ? nil : options.file ?? DefaultFile.find(environment)
+        let reloader = file.map {
+            Reloader(
+                $0, configuration,
+                loader: ConfigurationLoader(overrides: options.overrides, environment: environment),
+                server: built.server, log: log)
+        }
+        return await serve(built, configuration, addresses, reloader, log)
     }
 
     // MARK: Preparing
@@ -119,13 +126,16 @@ struct Daemon {
     /// output.
     private func serve(
         _ built: ServerBuilder.Built, _ configuration: Configuration, _ addresses: [ConfiguredAddress],
-        _ log: Log
+        _ reloader: Reloader?, _ log: Log
     ) async -> ExitCode {
         let stop = StopRequest()
         // A queue of its own: a busy pool must not keep anybody from stopping the server. Watched before
         // anything is served, so that a signal during the start is not lost.
         let queue = DispatchQueue(label: "mcp.signals")
+        let isDaemon = !addresses.isEmpty
         let signals = SignalWatch([SIGTERM, SIGINT, SIGHUP], on: queue) { number in
+            // The end of the terminal ends a program on a pipe; a daemon reads its configuration again.
+            if number == SIGHUP, isDaemon, let reloader { return reloader.reload("SIGHUP") }
             if !stop.request() { exit(128 + number) }
             log.info("stopping", ["signal": number])
         }
@@ -147,7 +157,9 @@ struct Daemon {
                 server: configuration.server, contents: built.contents, addresses: addresses,
                 startup: started.duration(to: ContinuousClock().now)
             ).lines)
-        if !addresses.isEmpty { StartupPages.release() }
+        reloader?.start()
+        if isDaemon { StartupPages.release() }
+        if let reloader { lifelong.keep(reloader) }
         lifelong.keep(signals)
         if let parent { lifelong.keep(parent) }
         await running.waitUntilEnded()

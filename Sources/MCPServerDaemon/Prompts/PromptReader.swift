@@ -5,21 +5,23 @@ struct PromptReader {
 
     let context: ConfigContext
 
-    func readAll(_ reader: ObjectReader) -> [PromptDefinition] {
+    /// The prompts, and their directory when it is to be watched.
+    func readAll(_ reader: ObjectReader) -> (prompts: [PromptDefinition], watched: String?) {
         var reader = reader
         let directory = reader.string("dir")
+        let isWatched = reader.bool("watch") ?? false
         reader.finish()
         guard let directory else {
             if !reader.members.contains(where: { $0.key == "dir" }) {
                 context.diagnostics.error("prompts has no \"dir\"", at: reader.position)
             }
-            return []
+            return ([], nil)
         }
         let place = reader.place(of: "dir")
         let path = context.absolute(directory)
         if let problem = Paths.directoryProblem(path) {
             context.diagnostics.error("prompts.dir: \(directory) \(problem)", at: place)
-            return []
+            return ([], nil)
         }
         let names = Paths.entries(of: path).filter { $0.hasSuffix(".md") && !$0.hasPrefix(".") }.sorted()
         if names.isEmpty {
@@ -28,9 +30,9 @@ struct PromptReader {
         if names.count > Self.maxFiles {
             context.diagnostics.error(
                 "prompts.dir: \(directory) has more than \(Self.maxFiles) files", at: place)
-            return []
+            return ([], nil)
         }
-        return read(names, in: path, shownAs: directory)
+        return (read(names, in: path, shownAs: directory), isWatched ? path : nil)
     }
 
     private func read(_ names: [String], in path: String, shownAs directory: String) -> [PromptDefinition] {

@@ -1,7 +1,7 @@
 import MCPCore
 
 /// A tool of the configuration: a command with everything that bounds it.
-struct ToolDefinition: Sendable {
+struct ToolDefinition: Sendable, Hashable {
     /// How the command's standard output becomes a result.
     enum ResultKind: String, CaseIterable, Sendable {
         case text, json, jsonlines

@@ -18,7 +18,7 @@ struct ToolParameter: Sendable, Hashable {
 }
 
 /// The parameters of a tool and the schema that clients see.
-struct ToolInput: Sendable {
+struct ToolInput: Sendable, Hashable {
     var parameters: [ToolParameter]
     var schema: JSONValue
 

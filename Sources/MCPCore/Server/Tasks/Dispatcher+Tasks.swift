@@ -4,3 +4,8 @@ extension Dispatcher {
         fail(request, .methodNotFound(request.message.method), &writer)
     }
 }
+
+extension Dispatcher {
+    /// The tasks that a subscription may watch: none without the extension.
+    func honouredTasks(_ ids: [String], _ request: Request) throws(MCPError) -> [String] { [] }
+}

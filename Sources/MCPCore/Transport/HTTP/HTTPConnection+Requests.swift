@@ -52,6 +52,7 @@ extension HTTPConnection {
             scheduleFlush()
         }
         if purpose == .endSession { return endSession(head, bytes) }
+        if purpose == .openStream { return openStream(head, bytes) }
         if !head.isChunked {
             let end = head.byteCount + (head.contentLength ?? 0)
             if input.count >= end {
@@ -94,9 +95,9 @@ extension HTTPConnection {
         let wasOpen = if case .none = origin.slot { true } else { false }
         let response = ResponseWriter.beginJSON(keepAlive: keepAlive, in: &output.out)
         var exchange: HTTPExchange?
-        let isModern = endpoint.isModern(origin)
+        let session = origin.slot.session.map { (scope: origin.scope, revision: $0.revision) }
         let disposition = endpoint.dispatcher.receiveAny(body, from: &origin, into: &output) {
-            let made = HTTPExchange(connection: self, version: head.version, isModern: isModern)
+            let made = HTTPExchange(connection: self, version: head.version, session: session)
             exchange = made
             return made
         }
@@ -160,6 +161,48 @@ extension HTTPConnection {
             answer(error)
         }
         return true
+    }
+
+    // MARK: Streams of a session
+
+    /// Opens the stream that a GET asks for: that of the server's own messages, or the rest of an earlier one.
+    private func openStream(_ head: RequestHead, _ bytes: ByteSlice) -> Bool {
+        guard !head.hasBody else {
+            fail(status: 400, "GET has no body here")
+            return false
+        }
+        input.consume(head.byteCount)
+        do {
+            let session = try endpoint.openedSession(head, in: bytes)
+            let exchange = HTTPExchange(
+                connection: self, version: head.version,
+                session: (session.scope, session.settled.revision))
+            phase = .serving(exchange)
+            if let id = head.value(.lastEventID, in: bytes), !id.isEmpty {
+                guard let (stream, number) = endpoint.streams.find(id, in: session.scope),
+                    exchange.takeUp(stream, after: number)
+                else {
+                    phase = .idle
+                    answer(.init(status: 400, text: "These events are not kept any more; ask again"))
+                    return true
+                }
+            } else {
+                listen(exchange, session.scope)
+            }
+            armTimer(after: endpoint.options.keepAliveInterval)
+        } catch {
+            answer(error)
+        }
+        return true
+    }
+
+    private func listen(_ exchange: HTTPExchange, _ scope: UInt64) {
+        let memory = endpoint.dispatcher.subscriptions.sessions
+        let number = memory.attach(scope, end: { [weak exchange] in exchange?.endStream() }) {
+            [weak exchange] in exchange?.notify($0)
+        }
+        exchange.onVanish = { memory.detach(number, from: scope) }
+        exchange.openServerStream()
     }
 
     // MARK: Refusing
@@ -228,9 +271,4 @@ extension Origin {
     /// In a legacy session an unknown method is an ordinary JSON-RPC error: 404 would say that the session is
     /// gone.
     func legacyStatus(_ status: Int) -> Int { slot.isNegotiated && status == 404 ? 200 : status }
-}
-
-extension StreamableEndpoint {
-    /// Whether a message from here can only be a stateless one.
-    func isModern(_ origin: Origin) -> Bool { !origin.slot.isNegotiated }
 }

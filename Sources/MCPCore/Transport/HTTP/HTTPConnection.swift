@@ -96,7 +96,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// is switched off (HTTP-26).
     private func isGone(_ events: Readiness, _ exchange: HTTPExchange) -> Bool {
         events.contains(.hangup)
-            || (events.contains(.readClosed) && !events.contains(.readable) && exchange.isModern)
+            || (events.contains(.readClosed) && !events.contains(.readable) && exchange.endsWithInput)
     }
 
     override func loopStopped() {
@@ -131,7 +131,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     private func endOfInput() {
         peerClosed = true
         switch phase {
-        case .serving(let exchange) where exchange.isModern:
+        case .serving(let exchange) where exchange.endsWithInput:
             // Disconnecting is the cancel of a stateless request (HTTP-24, HTTP-26).
             vanish()
         case .body: fail(status: 400, HTTPError.truncatedBody.reason)
@@ -278,6 +278,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Stops taking requests: at once when idle, after the current answer otherwise.
     func stopServing() {
         keepAlive = false
+        if case .serving(let exchange) = phase { exchange.serverStops() }
         if case .idle = phase, output.out.isEmpty, input.isEmpty { close() }
     }
 

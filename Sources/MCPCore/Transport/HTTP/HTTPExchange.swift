@@ -1,35 +1,49 @@
-/// The answer to one request that was handed on: JSON when it comes alone, an event stream once a
-/// notification came first (HTTP-09, HTTP-18).
+/// What a connection sends in answer to one request that was handed on: JSON when the answer comes alone, an event
+/// stream once a message came before it (HTTP-09, HTTP-18); or a stream that a session has opened by GET.
 final class HTTPExchange: ExchangeSink, @unchecked Sendable {
-    // SAFETY: all state is touched on the connection's loop only; `notify` and `finish` go there first.
+    // SAFETY: all state is touched on the connection's loop only; `notify`, `finish` and what a stream sends go
+    // there first.
     private weak var connection: HTTPConnection?
     private let loop: EventLoop
     private let version: HTTPVersion
-    let isModern: Bool
+    /// The session that the request belongs to; nil for a stateless request.
+    private let session: (scope: UInt64, revision: Revision)?
     private var exchange: Exchange?
+    private var stream: ResumableStream?
     private var isAttached = false
     private var isStreaming = false
+    private var isOpenedByGet = false
     private var isOver = false
     /// What came before the connection was ready for it.
     private var early: [Event] = []
+    /// The end of a stream that was opened by GET.
+    var onVanish: (@Sendable () -> Void)?
 
-    private enum Event {
-        case notification(ByteSlice)
+    private enum Event: Sendable {
+        case message(ByteSlice)
         case end(Answer?)
+        case release(Duration)
     }
 
-    init(connection: HTTPConnection, version: HTTPVersion, isModern: Bool) {
+    init(connection: HTTPConnection, version: HTTPVersion, session: (scope: UInt64, revision: Revision)?) {
         self.connection = connection
         loop = connection.loop
         self.version = version
-        self.isModern = isModern
+        self.session = session
     }
+
+    var isModern: Bool { session == nil }
+
+    /// Whether a client that has stopped writing is gone: not while a request of a session is served (LEG-09).
+    var endsWithInput: Bool { isModern || isOpenedByGet }
 
     var executor: (any TaskExecutor)? { loop }
 
-    func notify(_ message: ByteSlice) { onLoop(.notification(message)) }
+    func notify(_ message: ByteSlice) { onLoop(.message(message)) }
 
     func finish(_ answer: Answer?) { onLoop(.end(answer)) }
+
+    func release(retryAfter: Duration) { onLoop(.release(retryAfter)) }
 
     private func onLoop(_ event: Event) {
         if loop.isOnLoop { take(event) } else { loop.execute { self.take(event) } }
@@ -47,48 +61,165 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         for event in events { take(event) }
     }
 
+    /// The connection, while it waits for this exchange.
+    private var waiting: HTTPConnection? {
+        guard !isOver, let connection, connection.isWaiting(for: self) else { return nil }
+        return connection
+    }
+
     private func take(_ event: Event) {
         guard isAttached else { return early.append(event) }
-        guard !isOver, let connection, connection.isWaiting(for: self) else { return }
         switch event {
-        case .notification(let message): send(message, on: connection)
-        case .end(let answer): end(answer, on: connection)
+        case .message(let message): send(message)
+        case .end(let answer): end(answer)
+        case .release(let retry): letGo(retry)
         }
-        connection.scheduleFlush()
+        waiting?.scheduleFlush()
     }
 
-    private func send(_ message: ByteSlice, on connection: HTTPConnection) {
-        if !isStreaming {
-            isStreaming = true
-            if version == .http10 { connection.keepAlive = false }
-            connection.output.out.beginEventStream(
-                chunked: version == .http11, keepAlive: connection.keepAlive)
+    private func send(_ message: ByteSlice) {
+        beginStreaming()
+        guard let stream else {
+            if let connection = waiting { write(nil, message, on: connection) }
+            return
         }
-        write(on: connection) { SSEEncoder.write(data: message, to: &$0) }
-        connection.limitOutput()
+        // The writer may be another connection by now, and nobody at all (LEG-09).
+        let (number, writer) = stream.append(message, isLast: false)
+        writer?.write(stream.id(of: number), message)
     }
 
-    private func end(_ answer: Answer?, on connection: HTTPConnection) {
-        isOver = true
+    private func end(_ answer: Answer?) {
         exchange = nil
+        if let stream {
+            guard let answer else { return stream.writer { $0.endStream() } }
+            let (number, writer) = stream.append(answer.bytes, isLast: true)
+            writer?.write(stream.id(of: number), answer.bytes)
+            writer?.endStream()
+            return
+        }
+        guard let connection = waiting else { return isOver = true }
+        isOver = true
         if isStreaming {
-            if let answer { write(on: connection) { SSEEncoder.write(data: answer.bytes, to: &$0) } }
-            if version == .http11 { ChunkWriter.writeLast(to: &connection.output.out) }
+            if let answer { write(nil, answer.bytes, on: connection) }
+            endResponse(on: connection)
         } else if let answer {
             ResponseWriter.writeHead(
                 status: answer.status, contentType: "application/json", framing: .length(answer.bytes.count),
                 keepAlive: connection.keepAlive, to: &connection.output.out)
             connection.output.out.append(answer.bytes)
+            connection.becomeIdle()
         } else {
             // Cancelled: there is no answer, but HTTP needs a response to the POST.
             ResponseWriter.writeHead(
                 status: 202, framing: .length(0), keepAlive: connection.keepAlive,
                 to: &connection.output.out)
+            connection.becomeIdle()
         }
+    }
+
+    // MARK: Streams
+
+    /// From now on the response is an event stream; in a session one that can be taken up again.
+    private func beginStreaming() {
+        guard !isStreaming else { return }
+        isStreaming = true
+        if let session, let connection, session.revision.has(.resumption) {
+            let stream = connection.endpoint.streams.make(session.scope)
+            stream.attach(self)
+            self.stream = stream
+        }
+        guard let connection = waiting else { return }
+        writeStreamHead(on: connection)
+        if let session, session.revision.has(.ssePriming), let stream { writePriming(stream, on: connection) }
+    }
+
+    private func writeStreamHead(on connection: HTTPConnection) {
+        isStreaming = true
+        if version == .http10 { connection.keepAlive = false }
+        connection.output.out.beginEventStream(chunked: version == .http11, keepAlive: connection.keepAlive)
+    }
+
+    /// An id before anything can be lost (LEG-06).
+    private func writePriming(_ stream: ResumableStream, on connection: HTTPConnection) {
+        chunk(on: connection) { SSEEncoder.write(data: ByteSlice(), id: stream.id(of: 0), to: &$0) }
+    }
+
+    /// The handler lets the client poll: the response ends, the call goes on (LEG-07).
+    private func letGo(_ retry: Duration) {
+        guard let session, session.revision.has(.ssePriming) else { return }
+        beginStreaming()
+        guard let stream, let connection = waiting else { return }
+        let milliseconds = Int(clamping: retry.milliseconds)
+        chunk(on: connection) {
+            SSEEncoder.write(
+                data: ByteSlice(), id: stream.id(of: stream.lastNumber), retryMilliseconds: milliseconds,
+                to: &$0)
+        }
+        stream.detach(self)
+        isOver = true
+        endResponse(on: connection)
+        connection.scheduleFlush()
+    }
+
+    /// Opens a stream for messages of the server (LEG-12).
+    func openServerStream() {
+        guard let connection, let session else { return }
+        isAttached = true
+        isOpenedByGet = true
+        beginStreaming()
+        if !session.revision.has(.ssePriming) { keepAlive() }
+        connection.scheduleFlush()
+    }
+
+    /// Goes on with a stream that another connection began (LEG-19, LEG-20).
+    func takeUp(_ stream: ResumableStream, after number: Int) -> Bool {
+        guard let connection, let (events, isEnded) = stream.takeUp(after: number, by: self) else {
+            return false
+        }
+        isAttached = true
+        isOpenedByGet = true
+        self.stream = stream
+        writeStreamHead(on: connection)
+        for event in events { write(stream.id(of: event.number), event.data, on: connection) }
+        if isEnded { endStream() }
+        connection.scheduleFlush()
+        return true
+    }
+
+    /// An event of a stream that this connection writes. From any thread.
+    private func write(_ id: String, _ data: ByteSlice) {
+        let body: @Sendable () -> Void = { [self] in
+            guard let connection = waiting else { return }
+            write(id, data, on: connection)
+            connection.scheduleFlush()
+        }
+        if loop.isOnLoop { body() } else { loop.execute(body) }
+    }
+
+    /// Ends the response of a stream in good order. From any thread.
+    func endStream() {
+        let body: @Sendable () -> Void = { [self] in
+            guard let connection = waiting else { return }
+            isOver = true
+            stream?.detach(self)
+            endResponse(on: connection)
+            connection.scheduleFlush()
+            onVanish?()
+        }
+        if loop.isOnLoop { body() } else { loop.execute(body) }
+    }
+
+    private func write(_ id: String?, _ data: ByteSlice, on connection: HTTPConnection) {
+        chunk(on: connection) { SSEEncoder.write(data: data, id: id, to: &$0) }
+        connection.limitOutput()
+    }
+
+    private func endResponse(on connection: HTTPConnection) {
+        if version == .http11 { ChunkWriter.writeLast(to: &connection.output.out) }
         connection.becomeIdle()
     }
 
-    private func write(on connection: HTTPConnection, _ body: (inout ByteBuffer) -> Void) {
+    private func chunk(on connection: HTTPConnection, _ body: (inout ByteBuffer) -> Void) {
         guard version == .http11 else { return body(&connection.output.out) }
         let start = ChunkWriter.begin(in: &connection.output.out)
         body(&connection.output.out)
@@ -97,9 +228,14 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
 
     /// A comment on a quiet stream: proxies keep it open, and a dead client is noticed (HTTP-22).
     func keepAlive() {
-        guard isStreaming, !isOver, let connection else { return }
-        write(on: connection) { SSEEncoder.writeKeepAlive(to: &$0) }
+        guard isStreaming, let connection = waiting else { return }
+        chunk(on: connection) { SSEEncoder.writeKeepAlive(to: &$0) }
         connection.scheduleFlush()
+    }
+
+    /// The server stops: a stream without a request has nothing to wait for.
+    func serverStops() {
+        if exchange == nil, isStreaming { endStream() }
     }
 
     /// Nobody reads the answer any more. A stateless request ends here; one of a session goes on, unseen.
@@ -107,7 +243,15 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         let exchange = exchange
         isOver = true
         self.exchange = nil
+        stream?.detach(self)
         if isModern { connection?.endpoint.dispatcher.cancel(exchange) }
+        onVanish?()
+    }
+}
+
+extension ResumableStream {
+    fileprivate func writer(_ body: (HTTPExchange) -> Void) {
+        if let writer = currentWriter { body(writer) }
     }
 }
 
@@ -116,7 +260,7 @@ extension HTTPConnection {
         if case .serving(let current) = phase { current === exchange } else { false }
     }
 
-    /// A client that lets notifications pile up beyond the limit is disconnected (fault 63).
+    /// A client that lets messages pile up beyond the limit is disconnected (fault 63).
     func limitOutput() {
         if hasRoom { return }
         flush()

@@ -124,6 +124,8 @@ final class HTTPServer: Sendable {
 
     /// Stops accepting, lets what is in flight finish within the drain time, cancels the rest.
     func stop() async {
+        // They wait for the server, which must not wait for them.
+        endpoint.dispatcher.subscriptions.finishAll()
         for (listener, loop) in listeners { loop.execute { listener.stop() } }
         for set in sets { set.loop.execute { set.drain() } }
         if !(await waitUntilEmpty(atMost: endpoint.options.drainTimeout)) {

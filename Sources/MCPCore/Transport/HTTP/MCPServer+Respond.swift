@@ -39,11 +39,15 @@ public final class MCPEndpoint: Sendable {
     }
 
     private func respond(_ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice) async -> HTTPResponse {
-        do {
+        do throws(StreamableEndpoint.Plain) {
             switch try endpoint.check(head, in: bytes) {
             case .endSession:
                 try endpoint.endSession(head, in: bytes)
                 return HTTPResponse(status: 204)
+            case .openStream:
+                // Streams that outlive their request need a connection of our own.
+                throw StreamableEndpoint.Plain(
+                    status: 405, text: "Send messages with POST", allow: "POST, DELETE")
             case .message: break
             }
             var origin = try endpoint.origin(of: head, in: bytes, connection: ConnectionNumber.next())

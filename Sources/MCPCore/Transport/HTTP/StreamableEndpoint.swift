@@ -8,6 +8,7 @@ final class StreamableEndpoint: Sendable {
     let policy: AccessPolicy
     let options: HTTPServerOptions
     let sessions: LegacySessions
+    let streams: SessionStreams
     private let path: ByteSlice
 
     init(server: MCPServer, policy: AccessPolicy, options: HTTPServerOptions) {
@@ -15,6 +16,7 @@ final class StreamableEndpoint: Sendable {
         self.policy = policy
         self.options = options
         sessions = LegacySessions(key: server.stateKey)
+        streams = SessionStreams(clock: server.dispatcher.clock)
         path = ByteSlice(options.endpoint)
     }
 
@@ -35,6 +37,8 @@ final class StreamableEndpoint: Sendable {
     enum Purpose {
         case message
         case endSession
+        /// A GET of a session: a stream for messages of the server, or the rest of an earlier one.
+        case openStream
     }
 
     // MARK: Head
@@ -56,8 +60,13 @@ final class StreamableEndpoint: Sendable {
         switch head.method {
         case .post: break
         case .delete where head.range(.mcpSessionID) != nil: return .endSession
+        case .get where head.range(.mcpSessionID) != nil:
+            guard head.range(.accept) != nil, AcceptedTypes(head, in: bytes).eventStream else {
+                throw Plain(status: 406, text: "Accept must list text/event-stream")
+            }
+            return .openStream
         default:
-            throw Plain(status: 405, text: "Send messages with POST", allow: "POST, DELETE")
+            throw Plain(status: 405, text: "Send messages with POST", allow: "GET, POST, DELETE")
         }
         try checkTypes(head, in: bytes)
         return .message
@@ -122,6 +131,23 @@ final class StreamableEndpoint: Sendable {
         }
     }
 
+    /// The session that a GET names, when it may open one more stream.
+    func openedSession(_ head: RequestHead, in bytes: ByteSlice) throws(Plain) -> LegacySessions.Session {
+        guard let id = head.value(.mcpSessionID, in: bytes) else {
+            throw Plain(status: 400, text: "GET needs Mcp-Session-Id")
+        }
+        let session = try session(id, head)
+        guard session.settled.revision.has(.resumption) else {
+            throw Plain(status: 405, text: "This revision has no stream here", allow: "POST, DELETE")
+        }
+        let open = dispatcher.subscriptions.sessions.streamCount(session.scope)
+        guard open < SessionStreams.maximumServerStreams || head.range(.lastEventID) != nil else {
+            throw Plain(
+                status: 409, text: "A session opens at most \(SessionStreams.maximumServerStreams) streams")
+        }
+        return session
+    }
+
     /// Ends the session that a DELETE names.
     func endSession(_ head: RequestHead, in bytes: ByteSlice) throws(Plain) {
         guard let id = head.value(.mcpSessionID, in: bytes) else {
@@ -130,6 +156,7 @@ final class StreamableEndpoint: Sendable {
         let session = try session(id, head)
         sessions.end(session, now: wallSeconds)
         dispatcher.cancelAll(in: session.scope)
+        streams.forget(session.scope)
     }
 
     /// The header that an `initialize` answer carries.

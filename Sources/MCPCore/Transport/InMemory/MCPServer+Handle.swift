@@ -50,6 +50,12 @@ public final class MCPConnection: Sendable {
                 sink = made
                 return made
             }
+            if !slot.isNegotiated, origin.slot.isNegotiated, let notification {
+                // What the server says by itself goes where progress goes.
+                _ = server.dispatcher.subscriptions.sessions.attach(identifier) {
+                    notification(Array($0))
+                }
+            }
             slot = origin.slot
             switch disposition {
             case .answered: return (writer.finish(), nil)

@@ -23,6 +23,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private let ended = OneTimeEvent()
     private let onEnd: @Sendable () -> Void
     private var drainTimer: LoopTimer?
+    private var hasSession = false
 
     private static let readBytes = 64 * 1024
     /// Answers that a client may leave unread before it gets overload errors.
@@ -108,11 +109,27 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
             StdioExchange(self)
         }
         slot = origin.slot
+        if slot.isNegotiated { openSession() }
         switch disposition {
         case .answered: output.out.append(UInt8(ascii: "\n"))
         case .deferred: pending += 1
         case .accepted, .dropped: break
         }
+    }
+
+    /// Messages of the server to a session that `initialize` has opened go to the same pipe.
+    private func openSession() {
+        guard !hasSession else { return }
+        hasSession = true
+        _ = server.dispatcher.subscriptions.sessions.attach(identifier) { [weak self] message in
+            guard let self else { return }
+            loop.execute { [weak self] in self?.tell(message) }
+        }
+    }
+
+    /// A message that nobody asked for now; dropped while the client does not read.
+    private func tell(_ message: ByteSlice) {
+        if output.out.count <= Self.backlogBytes { send(message) }
     }
 
     private func requestID(of line: ByteSlice) -> ByteSlice? {
@@ -131,6 +148,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private func endInput() {
         guard !inputEnded else { return }
         inputEnded = true
+        server.dispatcher.subscriptions.finishAll(in: identifier)
         if let inputRegistration { loop.deregister(inputRegistration) }
         inputRegistration = nil
         drainTimer = loop.schedule(after: Self.drainTimeout) { [weak self] in
@@ -189,6 +207,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         guard !isOver else { return }
         isOver = true
         drainTimer?.cancel()
+        server.dispatcher.subscriptions.sessions.forget(identifier)
         if let inputRegistration { loop.deregister(inputRegistration) }
         if let outputRegistration { loop.deregister(outputRegistration) }
         inputRegistration = nil

@@ -1,0 +1,84 @@
+import Dispatch
+import Synchronization
+
+/// Something that changed on the server.
+enum Change: Hashable, Sendable {
+    case toolsList, promptsList, resourcesList
+    case resource(String)
+    /// A task came further; `json` is the task as `tasks/get` shows it.
+    case task(id: String, json: RawJSON)
+}
+
+/// Somebody who wants to know. Called without any lock, on a queue of the bus, one call at a time.
+protocol ChangeSubscriber: AnyObject, Sendable {
+    func take(_ changes: [Change])
+}
+
+/// Brings changes to those who subscribed: one bus for every transport and every revision (DUAL-24).
+///
+/// Changes are collected for a moment, so that a burst is told once: one change per list and per resource.
+final class ChangeBus: Sendable {
+    /// How long changes are collected.
+    static let moment = DispatchTimeInterval.milliseconds(20)
+    /// Different changes that one moment can hold; beyond them subscribers are told that the list of resources
+    /// changed, which makes them look for themselves.
+    static let maximumPending = 1_024
+
+    private struct State {
+        var subscribers: [UInt64: any ChangeSubscriber] = [:]
+        var nextNumber: UInt64 = 0
+        var pending: [Change] = []
+        var known: Set<Change> = []
+        var isScheduled = false
+    }
+
+    private let state = Mutex(State())
+    private let count = Atomic<Int>(0)
+    private let queue = DispatchQueue(label: "mcp.changes")
+
+    /// Whether anybody would hear a change.
+    var hasSubscribers: Bool { count.load(ordering: .relaxed) > 0 }
+
+    func add(_ subscriber: any ChangeSubscriber) -> UInt64 {
+        count.add(1, ordering: .relaxed)
+        return state.withLock { state in
+            state.nextNumber += 1
+            state.subscribers[state.nextNumber] = subscriber
+            return state.nextNumber
+        }
+    }
+
+    func remove(_ number: UInt64) {
+        let removed = state.withLock { $0.subscribers.removeValue(forKey: number) }
+        if removed != nil { count.subtract(1, ordering: .relaxed) }
+    }
+
+    /// Tells everybody, soon. Costs nothing while nobody listens.
+    func publish(_ change: Change) {
+        guard hasSubscribers else { return }
+        let isFirst = state.withLock { state -> Bool in
+            if state.known.insert(change).inserted {
+                if state.pending.count < Self.maximumPending {
+                    state.pending.append(change)
+                } else if state.known.insert(.resourcesList).inserted {
+                    state.pending.append(.resourcesList)
+                }
+            }
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isFirst { queue.asyncAfter(deadline: .now() + Self.moment) { self.deliver() } }
+    }
+
+    private func deliver() {
+        let (changes, subscribers) = state.withLock { state in
+            defer {
+                state.pending = []
+                state.known = []
+                state.isScheduled = false
+            }
+            return (state.pending, Array(state.subscribers.values))
+        }
+        for subscriber in subscribers { subscriber.take(changes) }
+    }
+}

@@ -1,0 +1,75 @@
+extension MCPServer {
+    // MARK: Telling of changes
+
+    /// Tells subscribers that the list of tools changed. Registering does so by itself.
+    ///
+    /// Changes within 20 ms are told once.
+    public func toolsChanged() { dispatcher.subscriptions.bus.publish(.toolsList) }
+
+    /// Tells subscribers that the list of prompts changed. Registering does so by itself.
+    public func promptsChanged() { dispatcher.subscriptions.bus.publish(.promptsList) }
+
+    /// Tells subscribers that the list of resources changed. Registering does so by itself; for what a
+    /// `ResourceProvider` lists this has to be called.
+    public func resourcesChanged() { dispatcher.subscriptions.bus.publish(.resourcesList) }
+
+    /// Tells those who watch this resource that its contents changed.
+    public func resourceUpdated(_ uri: String) { dispatcher.subscriptions.bus.publish(.resource(uri)) }
+
+    // MARK: Taking away
+
+    /// Takes a tool away; calls in flight go on. False when there is none of this name.
+    @discardableResult
+    public func unregisterTool(_ name: String) -> Bool {
+        remove(from: \.tools) { $0.tool.name == name }
+    }
+
+    /// Takes a resource away; reads in flight go on. False when there is none at this address.
+    @discardableResult
+    public func unregisterResource(_ uri: String) -> Bool {
+        remove(from: \.resources) { $0.resource.uri == uri }
+    }
+
+    /// Takes a prompt away; requests in flight go on. False when there is none of this name.
+    @discardableResult
+    public func unregisterPrompt(_ name: String) -> Bool {
+        remove(from: \.prompts) { $0.prompt.name == name }
+    }
+
+    private func remove<T>(
+        from list: any WritableKeyPath<Registry.Draft, [T]> & Sendable, where isMeant: (T) -> Bool
+    ) -> Bool {
+        var isFound = false
+        // Taking away cannot clash.
+        try? update { draft in
+            let count = draft[keyPath: list].count
+            draft[keyPath: list].removeAll(where: isMeant)
+            isFound = draft[keyPath: list].count != count
+        }
+        return isFound
+    }
+
+    /// Changes what is offered and tells subscribers which lists are others now.
+    func update(
+        _ change: (inout Registry.Draft) throws(RegistrationError) -> Void
+    ) throws(RegistrationError) {
+        let isWatched = dispatcher.subscriptions.bus.hasSubscribers
+        let before = isWatched ? dispatcher.registry.current : nil
+        try dispatcher.registry.update(change)
+        guard let before else { return }
+        let after = dispatcher.registry.current
+        if before.differs(from: after, in: [.toolsList]) { toolsChanged() }
+        if before.differs(from: after, in: [.promptsList]) { promptsChanged() }
+        if before.differs(from: after, in: [.resourcesList, .resourceTemplatesList])
+            || before.contents.providers.count != after.contents.providers.count
+        {
+            resourcesChanged()
+        }
+    }
+}
+
+extension Registry {
+    fileprivate func differs(from other: Registry, in lists: [Method]) -> Bool {
+        lists.contains { count(of: $0) != other.count(of: $0) || digest(of: $0) != other.digest(of: $0) }
+    }
+}
