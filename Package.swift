@@ -26,6 +26,9 @@ let package = Package(
             name: "schema-suite", dependencies: ["MCPCore"], path: "Tests/SchemaSuite",
             swiftSettings: settings),
         .executableTarget(
+            name: "conformance-client", dependencies: ["MCPCore"], path: "Tests/ConformanceClient",
+            swiftSettings: settings),
+        .executableTarget(
             name: "example-minimal-server", dependencies: ["MCPCore"], path: "Examples/MinimalServer"),
         .executableTarget(
             name: "example-minimal-client", dependencies: ["MCPCore"], path: "Examples/MinimalClient"),

@@ -10,10 +10,14 @@ struct CommandEnvironment: Sendable {
     var saveFile: @Sendable ([UInt8], String) throws(Failure) -> Void
     /// Asked before anything is sent.
     var checkWritable: @Sendable (String) throws(Failure) -> Void
+    /// Reads a line that the person at the terminal types, nil at its end; nil when nobody is there.
+    var readLine: (@Sendable () async -> String?)?
     var connect: @Sendable (Target, Options, ClientOptions) async throws -> MCPClient
 
     static func process() -> CommandEnvironment {
         let stderr = DescriptorSink(2)
+        let hasPerson = SystemFile.isTerminal(0) && stderr.isTerminal
+        let readLine: @Sendable () async -> String? = { await StandardInput.readLine() }
         return CommandEnvironment(
             stdout: DescriptorSink(1), stderr: stderr,
             input: ArgumentInput(
@@ -23,6 +27,7 @@ struct CommandEnvironment: Sendable {
             variable: { SystemFile.variable($0) },
             saveFile: { bytes, path throws(Failure) in try SystemFile.write(bytes, to: path) },
             checkWritable: { path throws(Failure) in try SystemFile.checkWritable(path) },
+            readLine: hasPerson ? readLine : nil,
             connect: { target, flags, options in
                 try await MCPClient.connect(target.clientTarget(flags), options: options)
             })

@@ -62,12 +62,15 @@ struct CommandRunner: Sendable {
         defer { if invocation.options.timings { console.stderr.write(timings.line + "\n") } }
         let session = try await Connector(environment: environment, console: console, timings: timings)
             .connect(target, invocation)
-        do {
+        do throws(Failure) {
             let code = try await dispatch(session)
             await session.client.close()
+            if let failure = session.interaction.failure { throw failure }
             return code
         } catch {
             await session.client.close()
+            // What the server made of a missing answer is of less interest than the question.
+            if let failure = session.interaction.failure { throw failure }
             throw error
         }
     }
@@ -87,6 +90,10 @@ struct CommandRunner: Sendable {
         case .prompts: try await ListCommands(session: session).prompts()
         case .prompt: try await PromptCommand(session: session).run(first, words)
         case .raw: try await RawCommand(session: session).run(first, operands.dropFirst().first)
+        case .complete:
+            try await CompleteCommand(session: session).run(
+                first, operands[1], operands.dropFirst(2).first ?? "")
+        case .watch: try await WatchCommand(session: session).run(operands)
         case .ping: try await PingCommand(session: session).run()
         case .bench: return try await BenchCommand(session: session).run(first, words)
         case .version: version(session.console)

@@ -8,6 +8,9 @@ struct Connector {
 
     func connect(_ target: Target, _ invocation: Invocation) async throws(Failure) -> Session {
         var options = try clientOptions(invocation)
+        let interaction = try interaction(invocation)
+        options.onElicit = { await interaction.answer($0) }
+        options.supportsElicitationURL = true
         let sent = SentLog()
         if case .program = target {
             let trace = options.trace
@@ -22,7 +25,7 @@ struct Connector {
             timings.add("connect", ContinuousClock.now - start, isRequest: false)
             return Session(
                 client: client, invocation: invocation, console: console, environment: environment,
-                timings: timings)
+                timings: timings, interaction: interaction)
         } catch let failure as Failure {
             throw failure
         } catch {
@@ -52,12 +55,39 @@ struct Connector {
         options.headers = flags.headers.map { ($0.name, $0.value) }
         let token = try bearer(flags)
         if let token { options.headers.append(("Authorization", "Bearer \(token)")) }
+        options.logLevel = flags.logLevel
+        let (stderr, isQuiet, style) = (console.stderr, console.isQuiet, console.noteStyle)
+        options.onLog = { message in
+            if !isQuiet { stderr.write(LogLine.text(message, style: style) + "\n") }
+        }
         if flags.verbosity > 0 {
             let printer = TracePrinter(
                 sink: console.stderr, showsWire: flags.verbosity > 1, secret: token, style: console.noteStyle)
             options.trace = { printer.show($0) }
         }
         return options
+    }
+
+    /// Who answers questions: the answers of the command line, then the person at the terminal.
+    private func interaction(_ invocation: Invocation) throws(Failure) -> Interaction {
+        let flags = invocation.options
+        var answers = JSONObject()
+        if let file = flags.answersFile {
+            let text = String(decoding: try environment.input.file(file), as: UTF8.self)
+            guard let object = (try? JSONValue(parsing: text))?.objectValue else {
+                throw .usage("\(inlineText(file)) holds no JSON object", hint: "{\"field\": \"value\"}")
+            }
+            answers = object
+        }
+        for answer in flags.answers { answers[answer.name] = .string(answer.value) }
+        let subject = invocation.operands.first ?? "the server"
+        let readLine = flags.noInput ? nil : environment.readLine
+        return Interaction(
+            answers: answers,
+            prompter: readLine.map {
+                Prompter(
+                    asker: inlineText(subject), sink: console.stderr, style: console.noteStyle, readLine: $0)
+            }, subject: subject)
     }
 
     /// The token of `--bearer-env` or `--bearer-file`; it never stands on the command line.

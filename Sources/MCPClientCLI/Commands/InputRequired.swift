@@ -7,7 +7,29 @@ enum InputRequired {
         return Failure(
             code: .inputRequired, kind: .inputRequired,
             message: "input required: \(inlineText(subject))\(asks)",
-            details: questions.dropFirst().prefix(4).map { "and \($0)" }, hasPrefix: false)
+            details: questions.dropFirst().prefix(4).map { "and \($0)" }, hint: hint(questions),
+            hasPrefix: false)
+    }
+
+    /// How to answer the first field of the first question.
+    private static func hint(_ questions: [String]) -> String? {
+        guard let start = questions.first?.firstRange(of: "(field")?.upperBound,
+            let rest = questions.first?[start...].drop(while: { $0 == "s" || $0 == " " })
+        else { return nil }
+        let name = rest.prefix { $0 != ":" }
+        return name.isEmpty ? nil : "--answer \(name)=…"
+    }
+
+    /// A question in words: its text and its fields.
+    static func question(_ request: ElicitRequest) -> String {
+        questions([
+            "q": [
+                "params": [
+                    "message": .string(request.message), "requestedSchema": request.schema?.json ?? [:],
+                ]
+            ]
+        ])
+        .first ?? quoted(request.message)
     }
 
     /// What an `input_required` result asks (MCP 2026-07-28, multi round-trip requests).

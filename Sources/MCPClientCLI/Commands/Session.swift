@@ -7,6 +7,7 @@ struct Session: Sendable {
     let console: Console
     let environment: CommandEnvironment
     let timings: Timings
+    let interaction: Interaction
 
     var options: Options { invocation.options }
 

@@ -1,11 +1,12 @@
 /// The commands. Their grammar and their help are rows of one table.
 enum Command: String, Sendable, CaseIterable {
-    case info, tools, tool, call, resources, templates, read, prompts, prompt, raw, ping, bench, version
+    case info, tools, tool, call, resources, templates, read, prompts, prompt, raw, complete, watch, ping,
+        bench, version
 }
 
 /// One word that stands after the TARGET of a command.
 struct Operand: Sendable, Hashable {
-    enum Count: Sendable { case one, optional, oneOrMore }
+    enum Count: Sendable { case one, optional, oneOrMore, zeroOrMore }
     let name: String
     let count: Count
 
@@ -14,6 +15,7 @@ struct Operand: Sendable, Hashable {
         case .one: name
         case .optional: "[\(name)]"
         case .oneOrMore: "\(name)…"
+        case .zeroOrMore: "[\(name)…]"
         }
     }
 }
@@ -74,6 +76,26 @@ extension Command {
                 operands: [Operand(name: "METHOD", count: .one), Operand(name: "JSON", count: .optional)],
                 notes: ["JSON is the params object; @FILE reads it from a file, @- from stdin."],
                 examples: ["mcp-client raw localhost:3000 tools/call '{\"name\":\"now\"}'"])
+        case .complete:
+            CommandGrammar(
+                summary: "values that a server proposes for an argument",
+                operands: [
+                    Operand(name: "SUBJECT", count: .one), Operand(name: "ARGUMENT", count: .one),
+                    Operand(name: "PREFIX", count: .optional),
+                ],
+                notes: ["SUBJECT is prompt:NAME or the text of a resource template."],
+                examples: ["mcp-client complete localhost:3000 prompt:review language sw"])
+        case .watch:
+            CommandGrammar(
+                summary: "a line for each change that the server tells of",
+                operands: [Operand(name: "URI", count: .zeroOrMore)],
+                notes: [
+                    "Without URI the lists of tools, prompts and resources are watched, with URI these resources."
+                ],
+                examples: [
+                    "mcp-client watch localhost:3000",
+                    "mcp-client watch --exec './render.sh {uri}' localhost:3000 docs:///runbook.md",
+                ])
         case .ping:
             CommandGrammar(
                 summary: "measure one round trip", examples: ["mcp-client ping localhost:3000"])

@@ -3,6 +3,7 @@ enum Flag: Sendable, CaseIterable {
     case json, raw, structured, select, output, quiet, verbose, wire, timings, color
     case header, bearerEnv, bearerFile, environment, directory
     case protocolVersion, timeout, deadline, connectTimeout, noValidate
+    case answer, answers, noInput, logLevel, exec, eventCount
     case benchCount, benchConcurrency
     case help, version
 }
@@ -13,6 +14,7 @@ struct FlagGrammar: Sendable {
         case output = "Output"
         case transport = "Transport"
         case arguments = "Argument"
+        case interaction = "Interaction"
         case other = "Other"
     }
 
@@ -43,6 +45,7 @@ extension Flag {
                 group: .arguments, names: ["--no-validate"],
                 summary: "send the arguments without checking them against the schema",
                 commands: [.call, .prompt, .bench])
+        case .answer, .answers, .noInput, .logLevel, .exec, .eventCount: interactionGrammar
         case .benchCount:
             FlagGrammar(
                 group: .arguments, names: ["-n", "--requests"], value: "COUNT",
@@ -88,6 +91,28 @@ extension Flag {
             flag(["--timings"], nil, "where the time went, on stderr", Self.connected)
         default:
             flag(["--color"], "auto|always|never", "colour; NO_COLOR and CLICOLOR_FORCE are honoured", nil)
+        }
+    }
+
+    /// The commands that a server can ask back in.
+    private static var asking: [Command] { [.call, .read, .prompt, .raw] }
+
+    private var interactionGrammar: FlagGrammar {
+        func flag(
+            _ name: String, _ value: String?, _ summary: String, _ commands: [Command]
+        ) -> FlagGrammar {
+            FlagGrammar(
+                group: .interaction, names: [name], value: value, summary: summary, commands: commands)
+        }
+        return switch self {
+        case .answer:
+            flag("--answer", "FIELD=V", "answer a question of the server (repeatable)", Self.asking)
+        case .answers: flag("--answers", "FILE", "answers as a JSON object", Self.asking)
+        case .noInput: flag("--no-input", nil, "never ask at the terminal; exit 7 instead", Self.asking)
+        case .logLevel: flag("--log-level", "LEVEL", "show log messages from this level on", Self.connected)
+        case .exec:
+            flag("--exec", "'PROGRAM ARGS'", "run it at each event; {uri} and {event} are inserted", [.watch])
+        default: flag("--count", "N", "end after so many events", [.watch])
         }
     }
 

@@ -106,11 +106,11 @@ struct InvocationParser {
 
     private func checkCount(_ operands: [String], _ command: Command) throws(Failure) {
         let grammar = command.grammar.operands
-        let required = grammar.filter { $0.count != .optional }
+        let required = grammar.filter { [.one, .oneOrMore].contains($0.count) }
         if operands.count < required.count {
             throw missing(required[operands.count...].map(\.name), command)
         }
-        let isOpen = grammar.last?.count == .oneOrMore
+        let isOpen = [.oneOrMore, .zeroOrMore].contains(grammar.last?.count)
         if !isOpen, operands.count > grammar.count {
             throw .usage(
                 "\(command.rawValue) has no place for \(quoted(operands[grammar.count]))",

@@ -25,6 +25,14 @@ struct Options: Sendable {
     var deadline: Duration?
     var connectTimeout = Duration.seconds(10)
     var noValidate = false
+    /// Answers to questions of the server, by field, and a file of them.
+    var answers: [EnvironmentEntry] = []
+    var answersFile: String?
+    var noInput = false
+    var logLevel: LoggingLevel?
+    /// What `watch` runs at each event, and after how many it ends.
+    var exec: EventProgram?
+    var eventCount: Int?
     /// Calls that `bench` makes, and how many of them at the same time.
     var benchCount = 1000
     var benchConcurrency = 1
@@ -66,6 +74,12 @@ struct Options: Sendable {
         case .deadline: deadline = try Self.time(value, flag)
         case .connectTimeout: connectTimeout = try Self.time(value, flag)
         case .noValidate: noValidate = true
+        case .answer: answers.append(try Self.answer(value))
+        case .answers: answersFile = try nonEmpty(value, flag)
+        case .noInput: noInput = true
+        case .logLevel: logLevel = try Self.level(value)
+        case .exec: exec = try EventProgram(parsing: value)
+        case .eventCount: eventCount = try Self.number(value, flag, 1 ... 1_000_000)
         case .benchCount: benchCount = try Self.number(value, flag, 1 ... 10_000_000)
         case .benchConcurrency: benchConcurrency = try Self.number(value, flag, 1 ... 1024)
         case .help: help = true
@@ -113,6 +127,22 @@ struct Options: Sendable {
                 hint: "a name is letters, digits and -; a value has no control characters")
         }
         return HeaderLine(name: String(name), value: text)
+    }
+
+    private static func answer(_ value: String) throws(Failure) -> EnvironmentEntry {
+        guard let sign = value.firstIndex(of: "="), sign > value.startIndex else {
+            throw .usage("--answer \(quoted(value)) has no field and =", hint: "--answer FIELD=value")
+        }
+        return EnvironmentEntry(
+            name: String(value[..<sign]), value: String(value[value.index(after: sign)...]))
+    }
+
+    private static func level(_ value: String) throws(Failure) -> LoggingLevel {
+        guard let level = LoggingLevel(rawValue: value) else {
+            let names = LoggingLevel.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .usage("--log-level \(quoted(value)) is no level", hint: names)
+        }
+        return level
     }
 
     private static func environmentEntry(_ value: String) throws(Failure) -> EnvironmentEntry {

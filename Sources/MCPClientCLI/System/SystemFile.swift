@@ -11,6 +11,9 @@ enum SystemFile {
     /// Larger files and streams are refused: no message can carry them.
     static let maxBytes = 256 << 20
 
+    /// Whether a descriptor is a terminal.
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
     /// The bytes of a file.
     static func read(_ path: String) throws(Failure) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

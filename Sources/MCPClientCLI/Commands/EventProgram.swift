@@ -1,0 +1,46 @@
+import Dispatch
+import MCPCore
+
+/// The program of `watch --exec`, run once per event. No shell is involved: the text is cut at spaces, and `{uri}`
+/// and `{event}` are replaced inside a word.
+struct EventProgram: Sendable, Hashable {
+    private let words: [String]
+    private static let timeout = Duration.seconds(60)
+
+    init(parsing text: String) throws(Failure) {
+        words = text.split(separator: " ").map(String.init)
+        guard let program = words.first, !program.contains("{") else {
+            throw .usage("--exec needs a program", hint: "--exec './render.sh {uri}'")
+        }
+    }
+
+    func arguments(_ event: WatchEvent) -> [String] {
+        words.dropFirst().map { word in
+            word.replacing("{uri}", with: event.uri ?? "").replacing("{event}", with: event.name)
+        }
+    }
+
+    /// Runs it and tells in a few words how it ended.
+    func run(_ event: WatchEvent) async -> String {
+        let launch = ProcessLaunch(words.first ?? "", arguments(event))
+        let name = inlineText(words.first ?? "")
+        let start = ContinuousClock.now
+        let result = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    returning: Result { try ProcessRunner.run(launch, limits: .init(timeout: Self.timeout)) })
+            }
+        }
+        let time = TimeSpan.text(ContinuousClock.now - start)
+        switch result {
+        case .failure(let error): return "\(name) did not start: \(inlineText("\(error)"))"
+        case .success(let result):
+            guard result.end == .exited else { return "\(name) was stopped after \(time)" }
+            return switch result.status {
+            case .exited(let code): "\(name) exited \(code) in \(time)"
+            case .signaled(let signal): "\(name) was killed by signal \(signal) after \(time)"
+            case .unknown: "\(name) ended after \(time)"
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import MCPCore
+
+/// `watch`: a line for each change that the server tells of, until it is stopped.
+struct WatchCommand {
+    let session: Session
+    private var options: Options { session.options }
+
+    /// - Parameter uris: resources to watch; none means the lists of tools, prompts and resources.
+    func run(_ uris: [String]) async throws(Failure) {
+        let filter = uris.isEmpty ? SubscriptionFilter.lists : SubscriptionFilter(resourceURIs: uris)
+        do {
+            let subscription = try await session.client.listen(filter)
+            report(filter, subscription.accepted)
+            var left = options.eventCount ?? .max
+            for try await change in subscription {
+                await show(change)
+                left -= 1
+                if left == 0 { return await subscription.cancel() }
+            }
+            session.console.note("the server ended the subscription")
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw FailureMapping.failure(
+                error, method: "subscriptions/listen", subject: nil, invocation: session.invocation)
+        }
+    }
+
+    /// What the server does not tell of is said once (SUB-06).
+    private func report(_ wanted: SubscriptionFilter, _ accepted: SubscriptionFilter) {
+        var missing: [String] = []
+        if wanted.toolsListChanged, !accepted.toolsListChanged { missing.append("tools") }
+        if wanted.promptsListChanged, !accepted.promptsListChanged { missing.append("prompts") }
+        if wanted.resourcesListChanged, !accepted.resourcesListChanged { missing.append("resources") }
+        missing += wanted.resourceURIs.filter { !accepted.resourceURIs.contains($0) }.map { inlineText($0) }
+        if !missing.isEmpty {
+            session.console.note("the server does not tell of: \(missing.joined(separator: ", "))")
+        }
+        session.console.note(session.console.noteStyle.dim("watching \(session.identity)"))
+    }
+
+    private func show(_ change: ServerChange) async {
+        let event = WatchEvent(change)
+        let outcome = await options.exec.asyncMap { await $0.run(event) }
+        if options.json {
+            var object = event.json
+            if let outcome { object["exec"] = .string(outcome) }
+            session.console.json(RawJSON(.object(object)))
+        } else {
+            let time = WallTime.now.description.split(separator: "T").last?.prefix(8) ?? ""
+            let suffix = outcome.map { "  → \($0)" } ?? ""
+            session.console.line("\(time) \(event.text)\(suffix)")
+        }
+    }
+}
+
+/// A change, in words.
+struct WatchEvent: Sendable {
+    let name: String
+    let uri: String?
+
+    init(_ change: ServerChange) {
+        switch change {
+        case .toolsListChanged: (name, uri) = ("tools changed", nil)
+        case .promptsListChanged: (name, uri) = ("prompts changed", nil)
+        case .resourcesListChanged: (name, uri) = ("resources changed", nil)
+        case .resourceUpdated(let uri): (name, self.uri) = ("updated", uri)
+        case .task(let task): (name, uri) = ("task \(task.taskID) \(task.status.rawValue)", nil)
+        case .resubscribed: (name, uri) = ("connected again", nil)
+        }
+    }
+
+    var text: String { uri.map { "\(name) \(inlineText($0))" } ?? inlineText(name) }
+
+    var json: JSONObject {
+        var object: JSONObject = ["event": .string(name)]
+        if let uri { object["uri"] = .string(uri) }
+        return object
+    }
+}
+
+extension Optional {
+    fileprivate func asyncMap<T>(_ transform: (Wrapped) async -> T) async -> T? {
+        guard let self else { return nil }
+        return await transform(self)
+    }
+}

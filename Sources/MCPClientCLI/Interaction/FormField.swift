@@ -1,0 +1,85 @@
+import MCPCore
+
+/// One field of a form, as a person or a flag fills it in.
+struct FormField {
+    let name: String
+    private let schema: JSONValue
+    private let view: SchemaView
+
+    init(_ name: String, _ schema: JSONValue) {
+        self.name = name
+        self.schema = schema
+        view = SchemaView(schema)
+    }
+
+    var title: String { inlineText(schema["title"]?.stringValue ?? name) }
+    var explanation: String? { schema["description"]?.stringValue.map { inlineText($0) } }
+    var initial: JSONValue? { schema["default"] }
+
+    private var isList: Bool { schema["type"]?.stringValue == "array" }
+
+    /// What can be chosen: the values, and how they are shown.
+    var choices: [(value: String, title: String)] {
+        let source = isList ? schema["items"] : schema
+        let titled = source?["oneOf"]?.arrayValue ?? source?["anyOf"]?.arrayValue
+        if let titled {
+            return titled.compactMap { choice in
+                choice["const"]?.stringValue.map { ($0, choice["title"]?.stringValue ?? $0) }
+            }
+        }
+        let values = source?["enum"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        let names = source?["enumNames"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        return values.enumerated().map { ($1, names.count == values.count ? names[$0] : $1) }
+    }
+
+    /// What kind of answer is wanted, in a word or two.
+    var kind: String {
+        if isList { return "one or more, separated by commas" }
+        return switch schema["type"]?.stringValue {
+        case "boolean": "yes or no"
+        case "integer": "whole number"
+        case "number": "number"
+        default: schema["format"]?.stringValue.map { inlineText($0) } ?? "text"
+        }
+    }
+
+    /// The value of an answer that came as text or as JSON; nil when it has the wrong type.
+    func value(_ given: JSONValue) -> JSONValue? {
+        guard case .string(let text) = given else { return given }
+        return value(text)
+    }
+
+    func value(_ text: String) -> JSONValue? {
+        if isList {
+            let parts = text.split(separator: ",").map { chosen(String($0).trimmingSpaces()) }
+            return .array(parts.map(JSONValue.string))
+        }
+        if schema["type"]?.stringValue == "boolean" {
+            switch text.lowercased() {
+            case "y", "yes", "true": return true
+            case "n", "no", "false": return false
+            default: return nil
+            }
+        }
+        if !choices.isEmpty { return .string(chosen(text)) }
+        guard case .value(let value) = TypedWord.value(text, view, name: name) else { return nil }
+        return value
+    }
+
+    /// A choice by its value, its title or its number in the list.
+    private func chosen(_ text: String) -> String {
+        let choices = choices
+        if choices.contains(where: { $0.value == text }) { return text }
+        if let match = choices.first(where: { $0.title == text }) { return match.value }
+        if let number = Int(text), choices.indices.contains(number - 1) { return choices[number - 1].value }
+        return text
+    }
+
+    /// Why a value does not fit; nil when it does.
+    func problem(with value: JSONValue) -> String? {
+        guard let compiled = try? CompiledSchema(schema, options: SchemaOptions(assertFormat: true)) else {
+            return nil
+        }
+        return compiled.validate(value).first.map { inlineText($0.message) }
+    }
+}
