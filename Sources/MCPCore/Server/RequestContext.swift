@@ -53,6 +53,13 @@ public struct RequestContext: Sendable {
 
 /// Notifications that a server sends.
 enum Notifications {
+    static func elicitationCompleted(_ id: String) -> ByteSlice {
+        RawJSON([
+            "jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+            "params": ["elicitationId": .string(id)],
+        ]).bytes
+    }
+
     static func progress(token: RawJSON, _ progress: Progress, for revision: Revision) -> ByteSlice {
         var writer = JSONWriter()
         writer.beginObject()
