@@ -9,12 +9,34 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     public var message: String
     /// Details of any shape.
     public var data: JSONValue?
+    /// What the client was asked when it answered with this error; nil for errors of the server itself.
+    ///
+    /// Such an error is not the answer to the request that was being served: there its code would mean
+    /// something else.
+    var askedMethod: String?
 
     /// Makes an error with a code of your choice.
     public init(code: Int, message: String, data: JSONValue? = nil) {
         self.code = code
         self.message = message
         self.data = data
+    }
+
+    /// Whether code, message and data are the same.
+    public static func == (a: MCPError, b: MCPError) -> Bool {
+        a.code == b.code && a.message == b.message && a.data == b.data
+    }
+
+    /// Hashes code, message and data.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
+        hasher.combine(data)
+    }
+
+    /// What the answer to the request says when a handler lets an error of its client pass.
+    var peerFailure: String? {
+        askedMethod.map { "The client did not answer \($0) as it should: \(message)" }
     }
 
     /// The code and the message.

@@ -63,7 +63,9 @@ final class DeadlineWatch: Sendable {
         ResultEnvelope.error(
             MCPError(
                 code: MCPError.deadlineExceededCode,
-                message: "The request took longer than the server allows and was cancelled"),
+                message: exchange.isAsking
+                    ? "The question to the client was not answered in time, and the request was cancelled"
+                    : "The request took longer than the server allows and was cancelled"),
             id: exchange.key.id.json.bytes, to: &writer, for: exchange.revision)
         return Answer(bytes: writer.finish(), status: 200)
     }

@@ -16,13 +16,42 @@ final class DeferredCall: Sendable {
     }
 
     private let role = Mutex(Role.request)
+    /// What the handler asked, and what is answered.
+    let asking: Mutex<Asking>
 
-    init(_ request: Dispatcher.Request, _ exchange: Exchange, _ dispatcher: Dispatcher) {
+    init(
+        _ request: Dispatcher.Request, _ exchange: Exchange, _ dispatcher: Dispatcher,
+        retry: InputRetry? = nil
+    ) {
         self.request = request
         self.exchange = exchange
         self.dispatcher = dispatcher
+        asking = Mutex(Asking(retry))
     }
 
     /// Whether nobody waits for the outcome any more.
     var isOver: Bool { exchange.isOver }
+
+    /// Who answers questions that are asked now.
+    var inputSource: any InputSource {
+        get throws(MCPError) {
+            switch role.withLock({ $0 }) {
+            case .request: try request.verdict.isModern ? rounds : ServerQuestions(self)
+            }
+        }
+    }
+
+    private var rounds: InputRounds {
+        get throws(MCPError) {
+            guard request.verdict.entry.flags.contains(.asksForInput) else {
+                // MRTR-02
+                throw .internalError("\(request.message.method) cannot ask the client anything")
+            }
+            return asking.withLock { asking in
+                let rounds = asking.rounds ?? InputRounds(limit: dispatcher.options.limits.openQuestions)
+                asking.rounds = rounds
+                return rounds
+            }
+        }
+    }
 }

@@ -72,6 +72,9 @@ private final class BatchSink: ExchangeSink {
         var expected = 0
         var finished = 0
         var sink: (any ExchangeSink)?
+        /// What came before the whole batch was read.
+        var early: [ByteSlice] = []
+        var isSent = false
     }
 
     private let state = Mutex(State())
@@ -89,14 +92,22 @@ private final class BatchSink: ExchangeSink {
 
     /// Sends the answers to `sink` once all are there.
     func complete(into sink: any ExchangeSink) {
-        let isComplete = state.withLock { state in
+        let (isComplete, early) = state.withLock { state in
             state.sink = sink
-            return state.finished == state.expected
+            defer { state.early = [] }
+            return (state.finished == state.expected, state.early)
         }
+        for message in early { sink.notify(message) }
         if isComplete { send() }
     }
 
-    func notify(_ message: ByteSlice) { state.withLock { $0.sink }?.notify(message) }
+    func notify(_ message: ByteSlice) {
+        let sink = state.withLock { state -> (any ExchangeSink)? in
+            if state.sink == nil, !state.isSent { state.early.append(message) }
+            return state.sink
+        }
+        sink?.notify(message)
+    }
 
     func finish(_ answer: Answer?) {
         let isComplete = state.withLock { state in
@@ -111,6 +122,7 @@ private final class BatchSink: ExchangeSink {
         let (sink, answers) = state.withLock { state in
             let sink = state.sink
             state.sink = nil
+            state.isSent = true
             return (sink, Self.array(state.answers))
         }
         sink?.finish(answers.isEmpty ? nil : Answer(bytes: answers, status: 200))

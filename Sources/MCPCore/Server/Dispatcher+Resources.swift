@@ -94,7 +94,9 @@ extension Dispatcher {
                 guard let contents = try await read(uri, registry, context), !contents.isEmpty else {
                     return answer { fail(request, .resourceNotFound(uri), &$0) }
                 }
-                return answer { write(contents, for: request, &$0) }
+                // What depends on answers is not the same for the next one who reads it.
+                let ttl = deferred.hasAsked ? .zero : options.readTTL
+                return answer { write(contents, keptFor: ttl, for: request, &$0) }
             } catch {
                 return answer { fail(request, publicError(error, "resources/read"), &$0) }
             }
@@ -123,14 +125,15 @@ extension Dispatcher {
     }
 
     private func write(
-        _ contents: [ResourceContents], for request: Request, _ writer: inout JSONWriter
+        _ contents: [ResourceContents], keptFor ttl: Duration, for request: Request,
+        _ writer: inout JSONWriter
     ) -> Disposition {
         let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         writer.key("contents")
         writer.array(contents, for: request.revision)
         if request.revision.has(.stampedResults) {
-            writer.member("ttlMs", Int(clamping: options.readTTL.milliseconds))
+            writer.member("ttlMs", Int(clamping: ttl.milliseconds))
             // What is read may belong to one caller only; lists are the same for all.
             writer.member("cacheScope", "private")
         }
@@ -139,7 +142,9 @@ extension Dispatcher {
 
     /// An error as the peer may see it: JSON-RPC errors as they are, all others without their text.
     func publicError(_ error: any Error, _ method: String) -> MCPError {
-        if let error = error as? MCPError { return error }
+        if let error = error as? MCPError { return error.peerFailure.map { .internalError($0) } ?? error }
+        // Never sent: the questions are the answer.
+        if let pending = error as? InputPending { return .internalError(pending.description) }
         log("\(method) failed: \(error)")
         return .internalError("\(method) failed")
     }

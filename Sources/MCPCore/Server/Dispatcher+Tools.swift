@@ -139,7 +139,11 @@ extension Dispatcher {
         of entry: ToolEntry, failedWith error: any Error, revision: Revision
     ) throws(MCPError) -> CallToolResult {
         switch error {
-        case let error as MCPError: throw error
+        case let error as MCPError:
+            guard let text = error.peerFailure else { throw error }
+            return .error(text)
+        // Never sent: the questions are the answer.
+        case let pending as InputPending: return .error(pending.description)
         case let error as ToolError: return .error(error.description)
         case let error as JSONError where error.path != nil:
             guard revision.has(.argumentErrorsAreResults) else {

@@ -37,6 +37,9 @@ final class Dispatcher: Sendable {
     let registry = RegistryBox()
     let envelope: ResultEnvelope
     let cursors: CursorSeal
+    let requestStates: RequestState
+    let stateLedger = StateLedger()
+    let serverCalls = ServerCalls()
     let inFlight = InFlightTable<Exchange>()
     let deadlines: DeadlineWatch
     let subscriptions = Subscriptions()
@@ -54,6 +57,7 @@ final class Dispatcher: Sendable {
         self.clock = clock
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.jsonDepth)
         cursors = CursorSeal(key: stateKey)
+        requestStates = RequestState(key: stateKey)
         deadlines = DeadlineWatch(table: inFlight, clock: clock, counters: counters)
     }
 
@@ -110,10 +114,7 @@ final class Dispatcher: Sendable {
     func serve(
         _ message: Message, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
     ) -> Disposition {
-        if message.head.kind == .response {
-            counters.count(.strayResponses)
-            return .dropped
-        }
+        if message.head.kind == .response { return take(response: message, origin) }
         let verdict: Classifier.Verdict
         do {
             verdict = try Classifier.classify(message, claims: origin.claims, legacy: origin.slot)
@@ -232,6 +233,12 @@ final class Dispatcher: Sendable {
         _ body: @escaping @Sendable (DeferredCall) async -> Answer
     ) -> Disposition {
         guard let id = request.message.id else { return fail(request, .invalidRequest("Bad id"), &writer) }
+        let retry: InputRetry?
+        do {
+            retry = try self.retry(of: request)
+        } catch {
+            return fail(request, error, &writer)
+        }
         let limit = timeout ?? options.limits.requestDeadline
         let token = request.message.raw(request.message.head.progressToken)
         let exchange = Exchange(
@@ -250,13 +257,22 @@ final class Dispatcher: Sendable {
                 &writer)
         case nil: break
         }
+        do {
+            try begin(retry)
+        } catch {
+            inFlight.remove(exchange.key)
+            return fail(request, error, &writer)
+        }
         deadlines.watch(exchange)
+        let call = DeferredCall(request, exchange, self, retry: retry)
         let task = Task(executorPreference: exchange.executor) { [self] in
-            let call = DeferredCall(request, exchange, self)
-            let answer = await body(call)
+            let answer = conclude(call, await body(call))
             call.sayWhatWasNotLogged()
             inFlight.remove(exchange.key)
-            if !exchange.finish(answer) { counters.count(.lateResults) }
+            if !exchange.finish(answer) {
+                counters.count(.lateResults)
+                reopen(call)
+            }
         }
         exchange.attach(task)
         return .deferred(exchange)

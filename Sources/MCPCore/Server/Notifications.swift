@@ -41,6 +41,10 @@ enum Notifications {
         }
     }
 
+    static func elicitationCompleted(_ id: String) -> ByteSlice {
+        make("notifications/elicitation/complete") { $0.member("elicitationId", id) }
+    }
+
     static func progress(token: RawJSON, _ progress: Progress, for revision: Revision) -> ByteSlice {
         make("notifications/progress") { writer in
             writer.key("progressToken")

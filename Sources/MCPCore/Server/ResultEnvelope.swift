@@ -32,6 +32,18 @@ struct ResultEnvelope: Sendable {
         }
     }
 
+    /// The same for a result that is not complete, which only stamped revisions have (JRPC-09).
+    func begin(_ writer: inout JSONWriter, id: ByteSlice, resultType: StaticString) {
+        writer.startMessage()
+        writer.maxDepth = maxDepth
+        writer.out.append(#"{"jsonrpc":"2.0","id":"#)
+        writer.out.append(id)
+        writer.out.append(#","result":{"resultType":""#)
+        writer.out.append(resultType)
+        writer.out.append("\"")
+        writer.assumeOpenObject(hasMembers: true)
+    }
+
     /// Closes the result and the message.
     @inline(__always)
     func end(_ writer: inout JSONWriter, meta: JSONObject? = nil, for revision: Revision) {

@@ -8,6 +8,11 @@ public struct ServerLimits: Sendable, Hashable {
     public var requestDeadline: Duration = .seconds(60)
     /// Log messages of one request: 1,000. More are held back, and the last message says how many.
     public var logMessages = 1000
+    /// How long a client of the handshake revisions may take to answer a question: 5 min. The deadline of the
+    /// request rests in the meantime; then the request is cancelled and answered with an error, once.
+    public var inputTimeout: Duration = .seconds(300)
+    /// Questions of one request that are open at the same time: 16. One more fails with -32603.
+    public var openQuestions = 16
     /// Messages in one batch of 2025-03-26: 64. More is an invalid request.
     public var batchMessages = 64
     /// Entries on one page of a list: 100.
@@ -34,6 +39,9 @@ public struct ServerOptions: Sendable {
     /// Signs cursors, session ids and `requestState`; instances that share it accept each other's. Nil: 32
     /// random bytes.
     public var stateKey: [UInt8]?
+    /// How long a client of 2026-07-28 may take to answer a round of questions: 10 min. Later it has to begin
+    /// again.
+    public var stateLifetime: Duration = .seconds(600)
     /// Takes a line about something worth knowing, such as a handler that failed; nil drops it.
     public var log: (@Sendable (String) -> Void)?
 

@@ -14,7 +14,7 @@ protocol ExchangeSink: AnyObject, Sendable {
     /// Where asynchronous handlers run; nil for the default.
     var executor: (any TaskExecutor)? { get }
 
-    /// Sends a notification that belongs to this exchange, before its answer.
+    /// Sends a notification, or a request of the server, that belongs to this exchange, before its answer.
     func notify(_ message: ByteSlice)
 
     /// Lets the client poll for the rest, where the transport and the revision have that.
@@ -35,15 +35,18 @@ final class Exchange: Sendable {
     let key: InFlightTable<Exchange>.Key
     let revision: Revision
     let progressToken: RawJSON?
-    /// When the server gives up, in nanoseconds of the monotonic clock.
-    let deadline: Int64
     private let sink: any ExchangeSink
 
-    private enum State {
-        case running(Task<Void, Never>?)
-        case over
+    private struct State {
+        var isOver = false
+        var task: Task<Void, Never>?
+        var deadline: Int64
+        /// What the client was asked and has not answered.
+        var questions: [ServerCall] = []
+        /// What is left of the handler's time while it waits for the client.
+        var rest: Int64 = 0
     }
-    private let state = Mutex(State.running(nil))
+    private let state: Mutex<State>
     private let progressReported = Mutex(-Double.infinity)
 
     init(
@@ -53,35 +56,46 @@ final class Exchange: Sendable {
         self.key = key
         self.revision = revision
         self.progressToken = progressToken
-        self.deadline = deadline
         self.sink = sink
+        state = Mutex(State(deadline: deadline))
     }
 
     var executor: (any TaskExecutor)? { sink.executor }
 
-    var isOver: Bool {
-        state.withLock { state in
-            if case .over = state { true } else { false }
-        }
-    }
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// When the server gives up, in nanoseconds of the monotonic clock.
+    var deadline: Int64 { state.withLock { $0.deadline } }
+
+    /// Whether the handler waits for the client.
+    var isAsking: Bool { state.withLock { !$0.questions.isEmpty } }
 
     /// Remembers the handler's task; cancels it at once when the exchange is over already.
     func attach(_ task: Task<Void, Never>) {
-        let late = state.withLock { state -> Bool in
-            guard case .running = state else { return true }
-            state = .running(task)
-            return false
+        let late = state.withLock { state in
+            if !state.isOver { state.task = task }
+            return state.isOver
         }
         if late { task.cancel() }
     }
 
-    /// Moves to `over`; nil when somebody else was first.
-    private func end() -> Task<Void, Never>?? {
-        state.withLock { state in
-            guard case .running(let task) = state else { return .none }
-            state = .over
-            return .some(task)
+    /// Moves to `over`; nil when somebody else was first. Questions are taken back, on the same way that they
+    /// went (CANC-11).
+    private func end() -> (() -> Void)? {
+        let ended = state.withLock { state -> (task: Task<Void, Never>?, questions: [ServerCall])? in
+            guard !state.isOver else { return nil }
+            state.isOver = true
+            defer {
+                state.task = nil
+                state.questions = []
+            }
+            return (state.task, state.questions)
         }
+        guard let ended else { return nil }
+        for question in ended.questions where question.settle(.failure(CancellationError())) {
+            sink.notify(question.cancellation)
+        }
+        return { ended.task?.cancel() }
     }
 
     /// Answers, unless the exchange is over. Returns whether this answer was sent.
@@ -95,8 +109,8 @@ final class Exchange: Sendable {
     /// Ends without an answer and stops the handler; nothing more is sent (CANC-03, HTTP-25).
     @discardableResult
     func cancel() -> Bool {
-        guard let task = end() else { return false }
-        task?.cancel()
+        guard let stop = end() else { return false }
+        stop()
         sink.finish(nil)
         return true
     }
@@ -104,8 +118,8 @@ final class Exchange: Sendable {
     /// Answers with an error and stops the handler.
     @discardableResult
     func fail(_ answer: Answer) -> Bool {
-        guard let task = end() else { return false }
-        task?.cancel()
+        guard let stop = end() else { return false }
+        stop()
         sink.finish(answer)
         return true
     }
@@ -119,6 +133,39 @@ final class Exchange: Sendable {
     /// Lets the client poll for the rest (LEG-07).
     func release(retryAfter: Duration) {
         if !isOver { sink.release(retryAfter: retryAfter) }
+    }
+
+    // MARK: Questions
+
+    enum QuestionRefusal: Error { case over, tooMany }
+
+    /// Takes in questions that are about to be sent. The handler's time rests until they are closed; the
+    /// client has `timeout` for them, in nanoseconds like `now`.
+    func open(
+        _ questions: [ServerCall], limit: Int, now: Int64, timeout: Int64
+    ) throws(QuestionRefusal) {
+        let refusal = state.withLock { state -> QuestionRefusal? in
+            if state.isOver { return .over }
+            if state.questions.count + questions.count > limit { return .tooMany }
+            if state.questions.isEmpty { state.rest = max(0, state.deadline &- now) }
+            state.questions += questions
+            state.deadline = Self.moment(now, plus: timeout)
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// The handler does not wait for these any more.
+    func close(_ questions: [ServerCall], now: Int64) {
+        state.withLock { state in
+            state.questions.removeAll { open in questions.contains { $0 === open } }
+            if state.questions.isEmpty, !state.isOver { state.deadline = Self.moment(now, plus: state.rest) }
+        }
+    }
+
+    private static func moment(_ now: Int64, plus time: Int64) -> Int64 {
+        let (sum, overflow) = now.addingReportingOverflow(time)
+        return overflow ? .max : sum
     }
 
     /// Whether a progress value may be sent: it must be greater than the last (PROG-03).

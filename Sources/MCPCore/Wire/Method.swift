@@ -27,6 +27,8 @@ struct MethodEntry: Sendable {
         static let cacheable = Flags(rawValue: 1 << 5)
         /// `Mcp-Name` repeats `params.taskId` (HDR-05).
         static let mirrorsTask = Flags(rawValue: 1 << 6)
+        /// May be answered with questions, and comes again with the answers (MRTR-01, MRTR-02).
+        static let asksForInput = Flags(rawValue: 1 << 7)
     }
 
     /// What the server must offer, else the method does not exist (JRPC-22).

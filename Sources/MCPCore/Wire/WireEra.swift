@@ -12,14 +12,17 @@ struct WireEra: Sendable {
     static let modern = WireEra(
         name: .modern,
         methods: MethodTable([
-            MethodEntry("tools/call", .toolsCall, [.needsParams, .mirrorsName], needs: .tools),
+            MethodEntry(
+                "tools/call", .toolsCall, [.needsParams, .mirrorsName, .asksForInput], needs: .tools),
             MethodEntry("tools/list", .toolsList, .cacheable, needs: .tools),
             MethodEntry("server/discover", .discover, .cacheable),
             MethodEntry(
-                "resources/read", .resourcesRead, [.needsParams, .mirrorsURI, .cacheable], needs: .resources),
+                "resources/read", .resourcesRead, [.needsParams, .mirrorsURI, .cacheable, .asksForInput],
+                needs: .resources),
             MethodEntry("resources/list", .resourcesList, .cacheable, needs: .resources),
             MethodEntry("resources/templates/list", .resourceTemplatesList, .cacheable, needs: .resources),
-            MethodEntry("prompts/get", .promptsGet, [.needsParams, .mirrorsName], needs: .prompts),
+            MethodEntry(
+                "prompts/get", .promptsGet, [.needsParams, .mirrorsName, .asksForInput], needs: .prompts),
             MethodEntry("prompts/list", .promptsList, .cacheable, needs: .prompts),
             MethodEntry("completion/complete", .complete, .needsParams, needs: .completions),
             MethodEntry("subscriptions/listen", .listen, .needsParams),

@@ -8,6 +8,7 @@ final class HTTPLink: RawLink {
     private struct State {
         var heard: [RawJSON] = []
         var sockets: [RequestID: WireSocket] = [:]
+        var listener: (@Sendable (RawJSON) -> Void)?
     }
 
     private let state = Mutex(State())
@@ -16,6 +17,10 @@ final class HTTPLink: RawLink {
     init(port: UInt16) { self.port = port }
 
     var heard: [RawJSON] { state.withLock { $0.heard } }
+
+    func listen(_ listener: @escaping @Sendable (RawJSON) -> Void) {
+        state.withLock { $0.listener = listener }
+    }
 
     func exchange(_ message: RawMessage) async -> RawReply {
         guard let socket = try? WireSocket(port: port) else { return RawReply() }
@@ -39,7 +44,11 @@ final class HTTPLink: RawLink {
 
     private func hear(_ event: String) {
         guard let json = try? RawJSON(validating: event) else { return }
-        state.withLock { $0.heard.append(json) }
+        let listener = state.withLock { state in
+            state.heard.append(json)
+            return state.listener
+        }
+        listener?(json)
     }
 
     private func reply(_ response: WireResponse?) -> RawReply {

@@ -5,6 +5,7 @@ import Synchronization
 /// Calls the server in the same process.
 final class MemoryLink: RawLink {
     private let log = Mutex<[RawJSON]>([])
+    private let listener = Mutex<(@Sendable (RawJSON) -> Void)?>(nil)
     private let tasks = Mutex<[RequestID: Task<[UInt8]?, Never>]>([:])
     private let connection = Mutex<MCPConnection?>(nil)
 
@@ -15,10 +16,15 @@ final class MemoryLink: RawLink {
 
     var heard: [RawJSON] { log.withLock { $0 } }
 
+    func listen(_ listener: @escaping @Sendable (RawJSON) -> Void) {
+        self.listener.withLock { $0 = listener }
+    }
+
     @discardableResult
     private func hear(_ message: [UInt8]) -> RawJSON? {
         guard let json = try? RawJSON(validating: ByteSlice(message)) else { return nil }
         log.withLock { $0.append(json) }
+        listener.withLock { $0 }?(json)
         return json
     }
 

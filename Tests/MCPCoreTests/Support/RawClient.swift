@@ -33,6 +33,8 @@ struct RawMessage: Sendable {
 protocol RawLink: Sendable {
     /// Everything that came, in order.
     var heard: [RawJSON] { get }
+    /// Who is told of every message that comes.
+    func listen(_ listener: @escaping @Sendable (RawJSON) -> Void)
     /// Sends a message; returns when its answer is there, when none can come, or after 20 seconds.
     func exchange(_ message: RawMessage) async -> RawReply
     /// Stops waiting for the answer of a request, and tells the server so where that is what the leg does.
@@ -43,15 +45,21 @@ protocol RawLink: Sendable {
 /// A client that writes its messages by hand, so that the server is tested without our own client.
 final class RawClient: Sendable {
     let setting: Setting
+    /// What the client says it can do.
+    let capabilities: JSONObject
     private let link: any RawLink
     private let lastID = Atomic<Int>(0)
     private let session = Mutex<String?>(nil)
     private let isOpen = Atomic<Bool>(false)
 
-    init(_ setting: Setting, _ link: any RawLink) {
+    init(_ setting: Setting, _ link: any RawLink, capabilities: JSONObject = [:]) {
         self.setting = setting
         self.link = link
+        self.capabilities = capabilities
     }
+
+    /// Calls `listener` with every message that comes.
+    func listen(_ listener: @escaping @Sendable (RawJSON) -> Void) { link.listen(listener) }
 
     /// Everything that came, in order.
     var heard: [RawJSON] { link.heard }
@@ -65,7 +73,7 @@ final class RawClient: Sendable {
     func open() async throws {
         guard !setting.isModern else { return isOpen.store(true, ordering: .releasing) }
         let params: JSONObject = [
-            "protocolVersion": .string(setting.version), "capabilities": [:],
+            "protocolVersion": .string(setting.version), "capabilities": .object(capabilities),
             "clientInfo": ["name": "raw", "version": "1"],
         ]
         let reply = await request("initialize", params, id: "init")
@@ -132,7 +140,7 @@ final class RawClient: Sendable {
         if setting.isModern {
             // META-05, META-06
             meta["io.modelcontextprotocol/protocolVersion"] = .string(setting.version)
-            meta["io.modelcontextprotocol/clientCapabilities"] = [:]
+            meta["io.modelcontextprotocol/clientCapabilities"] = .object(capabilities)
         }
         if !meta.isEmpty { params["_meta"] = .object(meta) }
         var message: JSONObject = ["jsonrpc": "2.0"]

@@ -30,7 +30,7 @@ final class ServedServer: Sendable {
     }
 
     /// One more client, which has not said anything yet.
-    func silentClient() throws -> RawClient {
+    func silentClient(capabilities: JSONObject = [:]) throws -> RawClient {
         let link: any RawLink =
             switch setting.leg {
             case .inMemory: MemoryLink(server)
@@ -38,12 +38,12 @@ final class ServedServer: Sendable {
             case .http: HTTPLink(port: try port())
             }
         links.withLock { $0.append(link) }
-        return RawClient(setting, link)
+        return RawClient(setting, link, capabilities: capabilities)
     }
 
     /// One more client, which has done what its revision asks for at the beginning.
-    func client() async throws -> RawClient {
-        let client = try silentClient()
+    func client(capabilities: JSONObject = [:]) async throws -> RawClient {
+        let client = try silentClient(capabilities: capabilities)
         try await client.open()
         return client
     }

@@ -19,6 +19,7 @@ final class StdioLink: RawLink {
         var server: StdioServer?
         var input: Int32
         var isAtEnd = false
+        var listener: (@Sendable (RawJSON) -> Void)?
     }
 
     private let state: Mutex<State>
@@ -46,6 +47,10 @@ final class StdioLink: RawLink {
     }
 
     var heard: [RawJSON] { state.withLock { $0.heard } }
+
+    func listen(_ listener: @escaping @Sendable (RawJSON) -> Void) {
+        state.withLock { $0.listener = listener }
+    }
     /// Whether the server has closed its output.
     var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
 
@@ -62,10 +67,11 @@ final class StdioLink: RawLink {
     private func hear(_ line: ByteSlice) {
         let json = (try? RawJSON(validating: line)) ?? RawJSON(JSONValue.string("not JSON: \(String(line))"))
         let id = json["method"] == nil ? json["id"].flatMap(RequestID.init) : nil
-        let waiting = state.withLock { state in
+        let (waiting, listener) = state.withLock { state in
             state.heard.append(json)
-            return id.flatMap { state.waiting.removeValue(forKey: $0) }
+            return (id.flatMap { state.waiting.removeValue(forKey: $0) }, state.listener)
         }
+        listener?(json)
         waiting?.resume(returning: RawReply(answer: json))
     }
 

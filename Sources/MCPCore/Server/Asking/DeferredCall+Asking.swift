@@ -1,0 +1,128 @@
+import Synchronization
+
+/// What one call asked its client so far.
+struct Asking: Sendable {
+    /// Answers by key: those that came with a retry, and those of this run.
+    var known: [String: JSONValue]
+    /// The known ones that the handler asked for: they travel on in `requestState`.
+    var used: [String: JSONValue] = [:]
+    /// What the handler gave to be kept with its last question.
+    var state: JSONValue?
+    /// Where the rounds of a stateless request began; nil until the client sends a `requestState`.
+    let chain: RequestState.Chain?
+    /// The open questions of a stateless request.
+    var rounds: InputRounds?
+    /// An answer that cannot be used: whatever the handler makes of it, this is the outcome.
+    var refusal: MCPError?
+    private var counts: [String: Int] = [:]
+
+    init(_ retry: InputRetry?) {
+        known = retry?.answers ?? [:]
+        state = retry?.state
+        chain = retry?.chain
+    }
+
+    /// The key of a question that was given none: the same one when the handler runs again.
+    mutating func nextKey(for request: InputRequest) -> String {
+        let name = request.kindName
+        counts[name, default: 0] += 1
+        return "\(name)-\(counts[name, default: 1])"
+    }
+}
+
+extension InputRequest {
+    /// The first word of the method, for keys.
+    fileprivate var kindName: String {
+        switch kind {
+        case .elicit: "elicitation"
+        case .sample: "sampling"
+        case .roots: "roots"
+        }
+    }
+}
+
+extension DeferredCall {
+    /// Whether the handler's outcome may depend on answers.
+    var hasAsked: Bool { asking.withLock { $0.rounds != nil || !$0.used.isEmpty } }
+
+    /// The answers to all requests; each fits its request.
+    func ask(_ requests: [String: InputRequest], state: JSONValue?) async throws -> [String: JSONValue] {
+        if isOver { throw CancellationError() }
+        var answers: [String: JSONValue] = [:]
+        var open: [String: InputRequest] = [:]
+        for (key, question) in requests {
+            guard let answer = asking.withLock({ $0.known[key] }) else {
+                open[key] = try prepare(question)
+                continue
+            }
+            try check(answer, key, question)
+            answers[key] = answer
+        }
+        guard !open.isEmpty else { return answers }
+        try RequestContext(request, self).require(ClientCapabilities(toAnswer: open.values))
+        if let state { asking.withLock { $0.state = state } }
+        let fresh = try await inputSource.ask(open)
+        for (key, question) in open {
+            guard let answer = fresh[key] else { throw MCPError.internalError("An answer is missing") }
+            try check(answer, key, question)
+            answers[key] = answer
+        }
+        return answers
+    }
+
+    /// Keeps an answer that fits its request; refuses any other (ELIC-24, MRTR-12).
+    private func check(_ answer: JSONValue, _ key: String, _ question: InputRequest) throws {
+        guard let problem = question.problem(with: answer) else {
+            return asking.withLock {
+                $0.known[key] = answer
+                $0.used[key] = answer
+            }
+        }
+        var error = MCPError.invalidParams(
+            "The answer to \(question.method) (\"\(key)\") does not fit the request: \(problem)")
+        error.askedMethod = question.method
+        if request.verdict.isModern { asking.withLock { $0.refusal = error } }
+        throw error
+    }
+
+    /// The request as it may be sent, or the mistake in it.
+    private func prepare(_ question: InputRequest) throws(MCPError) -> InputRequest {
+        let revision = request.revision
+        switch question.kind {
+        case .elicit(var elicit):
+            guard let url = elicit.url else { return question }
+            // ELIC-05
+            guard StringFormat.uri.accepts(url) else {
+                throw .internalError("The user cannot be sent to a page whose address is not a URL")
+            }
+            // ELIC-06
+            if !revision.isModern, elicit.elicitationID == nil {
+                elicit.elicitationID = Hex.encode(SystemRandom().bytes(16))
+            }
+            return .elicit(elicit)
+        case .sample(var sample):
+            // SAMP-08, SAMP-09
+            if let problem = sample.balanceProblem {
+                throw .internalError("The conversation for the model cannot be sent: \(problem)")
+            }
+            // SAMP-02: what is deprecated anyway needs a declaration where there is one.
+            if revision.has(.samplingTools), !capabilities.hasSamplingContext { sample.includeContext = nil }
+            return .sample(sample)
+        case .roots: return question
+        }
+    }
+
+    private var capabilities: ClientCapabilities { RequestContext(request, self).clientCapabilities }
+}
+
+extension ClientCapabilities {
+    /// What a client must have declared to be asked all of these.
+    init(toAnswer requests: some Collection<InputRequest>) {
+        let needs = requests.map(\.needs)
+        self.init(
+            roots: needs.contains(where: \.hasRoots), sampling: needs.contains(where: \.hasSampling),
+            samplingTools: needs.contains(where: \.hasSamplingTools),
+            elicitation: needs.contains(where: \.hasElicitation),
+            elicitationURL: needs.contains(where: \.hasElicitationURL))
+    }
+}

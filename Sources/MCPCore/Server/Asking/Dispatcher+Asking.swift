@@ -1,0 +1,135 @@
+import Synchronization
+
+/// Rounds of questions of the stateless revisions (basic/patterns/mrtr).
+extension Dispatcher {
+    /// What a request brings when it is a retry; nil for a first one.
+    ///
+    /// - Throws: -32602 when it is malformed, or its `requestState` is not good for it (MRTR-09, MRTR-12).
+    func retry(of request: Request) throws(MCPError) -> InputRetry? {
+        guard request.verdict.entry.flags.contains(.asksForInput), let params = request.message.params
+        else { return nil }
+        let (responses, sealed) = (params.member("inputResponses"), params.member("requestState"))
+        guard responses != nil || sealed != nil else { return nil }
+        var retry = InputRetry(answers: [:])
+        if let responses {
+            guard case .object(let answers) = responses.value else {
+                throw .invalidParams("\"inputResponses\" must be an object")
+            }
+            for (key, answer) in answers { retry.answers[key] = answer }
+        }
+        if let sealed {
+            let content = try open(sealed, of: request)
+            // What was answered in an earlier round stays answered.
+            retry.answers.merge(content.answers) { $1 }
+            retry.state = content.handlerState
+            retry.chain = content.chain
+        }
+        return retry
+    }
+
+    private func open(_ sealed: RawJSON, of request: Request) throws(MCPError) -> RequestState.Content {
+        guard let text = sealed.string else { throw .invalidParams("\"requestState\" must be a string") }
+        do {
+            return try requestStates.open(text, for: request.purpose, principal: "", now: wallSeconds)
+        } catch {
+            let text =
+                switch error {
+                case .foreign: "was not made by this server, or was changed"
+                case .expired: "has expired"
+                case .otherRequest: "belongs to a request with another method, name or arguments"
+                }
+            throw .invalidParams(
+                "This requestState \(text); send the request again without requestState and inputResponses")
+        }
+    }
+
+    /// Takes the rounds that a retry belongs to, unless their call is complete.
+    func begin(_ retry: InputRetry?) throws(MCPError) {
+        guard let chain = retry?.chain else { return }
+        switch stateLedger.begin(chain, now: wallSeconds) {
+        case nil: return
+        case .inUse:
+            throw .invalidParams(
+                "A request with this requestState is being served; wait for its answer or cancel it first")
+        case .used:
+            throw .invalidParams("This requestState was used already: the call it belongs to is complete")
+        }
+    }
+
+    private var wallSeconds: Int64 { clock.wallTime.secondsSinceEpoch }
+
+    private var stateExpiry: Int64 {
+        let (sum, overflow) = wallSeconds.addingReportingOverflow(options.stateLifetime.components.seconds)
+        return overflow ? .max : sum
+    }
+
+    // MARK: The end of a round
+
+    /// What is sent when the handler of `call` has ended with `answer`: the questions that it left open come
+    /// first, whatever it made of them.
+    func conclude(_ call: DeferredCall, _ answer: Answer) -> Answer {
+        let asking = call.asking.withLock { $0 }
+        let questions = asking.rounds?.questions ?? [:]
+        if asking.refusal == nil, questions.isEmpty {
+            if let chain = asking.chain { stateLedger.use(chain, until: stateExpiry) }
+            return answer
+        }
+        if let chain = asking.chain { stateLedger.release(chain) }
+        return self.answer { writer in
+            if let refusal = asking.refusal { return fail(call.request, refusal, &writer) }
+            return write(questions, of: call.request, asking, &writer)
+        }
+    }
+
+    /// The answer did not reach anybody: the client may try again.
+    func reopen(_ call: DeferredCall) {
+        if let chain = call.asking.withLock({ $0.chain }) { stateLedger.release(chain) }
+    }
+
+    private func write(
+        _ questions: [String: InputRequest], of request: Request, _ asking: Asking,
+        _ writer: inout JSONWriter
+    ) -> Disposition {
+        let random = SystemRandom()
+        let content = RequestState.Content(
+            chain: asking.chain ?? RequestState.Chain(random: random.bytes(16)), answers: asking.used,
+            handlerState: asking.state)
+        let state = requestStates.seal(
+            content, for: request.purpose, principal: "", expiry: stateExpiry, salt: random.bytes(8))
+        guard let state else {
+            log(
+                "\(request.message.method): the answers and the state of the handler need more than "
+                    + "\(RequestState.maximumBytes) bytes of requestState")
+            return fail(request, .internalError("The call has more state than can be carried"), &writer)
+        }
+        let mark = writer.mark
+        envelope.begin(&writer, id: request.idBytes, resultType: "input_required")
+        writer.key("inputRequests")
+        writer.beginObject()
+        for (key, question) in questions.sorted(by: { $0.key < $1.key }) {
+            writer.key(key)
+            question.write(to: &writer, for: request.revision)
+        }
+        writer.endObject()
+        writer.member("requestState", state)
+        return close(request, from: mark, meta: nil, &writer)
+    }
+}
+
+extension Dispatcher.Request {
+    /// What a `requestState` of this request is bound to.
+    fileprivate var purpose: RequestState.Purpose {
+        let head = message.head
+        let name = message.raw(verdict.entry.flags.contains(.mirrorsURI) ? head.uri : head.name)
+        return RequestState.Purpose(
+            method: message.method, name: name?.string ?? "",
+            arguments: message.raw(head.arguments)?.value ?? [:])
+    }
+}
+
+extension RequestState.Chain {
+    init(random bytes: [UInt8]) {
+        let number = { (part: ArraySlice<UInt8>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+        self.init(high: number(bytes.prefix(8)), low: number(bytes.suffix(8)))
+    }
+}

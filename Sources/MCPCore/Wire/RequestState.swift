@@ -1,0 +1,153 @@
+/// Makes and checks `requestState`: what a stateless request carries from one round of questions to the next.
+///
+/// It holds the answers so far and what the handler wants to keep, under a MAC (MRTR-09). It is bound to the
+/// principal, to the request that it was made for, and to a time (MRTR-10). The client can read it.
+struct RequestState: Sendable {
+    /// Names the rounds of one call: all its states have it, so that they are used up together (MRTR-11).
+    struct Chain: Sendable, Hashable {
+        let high: UInt64
+        let low: UInt64
+    }
+
+    struct Content: Sendable, Equatable {
+        var chain: Chain
+        /// Answers by key.
+        var answers: [String: JSONValue]
+        var handlerState: JSONValue?
+    }
+
+    /// The request that a state belongs to.
+    struct Purpose: Sendable {
+        fileprivate let digest: [UInt8]
+
+        /// - Parameters:
+        ///   - name: the tool's or prompt's name, or the resource's address.
+        ///   - arguments: compared by value: white space and the order of members do not matter.
+        init(method: String, name: String, arguments: JSONValue) {
+            var hasher = SHA256()
+            hasher.add(method)
+            hasher.add(name)
+            hasher.add(arguments)
+            digest = hasher.finalize().bytes
+        }
+    }
+
+    enum Refusal: Error {
+        case foreign, expired, otherRequest
+    }
+
+    /// The longest `requestState`, in bytes.
+    static let maximumBytes = 64 * 1024
+
+    private let key: [UInt8]
+    private static let format: UInt8 = 1
+    private static let digestBytes = 32
+    private static let macBytes = 32
+    private static let saltBytes = 8
+    /// Format, expiry, chain, salt, digest.
+    private static let headBytes = 1 + 8 + 16 + saltBytes + digestBytes
+
+    init(key: [UInt8]) { self.key = key }
+
+    /// The state as text; nil when it would be longer than `maximumBytes`.
+    ///
+    /// - Parameters:
+    ///   - expiry: seconds since 1970.
+    ///   - salt: 8 random bytes; they make the state of each round another one.
+    func seal(
+        _ content: Content, for purpose: Purpose, principal: String, expiry: Int64, salt: [UInt8]
+    ) -> String? {
+        var payload: JSONObject = ["answers": .object(JSONObject(content.answers.map { ($0.key, $0.value) }))]
+        if let state = content.handlerState { payload["state"] = state }
+        var writer = JSONWriter()
+        writer.value(.object(payload))
+        guard writer.failure == nil else { return nil }
+        let json = writer.finish()
+        guard json.count < Self.maximumBytes else { return nil }
+        var body: [UInt8] = [Self.format]
+        body += Self.bytes(UInt64(bitPattern: expiry))
+        body += Self.bytes(content.chain.high) + Self.bytes(content.chain.low)
+        body += salt.prefix(Self.saltBytes)
+        body += purpose.digest
+        body += json
+        let text = Base64URL.encode(body + mac(body, principal))
+        return text.utf8.count <= Self.maximumBytes ? text : nil
+    }
+
+    /// - Parameter now: seconds since 1970.
+    func open(
+        _ text: String, for purpose: Purpose, principal: String, now: Int64
+    ) throws(Refusal) -> Content {
+        guard text.utf8.count <= Self.maximumBytes, let bytes = Base64URL.decode(text),
+            bytes.count > Self.headBytes + Self.macBytes
+        else { throw .foreign }
+        let body = Array(bytes.dropLast(Self.macBytes))
+        guard constantTimeEquals(bytes.suffix(Self.macBytes), mac(body, principal)),
+            body[0] == Self.format
+        else { throw .foreign }
+        guard now < Int64(bitPattern: Self.number(body[1 ..< 9])) else { throw .expired }
+        guard body[Self.headBytes - Self.digestBytes ..< Self.headBytes].elementsEqual(purpose.digest)
+        else { throw .otherRequest }
+        let json = ByteSlice(Array(body[Self.headBytes...]))
+        guard
+            let payload = try? JSONValue(
+                parsing: json, limits: JSONLimits(maxDepth: JSONLimits.greatestDepth)),
+            let answers = payload["answers"]?.objectValue
+        else { throw .foreign }
+        return Content(
+            chain: Chain(high: Self.number(body[9 ..< 17]), low: Self.number(body[17 ..< 25])),
+            answers: Dictionary(answers.map { ($0.key, $0.value) }) { $1 },
+            handlerState: payload["state"])
+    }
+
+    private func mac(_ body: [UInt8], _ principal: String) -> [UInt8] {
+        var code = HMACSHA256(key: key)
+        code.update("requestState".utf8)
+        code.update(Self.bytes(UInt64(principal.utf8.count)))
+        code.update(principal.utf8)
+        code.update(body)
+        return code.finalize().bytes
+    }
+
+    fileprivate static func bytes(_ number: UInt64) -> [UInt8] {
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension SHA256 {
+    fileprivate mutating func add(_ text: String) {
+        update(RequestState.bytes(UInt64(text.utf8.count)))
+        update(Array(text.utf8))
+    }
+
+    /// Adds a value so that equal bytes mean equal values. It recurses as deep as JSON is read, which has its
+    /// limit.
+    fileprivate mutating func add(_ value: JSONValue) {
+        switch value {
+        case .null: update([0x6E])
+        case .bool(let flag): update([flag ? 0x74 : 0x66])
+        case .number(let number):
+            update([0x23])
+            add(number.description)
+        case .string(let text):
+            update([0x22])
+            add(text)
+        case .array(let elements):
+            update([0x5B])
+            update(RequestState.bytes(UInt64(elements.count)))
+            for element in elements { add(element) }
+        case .object(let object):
+            update([0x7B])
+            update(RequestState.bytes(UInt64(object.count)))
+            let members = object.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            for (key, value) in members {
+                add(key)
+                add(value)
+            }
+        }
+    }
+}
