@@ -197,7 +197,9 @@ import Testing
             }
             defer { peer.stop() }
             let client = try await MCPClient.connect(peer.target)
-            await #expect(throws: MCPError.invalidParams("m")) { try await client.request("tools/call") }
+            await #expect(throws: MCPError.invalidParams("m")) {
+                try await client.request("tools/call", ["name": "x"])
+            }
             #expect(peer.connections == 1)
             await client.close()
         }
@@ -373,7 +375,8 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError {
-            _ = try await client.request("tools/call", options: CallOptions(timeout: .milliseconds(50)))
+            _ = try await client.request(
+                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
         await eventually { peer.ended > 0 }
@@ -389,7 +392,8 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError {
-            _ = try await client.request("tools/call", options: CallOptions(timeout: .milliseconds(50)))
+            _ = try await client.request(
+                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
         await client.close()
@@ -408,7 +412,7 @@ import Testing
         }
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
-        _ = try await client.request("tools/call")
+        _ = try await client.request("tools/call", ["name": "x"])
         await eventually { peer.heard.last?.body?["result"] != nil }
         #expect(peer.heard.last?.body?["id"]?.string == "p")
         await client.close()

@@ -12,7 +12,8 @@ import Testing
         let address = try #require(running.addresses.first)
         var options = ClientOptions()
         options.protocol = choice
-        let client = try await MCPClient.connect(.http("http://\(address)/mcp"), options: options)
+        let client = try await MCPClient.connect(
+            ClientTarget.http("http://\(address)/mcp").recorded([.client, .server]), options: options)
         if case .exactly(let version) = choice { #expect(client.protocolVersion == version) }
         #expect(client.serverInfo?.name == "calc")
         #expect(try await client.listTools().count == 5)

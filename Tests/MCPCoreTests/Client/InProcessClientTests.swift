@@ -43,7 +43,8 @@ import Testing
     @Test(arguments: choices) func everything(_ choice: ClientOptions.ProtocolChoice) async throws {
         var options = ClientOptions()
         options.protocol = choice
-        let client = try await MCPClient.connect(.inProcess(try Self.server()), options: options)
+        let client = try await MCPClient.connect(
+            ClientTarget.inProcess(try Self.server()).recorded([.client, .server]), options: options)
         if case .exactly(let version) = choice { #expect(client.protocolVersion == version) }
         #expect(client.serverInfo?.name == "calc")
         #expect(client.instructions == "Use add.")
@@ -76,7 +77,8 @@ import Testing
     {
         var options = ClientOptions()
         options.protocol = choice
-        let client = try await MCPClient.connect(.inProcess(try Self.server()), options: options)
+        let client = try await MCPClient.connect(
+            ClientTarget.inProcess(try Self.server()).recorded([.client, .server]), options: options)
         let seen = Mutex<[Double]>([])
         _ = try await client.callTool(
             "steps", options: CallOptions { progress in seen.withLock { $0.append(progress.progress) } })
@@ -101,7 +103,7 @@ import Testing
         try server.register(Tool("two", inputSchema: ["type": "object"])) { _, _ in
             CallToolResult(content: [.text("a"), .text("b")])
         }
-        let client = try await MCPClient.connect(.inProcess(server))
+        let client = try await MCPClient.connect(ClientTarget.inProcess(server).recorded([.client, .server]))
         #expect(try await client.call("wrapped") == 7)
         let shape = await clientError { _ = try await client.call("wrapped", as: Sum.self) }
         #expect(shape?.kind == .protocolViolation)

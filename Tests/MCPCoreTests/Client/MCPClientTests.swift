@@ -43,7 +43,7 @@ import Testing
         let transport = Script.legacy { _ in [.message(#"{"jsonrpc":"2.0","id":ID,"error":\#(error)}"#)] }
         let client = try await MCPClient.connect(transport.target)
         await #expect(throws: MCPError(code: code, message: message, data: data.map { .string($0) })) {
-            try await client.request("prompts/get")
+            try await client.request("prompts/get", ["name": "x"])
         }
         await client.close()
     }
@@ -218,7 +218,8 @@ import Testing
         let client = try await MCPClient.connect(transport.target)
         let error = await clientError {
             _ = try await client.request(
-                "tools/call", options: CallOptions(timeout: .seconds(60), deadline: .milliseconds(20)))
+                "tools/call", ["name": "x"],
+                options: CallOptions(timeout: .seconds(60), deadline: .milliseconds(20)))
         }
         #expect(error?.kind == .timeout)
         #expect(error?.message.contains("deadline") == true)
@@ -228,7 +229,7 @@ import Testing
     @Test(arguments: [false, true]) func taskCancellation(_ isLegacy: Bool) async throws {
         let transport = isLegacy ? Script.legacy(isHTTP: true) { _ in [] } : Script.modern { _ in [] }
         let client = try await MCPClient.connect(transport.target)
-        let call = Task { try await client.request("tools/call") }
+        let call = Task { try await client.request("tools/call", ["name": "x"]) }
         await eventually { transport.methods.last == "tools/call" }
         call.cancel()
         let error = await clientError { _ = try await call.value }
@@ -244,7 +245,7 @@ import Testing
         let client = try await MCPClient.connect(transport.target)
         let call = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            return try await client.request("tools/call")
+            return try await client.request("tools/call", ["name": "x"])
         }
         let error = await clientError { _ = try await call.value }
         #expect(error?.kind == .cancelled)

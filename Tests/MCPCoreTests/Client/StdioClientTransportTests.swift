@@ -25,7 +25,7 @@ private func isInstalled(_ program: String) -> Bool { (try? ProcessLaunch(progra
                 m = r.get("method")
             \(body)
             """
-        return .command("python3", ["-c", script])
+        return ClientTarget.command("python3", ["-c", script]).recorded()
     }
 
     private func connect(_ target: ClientTarget, _ options: ClientOptions = ClientOptions()) async
@@ -111,7 +111,7 @@ private func isInstalled(_ program: String) -> Bool { (try? ProcessLaunch(progra
         #expect(result["content"] != nil)
         await client.close()
         #expect(lines.withLock { $0 } == ["to stderr"])
-        let late = await clientError { _ = try await client.request("tools/call") }
+        let late = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(late?.kind == .connectionClosed)
         await client.close()
     }

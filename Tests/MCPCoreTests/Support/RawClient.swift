@@ -44,13 +44,20 @@ protocol RawLink: Sendable {
 final class RawClient: Sendable {
     let setting: Setting
     private let link: any RawLink
+    private let recorder: MessageRecorder
     private let lastID = Atomic<Int>(0)
     private let session = Mutex<String?>(nil)
     private let isOpen = Atomic<Bool>(false)
 
-    init(_ setting: Setting, _ link: any RawLink) {
+    init(_ setting: Setting, _ link: any RawLink, _ recorder: MessageRecorder) {
         self.setting = setting
         self.link = link
+        self.recorder = recorder
+    }
+
+    func close() async {
+        await link.close()
+        recorder.report()
     }
 
     /// Everything that came, in order.
@@ -120,6 +127,12 @@ final class RawClient: Sendable {
     {
         var message = RawMessage(text: text, id: id.flatMap { RequestID(RawJSON($0)) })
         message.headers = headers + sessionHeaders()
+        return await exchange(message)
+    }
+
+    private func exchange(_ message: RawMessage) async -> RawReply {
+        recorder.saw(message.text, from: .client)
+        defer { recorder.report() }
         return await link.exchange(message)
     }
 
@@ -142,7 +155,7 @@ final class RawClient: Sendable {
         let text = JSONValue.object(message).serialized()
         var raw = RawMessage(text: text, id: id.flatMap { RequestID(RawJSON($0)) })
         raw.headers = headers(method, params)
-        return await link.exchange(raw)
+        return await exchange(raw)
     }
 
     /// HDR-01, HDR-02, HDR-04, HDR-05
