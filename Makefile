@@ -62,7 +62,7 @@ fmt: ## formats the sources
 	    Package.swift Sources Tests Examples
 
 docs: ## writes the generated pages of docs/ anew
-	MCP_WRITE_DOCS=1 $(SWIFT) test --filter JSONDocumentTests
+	MCP_WRITE_DOCS=1 $(SWIFT) test --filter "MCPCoreTests.(JSONDocument|Requirement)Tests"
 
 install: release ## into PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin"
