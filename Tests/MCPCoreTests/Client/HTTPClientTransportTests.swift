@@ -70,6 +70,12 @@ import Testing
         #expect(call.header("mcp-method") == "tools/call")
         #expect(call.header("mcp-name") == "=?base64?w6RkZA==?=")
         #expect(call.header("authorization") == "Bearer secret")
+        // HTTPC-12
+        #expect(peer.heard.allSatisfy { $0.header("authorization") == "Bearer secret" })
+        #expect(peer.heard.allSatisfy { !$0.head.prefix { $0 != "\r\n" }.contains("secret") })
+        // TOOL-10
+        #expect(call.body?["params"]?["name"]?.string == "ädd")
+        #expect(call.body?["params"]?["arguments"]?.value == ["a": 1])
         #expect(call.header("x-team") == "a")
         #expect(call.header("user-agent") == "cli/1")
         #expect(call.header("accept-encoding") == nil)
@@ -93,9 +99,17 @@ import Testing
             heard.method == "DELETE" ? .status(405) : .result(heard, #"{"tools":[]}"#)
         }
         defer { peer.stop() }
-        let client = try await MCPClient.connect(peer.target)
+        let traced = Mutex<[String]>([])
+        var options = ClientOptions()
+        options.trace = { event in
+            if case .httpRequest(let head) = event { traced.withLock { $0.append(head) } }
+        }
+        let client = try await MCPClient.connect(peer.target, options: options)
         _ = try await client.listTools()
         await client.close()
+        // LEG-27: whoever has the id has the session, so that it is not shown.
+        #expect(traced.withLock { $0 }.contains { $0.lowercased().contains("mcp-session-id: [redacted]") })
+        #expect(traced.withLock { $0 }.allSatisfy { !$0.contains("s-1") })
         let heard = peer.heard
         #expect(
             heard.map(\.rpcMethod) == [
@@ -184,6 +198,19 @@ import Testing
             #expect(result["text"]?.string == "ä€😀")
         }
         #expect(progress.withLock { $0 } == 7)
+        await client.close()
+    }
+
+    // HTTPC-11: a message that was too large for the server fails alone.
+    @Test(arguments: [413, 431]) func tooLargeForTheServer(_ status: Int) async throws {
+        let peer = try Self.modern { heard in
+            heard.header("mcp-name") == "big" ? .status(status) : .result(heard, #"{"content":[]}"#)
+        }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let error = await clientError { _ = try await client.callTool("big") }
+        #expect(error?.httpStatus == status)
+        #expect(try await client.callTool("small").content == [])
         await client.close()
     }
 

@@ -10,6 +10,7 @@ import Testing
     ) async throws {
         let running = try InProcessClientTests.server().start([.http(port: 0)])
         let address = try #require(running.addresses.first)
+        #expect("\(address)".hasPrefix("127.0.0.1:"))  // HTTP-04
         var options = ClientOptions()
         options.protocol = choice
         let client = try await MCPClient.connect(

@@ -40,6 +40,7 @@ import Testing
     static let choices: [ClientOptions.ProtocolChoice] =
         [.auto] + ProtocolVersion.known.map { .exactly($0) }
 
+    // JRPC-29, VER-11, LIFE-08
     @Test(arguments: choices) func everything(_ choice: ClientOptions.ProtocolChoice) async throws {
         var options = ClientOptions()
         options.protocol = choice
@@ -63,7 +64,7 @@ import Testing
 
         #expect(try await client.listResources().map(\.uri) == ["mem://a"])
         #expect(try await client.listResourceTemplates().map(\.uriTemplate) == ["mem://t/{x}"])
-        #expect(try await client.readResource("mem://t/y").first?.text == "y")
+        #expect(try await client.readResource("mem://t/y").first?.text == "y")  // RES-20
         #expect(try await client.listPrompts().map(\.name) == ["greet"])
         let prompt = try await client.getPrompt("greet", ["who": "Bob"])
         #expect(prompt.messages.first?.content.text == "Hello Bob")

@@ -38,6 +38,9 @@ import Testing
             (#"{"code":-32601,"message":"m","data":"tools/x"}"#, -32601, "m", "tools/x"),
             (#"{"code":-32601,"message":"m","data":""}"#, -32601, "m", ""),
             (#"{}"#, 0, "", nil),
+            // ERR-05, ERR-08
+            (#"{"code":-32002,"message":"Resource not found"}"#, -32002, "Resource not found", nil),
+            (#"{"code":-32001,"message":"own"}"#, -32001, "own", nil),
         ] as [(String, Int, String, String?)])
     func errors(_ error: String, _ code: Int, _ message: String, _ data: String?) async throws {
         let transport = Script.legacy { _ in [.message(#"{"jsonrpc":"2.0","id":ID,"error":\#(error)}"#)] }
@@ -149,7 +152,7 @@ import Testing
 
     // MARK: Progress, time limits, cancellation
 
-    @Test func progressCarriesTheID() async throws {  // PROG-01
+    @Test func progressCarriesTheID() async throws {  // PROG-01, PROG-05
         let seen = Mutex<[Progress]>([])
         let transport = Script.modern { _ in
             [
@@ -175,7 +178,7 @@ import Testing
         await client.close()
     }
 
-    @Test(arguments: [false, true]) func silenceTimesOut(_ isHTTP: Bool) async throws {  // CANC-01, CANC-08
+    @Test(arguments: [false, true]) func silenceTimesOut(_ isHTTP: Bool) async throws {  // CANC-01, CANC-08, ERR-11
         let transport = Script.modern(isHTTP: isHTTP) { _ in [] }
         let client = try await MCPClient.connect(transport.target)
         let error = await clientError {
@@ -364,7 +367,7 @@ import Testing
 
     // MARK: Pages
 
-    @Test func pagesAreFetchedToTheEnd() async throws {  // PAGE-03, PAGE-04
+    @Test func pagesAreFetchedToTheEnd() async throws {  // PAGE-03, PAGE-04, PAGE-05
         let transport = Script.modern { sent in
             switch sent.json["params"]?["cursor"]?.string {
             case nil: [Script.result(#"{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":""}"#)]

@@ -30,6 +30,13 @@ import Testing
         (.server, #"{"jsonrpc":"2.0",\#(id)"error":\#(error)}"#)
     }
 
+    private static func meta(_ key: String) -> (Side, String) {
+        (
+            .server,
+            #"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1,"_meta":{"\#(key)":1}}}"#
+        )
+    }
+
     private static let call = ask("tools/call", #""name":"a""#)
     private static let oldCall: (Side, String) = (
         .client, #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#
@@ -132,6 +139,19 @@ import Testing
 
     private static let calls: [Conversation] = [
         .init(name: "request", messages: [call], problem: nil),
+        // META-01, META-02
+        .init(
+            name: "key of _meta", messages: [meta("1x.example/a")],
+            problem: "1x.example/a has no proper prefix"
+        ),
+        .init(name: "name in _meta", messages: [meta("com.example/a-")], problem: "has no proper name"),
+        .init(name: "own key of _meta", messages: [meta("com.example.mcp/a_b.c")], problem: nil),
+        // META-03
+        .init(
+            name: "reserved key of _meta", messages: [meta("com.mcp.tools/a")],
+            problem: "com.mcp.tools/a is reserved"),
+        // META-15
+        .init(name: "trace", messages: [meta("traceparent")], problem: "traceparent is no trace context"),
         .init(
             name: "request without _meta",
             messages: [(.client, #"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#)],
@@ -141,6 +161,7 @@ import Testing
         .init(
             name: "request of an older revision", messages: [ask("ping")],
             problem: "2026-07-28 has no method ping"),
+        // JRPC-16, STDIO-07, HTTP-19: a server that asks would be found in whatever test it does.
         .init(
             name: "server asks in 2026-07-28",
             messages: [(.server, #"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#)],

@@ -104,7 +104,8 @@ final class MessageRecorder: Sendable {
         var first: [String]?
         for version in versions.sorted() {
             let same = asked.filter { $0.version == version }
-            let found = schemas?[version]?.problems(message, from: side, asked: same) ?? []
+            var found = schemas?[version]?.problems(message, from: side, asked: same) ?? []
+            found += MetaCheck.problems(message)
             if found.isEmpty { return }
             let method = message["method"]?.stringValue ?? same.map(\.method).sorted().joined(separator: "|")
             first = first ?? found.map { "\(version) \(side.rawValue) \(method): \($0)" }
