@@ -5,7 +5,7 @@ RELEASE = -c release --static-swift-stdlib
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release demo test interop layers lint fmt docs bench bench-guard install clean
+.PHONY: help build release demo test sim interop layers lint fmt docs bench bench-guard install clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -22,12 +22,18 @@ demo: build ## the client talks to the daemon, over stdio and HTTP; prints every
 	@Tests/demo.sh
 
 # One process for each suite: tests that talk to real processes would otherwise hold up those that measure waits.
-SUITES = MCPCoreTests DaemonTests ClientCLITests FaultTests ExampleTests DocsTests
+SUITES = MCPCoreTests SimulationTests DaemonTests ClientCLITests FaultTests ExampleTests DocsTests
 
 test: ## all tests that need nothing but Swift, git and make
 	$(SWIFT) build --build-tests $(WARNINGS)
 	set -e; for suite in $(SUITES); do echo "--- $$suite"; \
 	    timeout -k 10 600 $(SWIFT) test --skip-build $(WARNINGS) --filter "^$$suite\."; done
+
+SEEDS ?= 1000000
+sim: ## races of cancellation: SEEDS=… schedules from FROM=… on; prints the schedule of a seed that fails
+	$(SWIFT) build --build-tests $(WARNINGS)
+	MCP_SIM_SEEDS=$(SEEDS) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(WARNINGS) \
+	    --filter '^SimulationTests\.ScheduleTests'
 
 interop: release ## against the official Python SDK and the official JSON Schema test suite
 	Tests/Interop/run.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server" \
@@ -56,7 +62,7 @@ fmt: ## formats the sources
 	    Package.swift Sources Tests Examples
 
 docs: ## writes the generated pages of docs/ anew
-	MCP_WRITE_DOCS=1 $(SWIFT) test --filter JSONDocumentTests
+	MCP_WRITE_DOCS=1 $(SWIFT) test --filter "MCPCoreTests.(JSONDocument|Requirement)Tests"
 
 install: release ## into PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin"

@@ -24,14 +24,24 @@ public final class MCPServer: Sendable {
     ///   - title: a name for people (2025-06-18 and later).
     ///   - instructions: how a model should use the server.
     ///   - options: limits, caching, the key for cursors and sessions, and where log lines go.
-    public init(
+    public convenience init(
         _ name: String, version: String, title: String? = nil, instructions: String? = nil,
         options: ServerOptions = ServerOptions()
     ) {
-        identity = Implementation(name: name, version: version, title: title)
+        self.init(
+            Implementation(name: name, version: version, title: title), instructions: instructions,
+            options: options, clock: SystemClock())
+    }
+
+    init(
+        _ identity: Implementation, instructions: String? = nil, options: ServerOptions,
+        clock: any TimeSource
+    ) {
+        self.identity = identity
         stateKey = options.stateKey ?? SystemRandom().bytes(32)
         dispatcher = Dispatcher(
-            identity: identity, instructions: instructions, options: options, stateKey: stateKey)
+            identity: identity, instructions: instructions, options: options, stateKey: stateKey,
+            clock: clock)
     }
 
     var options: ServerOptions { dispatcher.options }

@@ -97,6 +97,7 @@ import Glibc
         #expect(outcome.errors.last?.hasPrefix("serving    stdio     ready in ") == true)
     }
 
+    // STDIO-03
     @Test func aPipeWithoutArgumentsIsAStdioServer() async throws {
         let outcome = try await run(input: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
         #expect(outcome.status == .exited(0))

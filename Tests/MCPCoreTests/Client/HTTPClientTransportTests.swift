@@ -70,6 +70,12 @@ import Testing
         #expect(call.header("mcp-method") == "tools/call")
         #expect(call.header("mcp-name") == "=?base64?w6RkZA==?=")
         #expect(call.header("authorization") == "Bearer secret")
+        // HTTPC-12
+        #expect(peer.heard.allSatisfy { $0.header("authorization") == "Bearer secret" })
+        #expect(peer.heard.allSatisfy { !$0.head.prefix { $0 != "\r\n" }.contains("secret") })
+        // TOOL-10
+        #expect(call.body?["params"]?["name"]?.string == "ädd")
+        #expect(call.body?["params"]?["arguments"]?.value == ["a": 1])
         #expect(call.header("x-team") == "a")
         #expect(call.header("user-agent") == "cli/1")
         #expect(call.header("accept-encoding") == nil)
@@ -93,9 +99,17 @@ import Testing
             heard.method == "DELETE" ? .status(405) : .result(heard, #"{"tools":[]}"#)
         }
         defer { peer.stop() }
-        let client = try await MCPClient.connect(peer.target)
+        let traced = Mutex<[String]>([])
+        var options = ClientOptions()
+        options.trace = { event in
+            if case .httpRequest(let head) = event { traced.withLock { $0.append(head) } }
+        }
+        let client = try await MCPClient.connect(peer.target, options: options)
         _ = try await client.listTools()
         await client.close()
+        // LEG-27: whoever has the id has the session, so that it is not shown.
+        #expect(traced.withLock { $0 }.contains { $0.lowercased().contains("mcp-session-id: [redacted]") })
+        #expect(traced.withLock { $0 }.allSatisfy { !$0.contains("s-1") })
         let heard = peer.heard
         #expect(
             heard.map(\.rpcMethod) == [
@@ -187,6 +201,19 @@ import Testing
         await client.close()
     }
 
+    // HTTPC-11: a message that was too large for the server fails alone.
+    @Test(arguments: [413, 431]) func tooLargeForTheServer(_ status: Int) async throws {
+        let peer = try Self.modern { heard in
+            heard.header("mcp-name") == "big" ? .status(status) : .result(heard, #"{"content":[]}"#)
+        }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let error = await clientError { _ = try await client.callTool("big") }
+        #expect(error?.httpStatus == status)
+        #expect(try await client.callTool("small").content == [])
+        await client.close()
+    }
+
     @Test func errorsAreReadAtAnyStatus() async throws {
         for (status, id) in [(400, "ID"), (404, "ID"), (200, "ID"), (500, "null"), (400, "\"server-error\"")]
         {
@@ -197,7 +224,9 @@ import Testing
             }
             defer { peer.stop() }
             let client = try await MCPClient.connect(peer.target)
-            await #expect(throws: MCPError.invalidParams("m")) { try await client.request("tools/call") }
+            await #expect(throws: MCPError.invalidParams("m")) {
+                try await client.request("tools/call", ["name": "x"])
+            }
             #expect(peer.connections == 1)
             await client.close()
         }
@@ -373,7 +402,8 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError {
-            _ = try await client.request("tools/call", options: CallOptions(timeout: .milliseconds(50)))
+            _ = try await client.request(
+                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
         await eventually { peer.ended > 0 }
@@ -389,7 +419,8 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError {
-            _ = try await client.request("tools/call", options: CallOptions(timeout: .milliseconds(50)))
+            _ = try await client.request(
+                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
         await client.close()
@@ -408,7 +439,7 @@ import Testing
         }
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
-        _ = try await client.request("tools/call")
+        _ = try await client.request("tools/call", ["name": "x"])
         await eventually { peer.heard.last?.body?["result"] != nil }
         #expect(peer.heard.last?.body?["id"]?.string == "p")
         await client.close()

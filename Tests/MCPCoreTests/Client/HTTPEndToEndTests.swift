@@ -10,9 +10,11 @@ import Testing
     ) async throws {
         let running = try InProcessClientTests.server().start([.http(port: 0)])
         let address = try #require(running.addresses.first)
+        #expect("\(address)".hasPrefix("127.0.0.1:"))  // HTTP-04
         var options = ClientOptions()
         options.protocol = choice
-        let client = try await MCPClient.connect(.http("http://\(address)/mcp"), options: options)
+        let client = try await MCPClient.connect(
+            ClientTarget.http("http://\(address)/mcp").recorded([.client, .server]), options: options)
         if case .exactly(let version) = choice { #expect(client.protocolVersion == version) }
         #expect(client.serverInfo?.name == "calc")
         #expect(try await client.listTools().count == 5)

@@ -93,7 +93,9 @@ final class HTTPPeer: Sendable {
         try Syscalls.listen(socket.rawValue, backlog: 64)
         let port = try Syscalls.localAddress(socket.rawValue)?.port ?? 0
         endpoint = unixPath ?? "127.0.0.1:\(port)"
-        target = unixPath.map { .unix(path: $0, endpoint: "/mcp") } ?? .http("http://127.0.0.1:\(port)/mcp")
+        let target: ClientTarget =
+            unixPath.map { .unix(path: $0, endpoint: "/mcp") } ?? .http("http://127.0.0.1:\(port)/mcp")
+        self.target = target.recorded()
         listener = socket.release()
         let flags = fcntl(listener, F_GETFL)
         _ = fcntl(listener, F_SETFL, flags & ~O_NONBLOCK)

@@ -40,10 +40,12 @@ import Testing
     static let choices: [ClientOptions.ProtocolChoice] =
         [.auto] + ProtocolVersion.known.map { .exactly($0) }
 
+    // JRPC-29, VER-11, LIFE-08
     @Test(arguments: choices) func everything(_ choice: ClientOptions.ProtocolChoice) async throws {
         var options = ClientOptions()
         options.protocol = choice
-        let client = try await MCPClient.connect(.inProcess(try Self.server()), options: options)
+        let client = try await MCPClient.connect(
+            ClientTarget.inProcess(try Self.server()).recorded([.client, .server]), options: options)
         if case .exactly(let version) = choice { #expect(client.protocolVersion == version) }
         #expect(client.serverInfo?.name == "calc")
         #expect(client.instructions == "Use add.")
@@ -62,7 +64,7 @@ import Testing
 
         #expect(try await client.listResources().map(\.uri) == ["mem://a"])
         #expect(try await client.listResourceTemplates().map(\.uriTemplate) == ["mem://t/{x}"])
-        #expect(try await client.readResource("mem://t/y").first?.text == "y")
+        #expect(try await client.readResource("mem://t/y").first?.text == "y")  // RES-20
         #expect(try await client.listPrompts().map(\.name) == ["greet"])
         let prompt = try await client.getPrompt("greet", ["who": "Bob"])
         #expect(prompt.messages.first?.content.text == "Hello Bob")
@@ -76,7 +78,8 @@ import Testing
     {
         var options = ClientOptions()
         options.protocol = choice
-        let client = try await MCPClient.connect(.inProcess(try Self.server()), options: options)
+        let client = try await MCPClient.connect(
+            ClientTarget.inProcess(try Self.server()).recorded([.client, .server]), options: options)
         let seen = Mutex<[Double]>([])
         _ = try await client.callTool(
             "steps", options: CallOptions { progress in seen.withLock { $0.append(progress.progress) } })
@@ -101,7 +104,7 @@ import Testing
         try server.register(Tool("two", inputSchema: ["type": "object"])) { _, _ in
             CallToolResult(content: [.text("a"), .text("b")])
         }
-        let client = try await MCPClient.connect(.inProcess(server))
+        let client = try await MCPClient.connect(ClientTarget.inProcess(server).recorded([.client, .server]))
         #expect(try await client.call("wrapped") == 7)
         let shape = await clientError { _ = try await client.call("wrapped", as: Sum.self) }
         #expect(shape?.kind == .protocolViolation)

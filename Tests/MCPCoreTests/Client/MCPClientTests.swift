@@ -38,12 +38,15 @@ import Testing
             (#"{"code":-32601,"message":"m","data":"tools/x"}"#, -32601, "m", "tools/x"),
             (#"{"code":-32601,"message":"m","data":""}"#, -32601, "m", ""),
             (#"{}"#, 0, "", nil),
+            // ERR-05, ERR-08
+            (#"{"code":-32002,"message":"Resource not found"}"#, -32002, "Resource not found", nil),
+            (#"{"code":-32001,"message":"own"}"#, -32001, "own", nil),
         ] as [(String, Int, String, String?)])
     func errors(_ error: String, _ code: Int, _ message: String, _ data: String?) async throws {
         let transport = Script.legacy { _ in [.message(#"{"jsonrpc":"2.0","id":ID,"error":\#(error)}"#)] }
         let client = try await MCPClient.connect(transport.target)
         await #expect(throws: MCPError(code: code, message: message, data: data.map { .string($0) })) {
-            try await client.request("prompts/get")
+            try await client.request("prompts/get", ["name": "x"])
         }
         await client.close()
     }
@@ -149,7 +152,7 @@ import Testing
 
     // MARK: Progress, time limits, cancellation
 
-    @Test func progressCarriesTheID() async throws {  // PROG-01
+    @Test func progressCarriesTheID() async throws {  // PROG-01, PROG-05
         let seen = Mutex<[Progress]>([])
         let transport = Script.modern { _ in
             [
@@ -175,7 +178,7 @@ import Testing
         await client.close()
     }
 
-    @Test(arguments: [false, true]) func silenceTimesOut(_ isHTTP: Bool) async throws {  // CANC-01, CANC-08
+    @Test(arguments: [false, true]) func silenceTimesOut(_ isHTTP: Bool) async throws {  // CANC-01, CANC-08, ERR-11
         let transport = Script.modern(isHTTP: isHTTP) { _ in [] }
         let client = try await MCPClient.connect(transport.target)
         let error = await clientError {
@@ -218,7 +221,8 @@ import Testing
         let client = try await MCPClient.connect(transport.target)
         let error = await clientError {
             _ = try await client.request(
-                "tools/call", options: CallOptions(timeout: .seconds(60), deadline: .milliseconds(20)))
+                "tools/call", ["name": "x"],
+                options: CallOptions(timeout: .seconds(60), deadline: .milliseconds(20)))
         }
         #expect(error?.kind == .timeout)
         #expect(error?.message.contains("deadline") == true)
@@ -228,7 +232,7 @@ import Testing
     @Test(arguments: [false, true]) func taskCancellation(_ isLegacy: Bool) async throws {
         let transport = isLegacy ? Script.legacy(isHTTP: true) { _ in [] } : Script.modern { _ in [] }
         let client = try await MCPClient.connect(transport.target)
-        let call = Task { try await client.request("tools/call") }
+        let call = Task { try await client.request("tools/call", ["name": "x"]) }
         await eventually { transport.methods.last == "tools/call" }
         call.cancel()
         let error = await clientError { _ = try await call.value }
@@ -244,7 +248,7 @@ import Testing
         let client = try await MCPClient.connect(transport.target)
         let call = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            return try await client.request("tools/call")
+            return try await client.request("tools/call", ["name": "x"])
         }
         let error = await clientError { _ = try await call.value }
         #expect(error?.kind == .cancelled)
@@ -363,7 +367,7 @@ import Testing
 
     // MARK: Pages
 
-    @Test func pagesAreFetchedToTheEnd() async throws {  // PAGE-03, PAGE-04
+    @Test func pagesAreFetchedToTheEnd() async throws {  // PAGE-03, PAGE-04, PAGE-05
         let transport = Script.modern { sent in
             switch sent.json["params"]?["cursor"]?.string {
             case nil: [Script.result(#"{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":""}"#)]

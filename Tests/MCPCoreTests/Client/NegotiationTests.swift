@@ -2,7 +2,7 @@ import Testing
 
 @testable import MCPCore
 
-/// The era table: DUAL-10 to DUAL-18, LIFE-04, VER-04.
+/// The era table: DUAL-10 to DUAL-16, DUAL-18, LIFE-04, VER-04.
 @Suite struct NegotiationTests {
     enum Outcome: Sendable, Equatable {
         case speaks(String)
@@ -66,7 +66,7 @@ import Testing
         Row(
             name: "the child dies", discover: [.closed(ClientError(.connectionClosed, "gone"))],
             outcome: .fails(.connectionClosed)),
-        // HTTP: DUAL-14 to DUAL-18
+        // HTTP: DUAL-14 to DUAL-16, DUAL-18
         Row(
             name: "http discover answered", isHTTP: true, discover: [Script.result(Script.discovered)],
             outcome: .speaks("2026-07-28")),
@@ -189,9 +189,26 @@ import Testing
         #expect(client.serverCapabilities.hasTools)
         let meta = transport.sent[0].json["params"]?["_meta"]
         #expect(meta?["io.modelcontextprotocol/protocolVersion"]?.string == "2026-07-28")  // VER-01, VER-09
+        // META-05 to META-07
         #expect(meta?["io.modelcontextprotocol/clientCapabilities"]?.bytes.count == 2)
         #expect(meta?["io.modelcontextprotocol/clientInfo"]?["name"]?.string == "swift-mcp-core")
         await client.close()
+    }
+
+    // DUAL-19: the era is found out once.
+    @Test(arguments: [false, true]) func theEraIsRemembered(_ isHTTP: Bool) async throws {
+        for isLegacy in [false, true] {
+            let answer = [Script.result(#"{"resultType":"complete","tools":[],"ttlMs":0}"#)]
+            let transport =
+                isLegacy
+                ? Script.legacy(isHTTP: isHTTP) { _ in answer }
+                : Script.modern(isHTTP: isHTTP) { _ in answer }
+            let client = try await MCPClient.connect(transport.target)
+            for _ in 0 ..< 3 { _ = try await client.listTools() }
+            #expect(transport.methods.count { $0 == "server/discover" } == 1)
+            #expect(transport.methods.count { $0 == "initialize" } == (isLegacy ? 1 : 0))
+            await client.close()
+        }
     }
 
     @Test func legacyProfile() async throws {

@@ -39,7 +39,7 @@ final class ScriptedTransport: ClientTransport {
     var abandoned: [Int64] { state.withLock { $0.abandoned } }
     var closings: Int { state.withLock { $0.closings } }
 
-    var target: ClientTarget { ClientTarget("script") { (_) throws(ClientError) in self } }
+    var target: ClientTarget { ClientTarget("script") { (_) throws(ClientError) in self }.recorded() }
 
     func start(_ inbox: any ClientInbox) { state.withLock { $0.inbox = inbox } }
 

@@ -5,7 +5,7 @@ import Testing
 
 private func isInstalled(_ program: String) -> Bool { (try? ProcessLaunch(program).resolvedProgram()) != nil }
 
-/// The stdio client against real programs.
+/// STDIO-20: the stdio client against real programs.
 @Suite struct StdioClientTransportTests {
     /// A server in Python: `answer(request)` returns what is printed, or None.
     static func python(_ answer: String, before: String = "") -> ClientTarget {
@@ -25,7 +25,7 @@ private func isInstalled(_ program: String) -> Bool { (try? ProcessLaunch(progra
                 m = r.get("method")
             \(body)
             """
-        return .command("python3", ["-c", script])
+        return ClientTarget.command("python3", ["-c", script]).recorded()
     }
 
     private func connect(_ target: ClientTarget, _ options: ClientOptions = ClientOptions()) async
@@ -83,7 +83,7 @@ private func isInstalled(_ program: String) -> Bool { (try? ProcessLaunch(progra
         #expect(error?.kind == .protocolViolation)
     }
 
-    @Test func silentProgramEndsInBoundedTime() async {
+    @Test func silentProgramEndsInBoundedTime() async {  // STDIO-13, LIFE-13
         var options = ClientOptions()
         options.connectTimeout = .milliseconds(50)
         let start = ContinuousClock.now
@@ -96,7 +96,7 @@ private func isInstalled(_ program: String) -> Bool { (try? ProcessLaunch(progra
     // MARK: Servers
 
     @Test(.enabled(if: isInstalled("python3"), "python3 is not installed"))
-    func conversation() async throws {
+    func conversation() async throws {  // STDIO-01, STDIO-04, STDIO-06: each line has to be JSON
         let target = Self.python(
             """
             if m == "server/discover": say(result(r, DISCOVER))
@@ -111,7 +111,7 @@ private func isInstalled(_ program: String) -> Bool { (try? ProcessLaunch(progra
         #expect(result["content"] != nil)
         await client.close()
         #expect(lines.withLock { $0 } == ["to stderr"])
-        let late = await clientError { _ = try await client.request("tools/call") }
+        let late = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(late?.kind == .connectionClosed)
         await client.close()
     }

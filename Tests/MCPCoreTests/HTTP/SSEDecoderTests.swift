@@ -81,7 +81,7 @@ import Testing
         #expect(try settled(stream.utf8).retry == retry)
     }
 
-    /// LEG-06: a priming event sets the id for resumption; without data it is not handed out.
+    /// A priming event sets the id for resumption; without data it is not handed out.
     @Test(arguments: [
         ("id: 7\n\n", "7"), ("id: 7\ndata: x\n\nid\n\n", ""), ("id: 7\n", ""), ("id: 7\nid: a\u{0}\n\n", "7"),
     ])

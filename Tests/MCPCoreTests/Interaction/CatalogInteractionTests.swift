@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CatalogInteractionTests {
     // MARK: Opening
 
-    // VER-05, VER-07, VER-08, CACHE-01
+    // VER-05, VER-07, VER-08, CACHE-01, TOOL-01, RES-01, PROM-01
     @Test(arguments: Setting.modern) func discover(_ setting: Setting) async throws {
         try await withClient(setting, try TestServer().server) { client in
             let reply = await client.request("server/discover")
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    // LIFE-02, LIFE-03, DUAL-21
+    // LIFE-02, LIFE-03, DUAL-21, TOOL-01, RES-01, PROM-01
     @Test(arguments: Setting.legacy) func initialize(_ setting: Setting) async throws {
         try await withServer(setting, try TestServer().server) { served in
             let client = try served.silentClient()
@@ -172,7 +172,7 @@ import Testing
             let text = try #require(await client.request("resources/read", ["uri": "mem://a"]).result)
             #expect(
                 text["contents"]?.value == [["uri": "mem://a", "mimeType": "text/plain", "text": "hello"]])
-            // What is read may be one caller's alone (CACHE-08).
+            // What is read may be one caller's alone.
             #expect(text["cacheScope"]?.string == (setting.isModern ? "private" : nil))
             #expect(text["ttlMs"]?.int == (setting.isModern ? 0 : nil))
             let blob = try #require(await client.request("resources/read", ["uri": "mem://bytes"]).result)
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    // RES-06, RES-07, ERR-09, DUAL-22
+    // RES-06, RES-07, RES-17, ERR-07, ERR-09, DUAL-22
     @Test(arguments: Setting.all) func missingResource(_ setting: Setting) async throws {
         try await withClient(setting, try TestServer().server) { client in
             for uri in ["mem://none", "mem://item/none", "file:///etc/passwd"] {
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    // PROM-04, PROM-06, ERR-13
+    // PROM-04, PROM-06, PROM-09, ERR-13
     @Test(arguments: Setting.all) func promptErrors(_ setting: Setting) async throws {
         try await withClient(setting, try TestServer().server) { client in
             let missing = await client.request("prompts/get", ["name": "greet"])

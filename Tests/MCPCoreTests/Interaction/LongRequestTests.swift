@@ -4,7 +4,7 @@ import Testing
 
 /// Progress, cancellation and deadlines in every revision over every leg.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct LongRequestTests {
-    // PROG-02, PROG-03, JRPC-30, HTTP-18
+    // PROG-02, PROG-03, JRPC-30, HTTP-18, HTTP-20, LEG-04, LEG-11, META-17
     @Test(arguments: Setting.all, ["t1", 42] as [JSONValue])
     func progress(_ setting: Setting, _ token: JSONValue) async throws {
         try await withClient(setting, try TestServer().server) { client in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    // CANC-01, CANC-03, STDIO-12, HTTP-24, HTTP-25, HTTP-26
+    // CANC-01, CANC-03, CANC-11, STDIO-12, HTTP-24, HTTP-25, HTTP-26
     @Test(arguments: Setting.all) func cancellation(_ setting: Setting) async throws {
         let test = try TestServer()
         try await withClient(setting, test.server) { client in

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    // TOOL-11, JRPC-05, JRPC-06, META-11
+    // TOOL-11, JRPC-05, JRPC-06, META-08, META-11, LEG-04
     @Test(arguments: Setting.all) func call(_ setting: Setting) async throws {
         try await withClient(setting, try TestServer().server) { client in
             for (tool, arguments, text) in [

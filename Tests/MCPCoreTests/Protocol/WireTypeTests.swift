@@ -37,7 +37,7 @@ import Testing
         annotations: notes,
         icons: [icon], meta: meta)
 
-    // TOOL-05, META-18, META-20
+    // TOOL-05, META-18, META-20, EXT-05
     @Test func tools() throws {
         try Self.roundTrip(Self.tool)
         let base: Set = ["name", "description", "inputSchema"]
@@ -148,7 +148,7 @@ import Testing
 
     // MARK: Content
 
-    // TOOL-26, TOOL-29
+    // TOOL-26, TOOL-29, PROM-10
     @Test func blocks() throws {
         var unknown = ContentBlock(type: .init(rawValue: "hologram"))
         unknown.unknown = ["type": "hologram", "depth": 3]
@@ -216,6 +216,7 @@ import Testing
         #expect(error?.path == path)
     }
 
+    // CAP-03
     @Test func openCapabilities() throws {
         let server = try ServerCapabilities(json: ["tools": ["listChanged": true], "com.example/x": [:]])
         #expect(server.hasTools)

@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    // PAGE-07: instances that share the key and the list take each other's cursors.
+    // PAGE-07, JRPC-28: instances that share the key and the list take each other's cursors.
     @Test func cursorsOfAnotherInstance() async throws {
         func make(_ key: UInt8) throws -> MCPServer {
             var options = ServerOptions()

@@ -14,7 +14,12 @@ final class HTTPLink: RawLink {
     private let state = Mutex(State())
     private let port: UInt16
 
-    init(port: UInt16) { self.port = port }
+    private let recorder: MessageRecorder
+
+    init(port: UInt16, _ recorder: MessageRecorder) {
+        self.port = port
+        self.recorder = recorder
+    }
 
     var heard: [RawJSON] { state.withLock { $0.heard } }
 
@@ -23,7 +28,7 @@ final class HTTPLink: RawLink {
     }
 
     func exchange(_ message: RawMessage) async -> RawReply {
-        guard let socket = try? WireSocket(port: port) else { return RawReply() }
+        guard let socket = try? WireSocket(port: port, isRecorded: false) else { return RawReply() }
         if let id = message.id { state.withLock { $0.sockets[id] = socket } }
         let fields = message.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
         let request =
@@ -43,6 +48,7 @@ final class HTTPLink: RawLink {
     }
 
     private func hear(_ event: String) {
+        recorder.saw(event, from: .server)
         guard let json = try? RawJSON(validating: event) else { return }
         let listener = state.withLock { state in
             state.heard.append(json)

@@ -14,7 +14,13 @@ import Glibc
 final class WireSocket: Sendable {
     private let descriptor: FileDescriptor
 
-    init(port: UInt16) throws {
+    /// Checks what comes back; nil where somebody else does.
+    fileprivate let recorder: MessageRecorder?
+    private let sent = Mutex<[UInt8]>([])
+
+    init(port: UInt16, isRecorded: Bool = true) throws {
+        // A message without a claim, and without a handshake on this connection, belongs to an older session.
+        recorder = isRecorded ? MessageRecorder([.server], version: "2025-11-25") : nil
         SignalWatch.ignoreBrokenPipes()
         guard let address = SocketAddress(numeric: "127.0.0.1", port: port) else { throw NothingThere() }
         descriptor = try Syscalls.streamSocket(address.domain)
@@ -31,6 +37,7 @@ final class WireSocket: Sendable {
     func send(_ text: String) { send(Array(text.utf8)) }
 
     func send(_ bytes: [UInt8]) {
+        if recorder != nil { sent.withLock { $0 += bytes } }
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = unsafe rest.withUnsafeBytes {
@@ -38,6 +45,18 @@ final class WireSocket: Sendable {
             }
             guard sent > 0 else { return }
             rest = rest.dropFirst(sent)
+        }
+    }
+
+    /// The JSON bodies of what was sent since the last time.
+    fileprivate func takeBodies() -> [String] {
+        let text = sent.withLock { sent in
+            defer { sent = [] }
+            return String(decoding: sent, as: UTF8.self)
+        }
+        return text.split(separator: "\r\n\r\n").dropFirst().map { part in
+            let end = ["POST /", "GET /", "DELETE /"].compactMap { part.firstRange(of: $0)?.lowerBound }.min()
+            return String(part[..<(end ?? part.endIndex)])
         }
     }
 
@@ -86,6 +105,19 @@ struct WireReader {
 
     /// The next response, or nil when the connection ends before it is complete.
     mutating func response(onEvent: (String) -> Void = { _ in }) -> WireResponse? {
+        guard let recorder = socket.recorder else { return read(onEvent: onEvent) }
+        for body in socket.takeBodies() { recorder.saw(body, from: .client) }
+        let response = read { event in
+            recorder.saw(event, from: .server)
+            onEvent(event)
+        }
+        if let response, response.headers["content-type"] == "application/json" {
+            recorder.saw(response.body, from: .server)
+        }
+        return response
+    }
+
+    private mutating func read(onEvent: (String) -> Void) -> WireResponse? {
         guard let head = take(through: "\r\n\r\n") else { return nil }
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: true)
         guard let first = lines.first?.split(separator: " "), first.count >= 2, let status = Int(first[1])

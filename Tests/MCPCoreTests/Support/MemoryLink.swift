@@ -9,7 +9,10 @@ final class MemoryLink: RawLink {
     private let tasks = Mutex<[RequestID: Task<[UInt8]?, Never>]>([:])
     private let connection = Mutex<MCPConnection?>(nil)
 
-    init(_ server: MCPServer) {
+    private let recorder: MessageRecorder
+
+    init(_ server: MCPServer, _ recorder: MessageRecorder) {
+        self.recorder = recorder
         let made = server.connection { [weak self] message in self?.hear(message) }
         connection.withLock { $0 = made }
     }
@@ -22,6 +25,7 @@ final class MemoryLink: RawLink {
 
     @discardableResult
     private func hear(_ message: [UInt8]) -> RawJSON? {
+        recorder.saw(ByteSlice(message), from: .server)
         guard let json = try? RawJSON(validating: ByteSlice(message)) else { return nil }
         log.withLock { $0.append(json) }
         listener.withLock { $0 }?(json)

@@ -48,14 +48,23 @@ final class RawClient: Sendable {
     /// What the client says it can do.
     let capabilities: JSONObject
     private let link: any RawLink
+    private let recorder: MessageRecorder
     private let lastID = Atomic<Int>(0)
     private let session = Mutex<String?>(nil)
     private let isOpen = Atomic<Bool>(false)
 
-    init(_ setting: Setting, _ link: any RawLink, capabilities: JSONObject = [:]) {
+    init(
+        _ setting: Setting, _ link: any RawLink, _ recorder: MessageRecorder, capabilities: JSONObject = [:]
+    ) {
         self.setting = setting
         self.link = link
+        self.recorder = recorder
         self.capabilities = capabilities
+    }
+
+    func close() async {
+        await link.close()
+        recorder.report()
     }
 
     /// Calls `listener` with every message that comes.
@@ -128,6 +137,12 @@ final class RawClient: Sendable {
     {
         var message = RawMessage(text: text, id: id.flatMap { RequestID(RawJSON($0)) })
         message.headers = headers + sessionHeaders()
+        return await exchange(message)
+    }
+
+    private func exchange(_ message: RawMessage) async -> RawReply {
+        recorder.saw(message.text, from: .client)
+        defer { recorder.report() }
         return await link.exchange(message)
     }
 
@@ -150,7 +165,7 @@ final class RawClient: Sendable {
         let text = JSONValue.object(message).serialized()
         var raw = RawMessage(text: text, id: id.flatMap { RequestID(RawJSON($0)) })
         raw.headers = headers(method, params)
-        return await link.exchange(raw)
+        return await exchange(raw)
     }
 
     /// HDR-01, HDR-02, HDR-04, HDR-05

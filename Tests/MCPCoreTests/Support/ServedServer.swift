@@ -8,7 +8,7 @@ final class ServedServer: Sendable {
     let setting: Setting
     private let server: MCPServer
     private let running: RunningServer?
-    private let links = Mutex<[any RawLink]>([])
+    private let clients = Mutex<[RawClient]>([])
 
     init(_ setting: Setting, _ server: MCPServer) throws {
         self.setting = setting
@@ -31,14 +31,16 @@ final class ServedServer: Sendable {
 
     /// One more client, which has not said anything yet.
     func silentClient(capabilities: JSONObject = [:]) throws -> RawClient {
+        let recorder = MessageRecorder([.server], version: setting.version)
         let link: any RawLink =
             switch setting.leg {
-            case .inMemory: MemoryLink(server)
-            case .stdio: try StdioLink(server)
-            case .http: HTTPLink(port: try port())
+            case .inMemory: MemoryLink(server, recorder)
+            case .stdio: try StdioLink(server, recorder)
+            case .http: HTTPLink(port: try port(), recorder)
             }
-        links.withLock { $0.append(link) }
-        return RawClient(setting, link, capabilities: capabilities)
+        let client = RawClient(setting, link, recorder, capabilities: capabilities)
+        clients.withLock { $0.append(client) }
+        return client
     }
 
     /// One more client, which has done what its revision asks for at the beginning.
@@ -49,7 +51,7 @@ final class ServedServer: Sendable {
     }
 
     func stop() async {
-        for link in links.withLock({ $0 }) { await link.close() }
+        for client in clients.withLock({ $0 }) { await client.close() }
         await running?.stop()
     }
 }

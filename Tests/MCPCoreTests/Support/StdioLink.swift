@@ -25,7 +25,10 @@ final class StdioLink: RawLink {
     private let state: Mutex<State>
     private let loop: EventLoop
 
-    init(_ server: MCPServer) throws {
+    private let recorder: MessageRecorder
+
+    init(_ server: MCPServer, _ recorder: MessageRecorder) throws {
+        self.recorder = recorder
         SignalWatch.ignoreBrokenPipes()
         let (inReader, inWriter) = try Syscalls.pipe()
         let (outReader, outWriter) = try Syscalls.pipe()
@@ -65,6 +68,7 @@ final class StdioLink: RawLink {
     }
 
     private func hear(_ line: ByteSlice) {
+        recorder.saw(line, from: .server)
         let json = (try? RawJSON(validating: line)) ?? RawJSON(JSONValue.string("not JSON: \(String(line))"))
         let id = json["method"] == nil ? json["id"].flatMap(RequestID.init) : nil
         let (waiting, listener) = state.withLock { state in
@@ -101,6 +105,7 @@ final class StdioLink: RawLink {
 
     /// Writes one line.
     func write(_ text: String) {
+        for line in text.split(separator: "\n") { recorder.saw(String(line), from: .client) }
         state.withLock { state in
             if state.input >= 0 { try? writeText(state.input, text + "\n") }
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
     private static func message(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    // JRPC-26
+    // JRPC-26, STDIO-19
     @Test func handleKeepsNothing() async throws {
         let server = try TestServer().server
         let answer = await server.handle(Self.message(HTTPServerTests.body("server/discover")))

@@ -65,7 +65,7 @@ import Testing
         .init("empty", post(""), 400, -32700),
         .init("id null", post(body("server/discover", id: "null")), 400, -32600),
         .init("deep", post(String(repeating: "[", count: 200)), 400, -32700),
-        // HTTP-10 to HTTP-14
+        // HTTP-10, HTTP-11, HTTP-12, HTTP-14
         .init("unknown method", post(body("no/such"), method: "no/such"), 404, -32601),
         .init(
             "unknown version",
@@ -94,6 +94,7 @@ import Testing
         .init("PUT", "PUT /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{}", 405),
         .init("OPTIONS", "OPTIONS /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 405),
         .init("TRACE", "TRACE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 501),
+        // HTTP-01
         .init("other path", post(discover, path: "/other"), 404),
         .init("path with a query", post(discover, path: "/mcp?x=1"), 200),
         .init("token in the URL", post(discover, path: "/mcp?access_token=s"), 400),
@@ -105,7 +106,7 @@ import Testing
         .init("accepts HTML", post(discover, accept: "text/html"), 406),
         .init("accepts anything", post(discover, accept: "*/*"), 200),
         .init("no Accept", post(discover, accept: nil), 200),
-        // HTTP-17
+        // HTTP-17, HTTP-23
         .init(
             "session id on a modern request",
             post(discover, more: "Mcp-Session-Id: nonsense\r\nLast-Event-ID: 7\r\n"),
@@ -191,7 +192,7 @@ import Testing
         )
     }
 
-    // LEG-21 to LEG-26
+    // LEG-21, LEG-23, LEG-24, LEG-26
     @Test(arguments: Setting.versions.dropLast()) func lifeOfASession(_ version: String) async throws {
         try await Self.withPort { port in
             let statuses = try await Self.blocking { () throws -> [Int?] in

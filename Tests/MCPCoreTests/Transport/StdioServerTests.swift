@@ -10,7 +10,8 @@ import Testing
     private static func lines(
         _ text: String, _ server: MCPServer? = nil
     ) async throws -> [RawJSON] {
-        let link = try StdioLink(try server ?? TestServer().server)
+        let link = try StdioLink(
+            try server ?? TestServer().server, MessageRecorder([.server], version: "2025-11-25"))
         link.write(text)
         await link.close()
         for _ in 0 ..< 100_000 where !link.isAtEnd { await Task.yield() }
@@ -33,7 +34,7 @@ import Testing
     // STDIO-14: what was read is answered before the end, also the last line without its newline.
     @Test func answersBeforeTheEnd() async throws {
         let test = try TestServer()
-        let link = try StdioLink(test.server)
+        let link = try StdioLink(test.server, MessageRecorder([.server], version: "2025-11-25"))
         let meta = HTTPServerTests.meta
         for number in 0 ..< 20 {
             link.write(

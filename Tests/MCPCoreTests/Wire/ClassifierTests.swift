@@ -155,7 +155,7 @@ struct ClassifierCase: Sendable, CustomTestStringConvertible {
             "unknown version over HTTP", meta(#""2031-01-01""#, "{}"),
             headers("tools/list", version: "2031-01-01"),
             .refused(-32022, status: 400)),
-        // AMB-9
+        // DUAL-05
         .init("legacy version in _meta", meta(#""2025-11-25""#, "{}"), .refused(-32022, status: 400)),
         .init("version before capabilities", meta(#""2031-01-01""#, nil), .refused(-32022, status: 400)),
         // META-10
@@ -290,7 +290,7 @@ struct ClassifierCase: Sendable, CustomTestStringConvertible {
                 == ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
     }
 
-    // Table 1
+    // HTTP-15: only some codes have a status of their own.
     @Test(arguments: [
         (-32700, 400), (-32600, 400), (-32601, 404), (-32602, 200), (-32603, 200), (-32002, 200),
         (-32020, 400), (-32021, 400), (-32022, 400), (503, 503), (504, 200), (7, 200),

@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+/// Every requirement has a test, or a reason why it has none.
+@Suite struct RequirementTests {
+    private let scan = TestScan.shared
+
+    @Test func theTableIsRead() {
+        #expect(Requirements.unreadable == [])
+        #expect(Requirements.all.count == 524)
+        #expect(Requirements.byID.count == Requirements.all.count)
+        for section in Requirements.sections {
+            for (place, requirement) in section.requirements.enumerated() {
+                let number = place + 1
+                #expect(requirement.id == "\(section.prefix)-\(number < 10 ? "0" : "")\(number)")
+                #expect(["server", "client", "both"].contains(requirement.side))
+            }
+        }
+    }
+
+    @Test func everyRequirementHasATestOrAReason() {
+        var missing: [String] = []
+        var underWay = 0
+        for requirement in Requirements.all {
+            let reason = Requirements.reasonByID[requirement.id]
+            if scan.tests[requirement.id] != nil {
+                #expect(reason?.isPartial ?? true, "\(requirement.id) has tests, and a reason to have none")
+            } else if reason != nil {
+                #expect(reason?.isPartial == false, "\(requirement.id) is partly proved, and has no test")
+            } else if Requirements.isUnderWay(requirement.id) {
+                underWay += 1
+            } else {
+                missing.append(requirement.id)
+            }
+        }
+        #expect(missing == [], "\(missing.count) requirements have neither a test nor a reason")
+        if !Requirements.underWay.isEmpty { print("\(underWay) requirements are under way") }
+    }
+
+    @Test func everyIDExists() {
+        for (id, place) in scan.mentions { #expect(Requirements.byID[id] != nil, "\(place): \(id)") }
+        for reason in Requirements.reasons { #expect(Requirements.byID[reason.id] != nil, "\(reason.id)") }
+        for id in Requirements.underWay {
+            #expect(Requirements.byID[id] != nil || Requirements.prefixes.contains(id), "\(id)")
+        }
+    }
+
+    @Test func everyReasonIsOne() {
+        #expect(Requirements.reasonByID.count == Requirements.reasons.count)
+        for reason in Requirements.reasons { #expect(reason.text.count > 30, "\(reason.id)") }
+    }
+
+    @Test func thePageIsUpToDate() throws {
+        let url = TestScan.folder.appendingPathComponent("../docs/requirements.md").standardized
+        let text = RequirementDocument.text(scan)
+        if ProcessInfo.processInfo.environment["MCP_WRITE_DOCS"] == "1" {
+            try Data(text.utf8).write(to: url)
+        }
+        let committed = (try? String(contentsOf: url, encoding: .utf8)) ?? ""
+        // Not with ==, which would print both pages.
+        let isSame = committed == text
+        #expect(isSame, "docs/requirements.md is out of date: run make docs")
+    }
+
+    // MARK: The scan itself
+
+    @Test func nothingHidesFromTheScan() {
+        #expect(scan.unseen == [])
+        #expect(scan.tests.values.reduce(0) { $0 + $1.count } > 300)
+    }
+
+    @Test func whatProves() {
+        let text = #"""
+            /// All of it: SEC-01.
+            @Suite(.serialized) struct OneTests {
+                // TOOL-01, see https://example.com/TOOL-09
+                @Test(arguments: [
+                    1, 2,
+                ]) func first(_ number: Int) {
+                    // TOOL-02 to TOOL-04: why
+                    let text = "// TOOL-10"
+                }
+
+                static let rows = [
+                    // TOOL-05
+                    1,
+                ]
+                static let unused = [2]  // TOOL-06
+
+                @Test("name", .timeLimit(.minutes(1)))
+                func second() async throws {  // TOOL-07
+                }
+
+                @Test(arguments: rows + [3]) func third(_ row: Int) {}
+
+                // TOOL-08
+                func helper() {}
+            }
+
+            // TOOL-08
+            struct Helper {}
+            """#
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let scan = TestScan(text: lines.joined(separator: "\n"))
+        #expect(
+            scan.tests == [
+                "SEC-01": ["OneTests"], "TOOL-01": ["OneTests.first"], "TOOL-02": ["OneTests.first"],
+                "TOOL-03": ["OneTests.first"], "TOOL-04": ["OneTests.first"], "TOOL-05": ["OneTests.third"],
+                "TOOL-07": ["OneTests.second"], "TOOL-09": ["OneTests.first"],
+            ])
+        #expect(scan.mentions.filter { $0.id == "TOOL-08" }.count == 2)
+        #expect(scan.mentions.contains { $0.id == "TOOL-06" })
+        #expect(
+            TestScan(text: "struct A {\n    struct B {\n        @Test func c() {}\n    }\n}").unseen.count
+                == 1)
+    }
+}
