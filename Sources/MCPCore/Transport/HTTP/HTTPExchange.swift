@@ -74,7 +74,7 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         case .end(let answer): end(answer)
         case .release(let retry): letGo(retry)
         }
-        waiting?.scheduleFlush()
+        connection?.scheduleFlush()
     }
 
     private func send(_ message: ByteSlice) {
