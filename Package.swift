@@ -36,6 +36,7 @@ let package = Package(
         .executableTarget(
             name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
         .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
+        .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(
@@ -52,7 +53,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
-                "example-behind-own-http", "example-forecast",
+                "example-behind-own-http", "example-forecast", "example-reports",
             ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -7,6 +7,7 @@ import Testing
         .deletingLastPathComponent()
     static let pages = [
         "README.md", "docs/quick-start.md", "docs/cli.md", "docs/daemon.md", "docs/architecture.md",
+        "docs/tasks.md", "docs/logging-and-completion.md",
     ]
 
     struct Block: Sendable, CustomTestStringConvertible {

@@ -10,6 +10,7 @@ import Testing
         let http = HTTPLimits()
         let options = HTTPServerOptions()
         let schema = SchemaLimits()
+        let tasks = TaskOptions()
         return [
             ("`ServerLimits.jsonDepth`", "\(server.jsonDepth) (\(JSONLimits.greatestDepth) at most)"),
             ("string request id", "\(RequestID.maximumBytes) bytes"),
@@ -20,6 +21,14 @@ import Testing
             ("`ServerLimits.requestsInFlight`", "\(server.requestsInFlight)"),
             ("`ServerLimits.requestDeadline`", seconds(server.requestDeadline)),
             ("`ServerLimits.outputBytes`", bytes(server.outputBytes)),
+            ("`ServerLimits.logMessages`", thousands(server.logMessages)),
+            ("values of one completion", "\(CompletionResult.maximumValues)"),
+            ("`TaskOptions.tasks`", thousands(tasks.tasks)),
+            ("`TaskOptions.ttl`", "\(seconds(tasks.ttl)) (\(seconds(tasks.maxTTL)) at most)"),
+            ("`TaskOptions.deadline`", seconds(tasks.deadline)),
+            ("`TaskOptions.resultBytes`", "\(bytes(tasks.resultBytes)) (64 KiB to 4 MiB)"),
+            ("`TaskOptions.totalBytes`", bytes(tasks.totalBytes)),
+            ("questions of one task", thousands(ServerTask.maximumQuestions)),
             ("`HTTPLimits.maxRequestLineBytes`", bytes(http.maxRequestLineBytes)),
             ("`HTTPLimits.maxHeaderBytes`", "\(bytes(http.maxHeaderBytes)), \(http.maxFields) fields"),
             ("`HTTPLimits.maxChunkExtensionBytes`", bytes(http.maxChunkExtensionBytes)),
@@ -38,6 +47,10 @@ import Testing
 
     static func bytes(_ count: Int) -> String {
         count >= 1 << 20 ? "\(count >> 20) MiB" : "\(count >> 10) KiB"
+    }
+
+    static func thousands(_ count: Int) -> String {
+        count < 1000 ? "\(count)" : "\(count / 1000),\(String(1000 + count % 1000).dropFirst())"
     }
 
     static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }

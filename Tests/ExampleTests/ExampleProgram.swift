@@ -90,10 +90,10 @@ final class ExampleProgram: @unchecked Sendable {
     }
 }
 
-/// Collects progress on whatever thread it comes.
-final class ProgressLog: Sendable {
-    private let log = Mutex<[Double]>([])
+/// Collects what comes on whatever thread.
+final class Recorder<Value: Sendable>: Sendable {
+    private let log = Mutex<[Value]>([])
 
-    var values: [Double] { log.withLock { $0 } }
-    func append(_ value: Double) { log.withLock { $0.append(value) } }
+    var values: [Value] { log.withLock { $0 } }
+    func append(_ value: Value) { log.withLock { $0.append(value) } }
 }

@@ -87,6 +87,45 @@ import Testing
         await client.close()
     }
 
+    @Test func reports() async throws {
+        var options = ClientOptions()
+        options.followsTasks = true
+        options.onElicit = { _ in .accept(["title": "Rivers of Bern"]) }
+        let said = Recorder<String>()
+        options.logLevel = .warning
+        options.onLog = { said.append($0.level.rawValue) }
+        let client = try await MCPClient.connect(
+            .command(ExampleProgram.path("example-reports")), options: options)
+        let report = try await client.callTool("report", ["topic": "rivers"])
+        #expect(report.text == "A report: Rivers of Bern")
+        #expect(try await client.callTool("clean").text == "3 reports deleted")
+        #expect(said.values == ["warning"])
+        await client.close()
+    }
+
+    @Test func reportsByHand() async throws {
+        let reference = #""ref":{"type":"ref/prompt","name":"summary"}"#
+        let outcome = try await ExampleProgram.run(
+            "example-reports",
+            input: Self.line(
+                1, "completion/complete",
+                reference
+                    + #","argument":{"name":"dialect","value":"S"},"context":{"arguments":{"language":"German"}}"#
+            )
+                + Self.line(
+                    2, "completion/complete", reference + #","argument":{"name":"language","value":"an"}"#)
+                + Self.line(3, "tools/call", #""name":"report","arguments":{"topic":"rivers"}"#))
+        let answers = try Self.messages(outcome.output).sorted {
+            ($0["id"]?.intValue ?? 0) < ($1["id"]?.intValue ?? 0)
+        }
+        #expect(
+            answers.map { $0["result"]?["completion"]?["values"] } == [
+                ["Swiss"], ["German", "Italian"], .none,
+            ])
+        // Without the extension the call is answered when the handler returns.
+        #expect(answers[2]["result"]?["content"]?[0]?["text"] == "A report: rivers")
+    }
+
     @Test func behindOwnHTTP() async throws {
         let program = try ExampleProgram.start("example-behind-own-http")
         defer { program.stop() }
@@ -98,7 +137,7 @@ import Testing
             #expect(try await client.listTools().map(\.name) == ["double", "steps"])
             #expect(try await client.callTool("double", ["n": 21]).text == "42")
             // This answer is an event stream.
-            let seen = ProgressLog()
+            let seen = Recorder<Double>()
             let result = try await client.callTool(
                 "steps", ["upTo": 3], options: CallOptions { seen.append($0.progress) })
             #expect(result.text == "counted to 3")

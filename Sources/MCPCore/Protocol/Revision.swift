@@ -37,6 +37,8 @@ struct Revision: Sendable, Hashable {
         static let ssePriming = Features(rawValue: 1 << 14)
         /// Event streams of a session can be taken up again.
         static let resumption = Features(rawValue: 1 << 15)
+        /// Either side may have extensions, under `capabilities.extensions`.
+        static let extensions = Features(rawValue: 1 << 16)
     }
 
     let version: ProtocolVersion
@@ -77,7 +79,7 @@ struct Revision: Sendable, Hashable {
             features: [
                 .annotations, .structured, .icons, .anyStructured, .stampedResults,
                 .argumentErrorsAreResults, .errorIDMayBeAbsent, .versionHeader, .completionsCapability,
-                .elicitation, .elicitationModes, .samplingTools, .completionContext,
+                .elicitation, .elicitationModes, .samplingTools, .completionContext, .extensions,
             ],
             resourceNotFound: -32602, index: 4),
     ]

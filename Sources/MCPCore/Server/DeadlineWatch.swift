@@ -1,6 +1,3 @@
-import Dispatch
-import Synchronization
-
 /// Ends requests whose handler takes too long: one answer, then the handler is cancelled.
 ///
 /// It sleeps until the earliest deadline and looks at all requests then. Since later requests mostly have
@@ -9,39 +6,19 @@ final class DeadlineWatch: Sendable {
     private let table: InFlightTable<Exchange>
     private let clock: any TimeSource
     private let counters: ServerCounters
-    private let next = Mutex(Int64.max)
-    private let queue = DispatchQueue(label: "mcp.deadlines")
+    private let alarm: Alarm
 
     init(table: InFlightTable<Exchange>, clock: any TimeSource, counters: ServerCounters) {
         self.table = table
         self.counters = counters
         self.clock = clock
+        alarm = Alarm(label: "mcp.deadlines", clock: clock)
     }
 
     func watch(_ exchange: Exchange) { arm(for: exchange.deadline) }
 
     private func arm(for deadline: Int64) {
-        let isEarlier = next.withLock { next in
-            guard deadline < next else { return false }
-            next = deadline
-            return true
-        }
-        guard isEarlier else { return }
-        let delay = max(0, deadline - clock.now.nanoseconds)
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
-            self?.wake(for: deadline)
-        }
-    }
-
-    private func wake(for deadline: Int64) {
-        // An earlier deadline came meanwhile and has its own wake-up.
-        let isMine = next.withLock { next in
-            guard next == deadline else { return false }
-            next = .max
-            return true
-        }
-        guard isMine else { return }
-        expire()
+        alarm.set(for: deadline) { [weak self] in self?.expire() }
     }
 
     /// Ends what is past its deadline and sleeps until the next one.

@@ -13,30 +13,49 @@ final class DeferredCall: Sendable {
     private enum Role {
         /// The client that waits for the answer to this request.
         case request
+        /// A task: the request was answered with its name.
+        case task(ServerTask)
+    }
+
+    private struct Work {
+        var handler: Task<Void, Never>?
+        var isStopped = false
     }
 
     private let role = Mutex(Role.request)
+    private let work = Mutex(Work())
+    /// Whether the call may become a task.
+    let taskSupport: TaskSupport
     /// What the handler asked, and what is answered.
     let asking: Mutex<Asking>
 
     init(
         _ request: Dispatcher.Request, _ exchange: Exchange, _ dispatcher: Dispatcher,
-        retry: InputRetry? = nil
+        retry: InputRetry? = nil, taskSupport: TaskSupport = .never
     ) {
         self.request = request
         self.exchange = exchange
         self.dispatcher = dispatcher
+        self.taskSupport = taskSupport
         asking = Mutex(Asking(retry))
     }
 
     /// Whether nobody waits for the outcome any more.
-    var isOver: Bool { exchange.isOver }
+    var isOver: Bool { task?.isOver ?? exchange.isOver }
+
+    /// The task that the call has become.
+    var task: ServerTask? {
+        role.withLock { role in if case .task(let task) = role { task } else { nil } }
+    }
+
+    func become(_ task: ServerTask) { role.withLock { $0 = .task(task) } }
 
     /// Who answers questions that are asked now.
     var inputSource: any InputSource {
         get throws(MCPError) {
             switch role.withLock({ $0 }) {
             case .request: try request.verdict.isModern ? rounds : ServerQuestions(self)
+            case .task(let task): task
             }
         }
     }
@@ -53,5 +72,26 @@ final class DeferredCall: Sendable {
                 return rounds
             }
         }
+    }
+
+    // MARK: The handler's work
+
+    /// Remembers the handler's work; stops it at once when that was asked for already.
+    func attach(_ handler: Task<Void, Never>) {
+        exchange.attach(handler)
+        let isStopped = work.withLock { work in
+            work.handler = handler
+            return work.isStopped
+        }
+        if isStopped { handler.cancel() }
+    }
+
+    /// Tells the handler to stop.
+    func stopWork() {
+        let handler = work.withLock { work in
+            work.isStopped = true
+            return work.handler
+        }
+        handler?.cancel()
     }
 }

@@ -62,6 +62,9 @@ extension Dispatcher {
         }
         // Any handler may log (LOG-01).
         writer.emptyObject("logging")
+        if tasks != nil, revision.has(.extensions) {
+            writer.member("extensions", .object([TaskOptions.identifier: [:]]))
+        }
         writer.endObject()
     }
 

@@ -15,6 +15,10 @@ extension Dispatcher {
             let name = request.message.raw(head.name)?.string ?? ""
             return fail(request, .invalidParams("Unknown tool: \(name)"), &writer)
         }
+        // Table 2, steps 13 and 14.
+        if entry.taskSupport == .required, request.verdict.isModern, !request.declaresTasks {
+            return fail(request, Self.missingTasks, &writer)
+        }
         let arguments = request.message.raw(head.arguments) ?? noArguments
         guard arguments.kind == .object else {
             return fail(request, .invalidParams("\"arguments\" must be an object"), &writer)
@@ -32,13 +36,16 @@ extension Dispatcher {
             return callNow(request, entry, arguments, &writer, body)
         case .asynchronous(let body):
             let call = ToolCall(name: entry.tool.name, arguments: arguments)
-            return `defer`(request, timeout: entry.timeout, &writer, sink) { [self] deferred in
-                await answer(request, entry) { try await body(call, RequestContext(request, deferred)) }
+            return `defer`(request, timeout: entry.timeout, task: entry.taskSupport, &writer, sink) {
+                [self] deferred in
+                await answer(request, entry, deferred) {
+                    try await body(call, RequestContext(request, deferred))
+                }
             }
         case .offloaded(let body):
             let call = ToolCall(name: entry.tool.name, arguments: arguments)
             return `defer`(request, timeout: entry.timeout, &writer, sink) { [self] deferred in
-                await answer(request, entry) {
+                await answer(request, entry, deferred) {
                     try await offload { try body(call, RequestContext(request, deferred)) }
                 }
             }
@@ -74,7 +81,7 @@ extension Dispatcher {
             let violation = outputViolation(entry, structured.map { writer.out.slice($0) }, result.isError)
         {
             writer.rewind(to: mark)
-            return refuseOutput(request, entry, violation, &writer)
+            return fail(request, refusal(ofOutput: violation, entry), &writer)
         }
         return close(request, from: mark, meta: meta, &writer)
     }
@@ -83,30 +90,46 @@ extension Dispatcher {
     private func answer(
         _ request: Request, _ entry: ToolEntry, failedWith error: any Error, _ writer: inout JSONWriter
     ) -> Disposition {
-        do {
-            let result = try result(of: entry, failedWith: error, revision: request.revision)
-            return write(result, for: request, &writer)
-        } catch {
-            return fail(request, error, &writer)
+        switch result(of: entry, failedWith: error, revision: request.revision) {
+        case .success(let result): write(result, for: request, &writer)
+        case .failure(let error): fail(request, error, &writer)
         }
     }
 
     // MARK: Later
 
+    /// Runs a handler. Its result is the answer to the request, or the end of the task that the call became.
     private func answer(
-        _ request: Request, _ entry: ToolEntry, _ body: () async throws -> CallToolResult
-    ) async -> Answer {
+        _ request: Request, _ entry: ToolEntry, _ call: DeferredCall,
+        _ body: () async throws -> CallToolResult
+    ) async -> Answer? {
+        let outcome = await outcome(of: entry, request.revision, body)
+        if let task = call.task {
+            tasks?.end(task, with: outcome, maxDepth: options.limits.jsonDepth - 2)
+            return nil
+        }
+        return answer { writer in
+            switch outcome {
+            case .success(let result): write(result, for: request, &writer)
+            case .failure(let error): fail(request, error, &writer)
+            }
+        }
+    }
+
+    private func outcome(
+        of entry: ToolEntry, _ revision: Revision, _ body: () async throws -> CallToolResult
+    ) async -> Result<CallToolResult, MCPError> {
         do {
             let result = try await body()
             let structured = result.structuredContent.map { RawJSON($0).bytes }
-            if entry.tool.showsOutputSchema(in: request.revision),
+            if entry.tool.showsOutputSchema(in: revision),
                 let violation = outputViolation(entry, structured, result.isError)
             {
-                return answer { refuseOutput(request, entry, violation, &$0) }
+                return .failure(refusal(ofOutput: violation, entry))
             }
-            return answer { write(result, for: request, &$0) }
+            return .success(result)
         } catch {
-            return answer { answer(request, entry, failedWith: error, &$0) }
+            return result(of: entry, failedWith: error, revision: revision)
         }
     }
 
@@ -137,28 +160,27 @@ extension Dispatcher {
     /// TOOL-18).
     private func result(
         of entry: ToolEntry, failedWith error: any Error, revision: Revision
-    ) throws(MCPError) -> CallToolResult {
+    ) -> Result<CallToolResult, MCPError> {
         switch error {
         case let error as MCPError:
-            guard let text = error.peerFailure else { throw error }
-            return .error(text)
+            guard let text = error.peerFailure else { return .failure(error) }
+            return .success(.error(text))
         // Never sent: the questions are the answer.
-        case let pending as InputPending: return .error(pending.description)
-        case let error as ToolError: return .error(error.description)
+        case let pending as InputPending: return .success(.error(pending.description))
+        case let error as ToolError: return .success(.error(error.description))
         case let error as JSONError where error.path != nil:
-            guard revision.has(.argumentErrorsAreResults) else {
-                throw .invalidParams("Arguments do not fit \(entry.tool.name): \(error)")
-            }
-            return .error("Arguments do not fit \(entry.tool.name): \(error)")
+            let text = "Arguments do not fit \(entry.tool.name): \(error)"
+            return revision.has(.argumentErrorsAreResults)
+                ? .success(.error(text)) : .failure(.invalidParams(text))
         case let error as JSONError where error.isTooDeep:
             log("the result of tool \(entry.tool.name) could not be encoded: \(error)")
-            throw .internalError("The result could not be encoded")
-        case is CancellationError: return .error("\(entry.tool.name) was cancelled")
+            return .failure(.internalError("The result could not be encoded"))
+        case is CancellationError: return .success(.error("\(entry.tool.name) was cancelled"))
         default:
             // The text of a foreign error may name files, hosts or queries: it goes to the log, not to the
             // peer.
             log("tool \(entry.tool.name) failed: \(error)")
-            return .error("\(entry.tool.name) failed")
+            return .success(.error("\(entry.tool.name) failed"))
         }
     }
 
@@ -184,13 +206,9 @@ extension Dispatcher {
         return output.isValid(value) ? nil : output.validate(value).map(\.description).joined(separator: "; ")
     }
 
-    private func refuseOutput(
-        _ request: Request, _ entry: ToolEntry, _ violation: String, _ writer: inout JSONWriter
-    ) -> Disposition {
+    private func refusal(ofOutput violation: String, _ entry: ToolEntry) -> MCPError {
         log("the result of tool \(entry.tool.name) does not fit its output schema: \(violation)")
-        return fail(
-            request, .internalError("The result of \(entry.tool.name) does not fit its output schema"),
-            &writer)
+        return .internalError("The result of \(entry.tool.name) does not fit its output schema")
     }
 
     /// Runs blocking code on the system's pool.

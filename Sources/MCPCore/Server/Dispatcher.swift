@@ -45,6 +45,8 @@ final class Dispatcher: Sendable {
     let subscriptions = Subscriptions()
     let counters = ServerCounters()
     let clock: any TimeSource
+    /// Nil when the tasks extension is off.
+    let tasks: TaskDesk?
     private let emptyArguments = RawJSON(unchecked: ByteSlice("{}"))
 
     init(
@@ -59,6 +61,9 @@ final class Dispatcher: Sendable {
         cursors = CursorSeal(key: stateKey)
         requestStates = RequestState(key: stateKey)
         deadlines = DeadlineWatch(table: inFlight, clock: clock, counters: counters)
+        tasks = options.tasks.map { [counters] options in
+            TaskDesk(options: options, clock: clock, counters: counters) { _ in }
+        }
     }
 
     /// What a request carries through its handling.
@@ -175,7 +180,7 @@ final class Dispatcher: Sendable {
         case .resources: registry.offersResources
         case .prompts: registry.offersPrompts
         case .completions: registry.offersCompletions
-        case .tasks: options.tasks != nil
+        case .tasks: tasks != nil
         }
     }
 
@@ -226,11 +231,12 @@ final class Dispatcher: Sendable {
 
     // MARK: Deferring
 
-    /// Runs `body` as a task and sends the answer that it returns.
+    /// Runs `body` as a task and sends the answer that it returns; nil when the request has its answer
+    /// already.
     func `defer`(
-        _ request: Request, timeout: Duration?, isEndless: Bool = false, _ writer: inout JSONWriter,
-        _ sink: SinkMaker,
-        _ body: @escaping @Sendable (DeferredCall) async -> Answer
+        _ request: Request, timeout: Duration?, isEndless: Bool = false, task support: TaskSupport = .never,
+        _ writer: inout JSONWriter, _ sink: SinkMaker,
+        _ body: @escaping @Sendable (DeferredCall) async -> Answer?
     ) -> Disposition {
         guard let id = request.message.id else { return fail(request, .invalidRequest("Bad id"), &writer) }
         let retry: InputRetry?
@@ -264,9 +270,10 @@ final class Dispatcher: Sendable {
             return fail(request, error, &writer)
         }
         deadlines.watch(exchange)
-        let call = DeferredCall(request, exchange, self, retry: retry)
+        let call = DeferredCall(request, exchange, self, retry: retry, taskSupport: support)
         let task = Task(executorPreference: exchange.executor) { [self] in
-            let answer = conclude(call, await body(call))
+            guard let first = await body(call) else { return }
+            let answer = conclude(call, first)
             call.sayWhatWasNotLogged()
             inFlight.remove(exchange.key)
             if !exchange.finish(answer) {
@@ -274,7 +281,7 @@ final class Dispatcher: Sendable {
                 reopen(call)
             }
         }
-        exchange.attach(task)
+        call.attach(task)
         return .deferred(exchange)
     }
 

@@ -50,13 +50,20 @@ public final class MCPServer: Sendable {
 
     /// Registers a tool whose code is asynchronous: it runs as a task on the connection's loop.
     ///
-    /// - Parameter timeout: how long a call may take; nil is the server's `requestDeadline`.
-    /// - Throws: `RegistrationError` when the name is taken or no tool name, or a schema is not valid.
+    /// - Parameters:
+    ///   - timeout: how long a call may take; nil is the server's `requestDeadline`.
+    ///   - task: whether calls become tasks, which the handler does with `RequestContext.becomeTask`.
+    /// - Throws: `RegistrationError` when the name is taken or no tool name, a schema is not valid, or the
+    ///   tool has tasks and `ServerOptions.tasks` is nil.
     public func register(
-        _ tool: Tool, timeout: Duration? = nil,
+        _ tool: Tool, timeout: Duration? = nil, task: TaskSupport = .never,
         handler: @escaping @Sendable (ToolCall, RequestContext) async throws -> CallToolResult
     ) throws(RegistrationError) {
-        try register(ToolEntry(tool, timeout: timeout, handler: .asynchronous(handler)))
+        guard task == .never || options.tasks != nil else {
+            throw RegistrationError(
+                "the tool \(tool.name) has tasks, which are off; set ServerOptions.tasks to turn them on")
+        }
+        try register(ToolEntry(tool, timeout: timeout, task: task, handler: .asynchronous(handler)))
     }
 
     /// Registers a tool whose code blocks or computes for long: it runs on a thread of the system's pool.

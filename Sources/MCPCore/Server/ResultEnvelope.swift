@@ -86,13 +86,18 @@ struct ResultEnvelope: Sendable {
         }
         writer.out.append(#","error":"#)
         writer.startMessage()
+        write(error, to: &writer, for: revision)
+        writer.out.append("}")
+    }
+
+    /// Writes the error object alone.
+    static func write(_ error: MCPError, to writer: inout JSONWriter, for revision: Revision) {
         writer.beginObject()
         writer.key("code")
         writer.number(code(of: error, for: revision))
         writer.member("message", error.message)
         if let data = error.data { writer.member("data", data) }
         writer.endObject()
-        writer.out.append("}")
     }
 
     /// A missing resource has the code of the revision (DUAL-22).

@@ -3,7 +3,8 @@ import Synchronization
 /// Counts what happened, for status pages and tests; one relaxed addition each.
 final class ServerCounters: Sendable {
     enum Event: Int, CaseIterable {
-        case requests, notifications, refused, parseErrors, strayResponses, cancelled, lateResults, deadlines
+        case requests, notifications, refused, parseErrors, strayResponses, cancelled, lateResults, deadlines,
+            tasks
     }
 
     private let requests = Atomic<Int>(0)
@@ -14,6 +15,7 @@ final class ServerCounters: Sendable {
     private let cancelled = Atomic<Int>(0)
     private let lateResults = Atomic<Int>(0)
     private let deadlines = Atomic<Int>(0)
+    private let tasks = Atomic<Int>(0)
 
     @inline(__always)
     func count(_ event: Event) {
@@ -26,6 +28,7 @@ final class ServerCounters: Sendable {
         case .cancelled: cancelled.add(1, ordering: .relaxed)
         case .lateResults: lateResults.add(1, ordering: .relaxed)
         case .deadlines: deadlines.add(1, ordering: .relaxed)
+        case .tasks: tasks.add(1, ordering: .relaxed)
         }
     }
 
@@ -39,6 +42,7 @@ final class ServerCounters: Sendable {
         case .cancelled: cancelled.load(ordering: .relaxed)
         case .lateResults: lateResults.load(ordering: .relaxed)
         case .deadlines: deadlines.load(ordering: .relaxed)
+        case .tasks: tasks.load(ordering: .relaxed)
         }
     }
 }

@@ -29,13 +29,17 @@ final class ToolEntry: Sendable {
     let timeout: Duration?
     /// Nil for the usual tool, which mirrors no argument.
     let headers: HeaderPlan?
+    let taskSupport: TaskSupport
 
-    init(_ tool: Tool, timeout: Duration?, handler: ToolHandler) throws(RegistrationError) {
+    init(
+        _ tool: Tool, timeout: Duration?, task: TaskSupport = .never, handler: ToolHandler
+    ) throws(RegistrationError) {
         try Self.check(tool)
         self.tool = tool
         self.handler = handler
         self.timeout = timeout
         headers = try HeaderPlan(tool)
+        taskSupport = task
         input = try Self.compile(tool.inputSchema, "input", of: tool)
         output = try tool.outputSchema.map { (schema) throws(RegistrationError) in
             try Self.compile(schema, "output", of: tool)

@@ -5,6 +5,7 @@ public final class RunningServer: Sendable {
     private let http: [HTTPServer]
     private let stdio: StdioServer?
     private let stdioLoop: EventLoop?
+    private let tasks: TaskDesk?
     /// A stop was asked for, or standard input has ended.
     private let stopping = OneTimeEvent()
 
@@ -23,6 +24,7 @@ public final class RunningServer: Sendable {
             }
         }
         self.http = http
+        tasks = server.dispatcher.tasks
         guard wantsStdio else {
             stdio = nil
             stdioLoop = nil
@@ -46,6 +48,14 @@ public final class RunningServer: Sendable {
     /// Returns when standard input has ended or a stop was asked for, and everything is drained.
     public func waitUntilEnded() async {
         await stopping.wait()
+        // Those that watch a task learn of its end before their streams end.
+        tasks?.failAll("The server is stopping")
+        await endTransports()
+        // Some may have begun while the last requests were answered.
+        tasks?.failAll("The server is stopping")
+    }
+
+    private func endTransports() async {
         if let stdio {
             stdio.stop()
             await stdio.waitUntilEnded()

@@ -39,6 +39,8 @@ final class Exchange: Sendable {
 
     private struct State {
         var isOver = false
+        /// The handler was to be stopped, too.
+        var isStopped = false
         var task: Task<Void, Never>?
         var deadline: Int64
         /// What the client was asked and has not answered.
@@ -70,21 +72,22 @@ final class Exchange: Sendable {
     /// Whether the handler waits for the client.
     var isAsking: Bool { state.withLock { !$0.questions.isEmpty } }
 
-    /// Remembers the handler's task; cancels it at once when the exchange is over already.
+    /// Remembers the handler's task; cancels it at once when it was to be stopped already.
     func attach(_ task: Task<Void, Never>) {
         let late = state.withLock { state in
             if !state.isOver { state.task = task }
-            return state.isOver
+            return state.isStopped
         }
         if late { task.cancel() }
     }
 
     /// Moves to `over`; nil when somebody else was first. Questions are taken back, on the same way that they
     /// went (CANC-11).
-    private func end() -> (() -> Void)? {
+    private func end(stopping isStopped: Bool) -> (() -> Void)? {
         let ended = state.withLock { state -> (task: Task<Void, Never>?, questions: [ServerCall])? in
             guard !state.isOver else { return nil }
             state.isOver = true
+            state.isStopped = isStopped
             defer {
                 state.task = nil
                 state.questions = []
@@ -98,10 +101,11 @@ final class Exchange: Sendable {
         return { ended.task?.cancel() }
     }
 
-    /// Answers, unless the exchange is over. Returns whether this answer was sent.
+    /// Answers, unless the exchange is over. Returns whether this answer was sent. The handler may go on, as
+    /// that of a task does.
     @discardableResult
     func finish(_ answer: Answer) -> Bool {
-        guard end() != nil else { return false }
+        guard end(stopping: false) != nil else { return false }
         sink.finish(answer)
         return true
     }
@@ -109,7 +113,7 @@ final class Exchange: Sendable {
     /// Ends without an answer and stops the handler; nothing more is sent (CANC-03, HTTP-25).
     @discardableResult
     func cancel() -> Bool {
-        guard let stop = end() else { return false }
+        guard let stop = end(stopping: true) else { return false }
         stop()
         sink.finish(nil)
         return true
@@ -118,7 +122,7 @@ final class Exchange: Sendable {
     /// Answers with an error and stops the handler.
     @discardableResult
     func fail(_ answer: Answer) -> Bool {
-        guard let stop = end() else { return false }
+        guard let stop = end(stopping: true) else { return false }
         stop()
         sink.finish(answer)
         return true

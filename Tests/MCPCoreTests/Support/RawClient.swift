@@ -128,6 +128,9 @@ final class RawClient: Sendable {
         link.disconnect(requestID)
     }
 
+    /// Ends the connection, or all of them.
+    func close() async { await link.close() }
+
     /// Closes the connection of a request and says nothing.
     func hangUp(_ id: JSONValue) async throws { link.disconnect(try #require(RequestID(RawJSON(id)))) }
 
@@ -155,7 +158,9 @@ final class RawClient: Sendable {
         if setting.isModern {
             // META-05, META-06
             meta["io.modelcontextprotocol/protocolVersion"] = .string(setting.version)
-            meta["io.modelcontextprotocol/clientCapabilities"] = .object(capabilities)
+            if meta["io.modelcontextprotocol/clientCapabilities"] == nil {
+                meta["io.modelcontextprotocol/clientCapabilities"] = .object(capabilities)
+            }
         }
         if !meta.isEmpty { params["_meta"] = .object(meta) }
         var message: JSONObject = ["jsonrpc": "2.0"]
@@ -176,6 +181,7 @@ final class RawClient: Sendable {
             switch method {
             case "tools/call", "prompts/get": params["name"]
             case "resources/read": params["uri"]
+            case "tasks/get", "tasks/update", "tasks/cancel": params["taskId"]
             default: nil
             }
         if let name = name?.stringValue { headers.append(("Mcp-Name", MCPHeaderValue.encode(name))) }

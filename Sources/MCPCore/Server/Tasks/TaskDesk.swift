@@ -1,0 +1,183 @@
+import Synchronization
+
+/// Opens tasks, finds them, and ends what is late: the tasks extension of one server.
+final class TaskDesk: Sendable {
+    let options: TaskOptions
+    private let store: any TaskStore
+    private let clock: any TimeSource
+    private let random: any RandomSource
+    private let counters: ServerCounters
+    private let alarm: Alarm
+    private let changed: @Sendable (ServerTask) -> Void
+    /// Handlers at work on tasks, those of forgotten tasks included.
+    private let handlers = Mutex(0)
+    /// What the kept results take.
+    private let bytes = Mutex(0)
+
+    /// - Parameter changed: called after every change of a task that its client can see.
+    init(
+        options: TaskOptions, clock: any TimeSource, counters: ServerCounters,
+        random: any RandomSource = SystemRandom(), changed: @escaping @Sendable (ServerTask) -> Void
+    ) {
+        self.options = options
+        self.clock = clock
+        self.random = random
+        self.counters = counters
+        self.changed = changed
+        store = MemoryTaskStore(limit: max(1, options.tasks))
+        alarm = Alarm(label: "mcp.tasks", clock: clock)
+    }
+
+    /// Tasks that are kept.
+    var count: Int { store.tasks.count }
+    /// Handlers at work on tasks.
+    var handlersAtWork: Int { handlers.withLock { $0 } }
+    /// Bytes that results take.
+    var resultBytes: Int { bytes.withLock { $0 } }
+
+    // MARK: Opening and finding
+
+    /// Makes a task and keeps it (TASK-07).
+    ///
+    /// - Throws: `MCPError` 503 when there is no room.
+    func open(
+        for call: DeferredCall, principal: String, ttl: Duration?, pollInterval: Duration?,
+        statusMessage: String?
+    ) throws(MCPError) -> ServerTask {
+        let limit = max(1, options.tasks)
+        sweep()
+        let hasRoom = handlers.withLock { handlers in
+            guard handlers < limit else { return false }
+            handlers += 1
+            return true
+        }
+        let terms = ServerTask.Terms(
+            ttl: Self.clamp(ttl ?? options.ttl, atMost: options.maxTTL),
+            pollInterval: Self.clamp(pollInterval ?? options.pollInterval, atMost: options.maxTTL),
+            deadline: options.deadline, statusMessage: statusMessage)
+        let task = ServerTask(
+            id: Base64URL.encode(random.bytes(16)), principal: principal, terms: terms, clock: clock,
+            call: call, changed: changed)
+        guard hasRoom, store.insert(task) else {
+            if hasRoom { handlers.withLock { $0 -= 1 } }
+            throw MCPError(
+                code: MCPError.overloadedCode, message: "The server keeps too many tasks; try again later")
+        }
+        counters.count(.tasks)
+        watch(task)
+        return task
+    }
+
+    private static func clamp(_ duration: Duration, atMost limit: Duration) -> Duration {
+        min(max(duration, .milliseconds(1)), limit)
+    }
+
+    /// The task of this name, if it is the caller's and not forgotten. What belongs to somebody else does not
+    /// exist (TASK-21, TASK-23).
+    func task(_ id: String, principal: String) -> ServerTask? {
+        guard let task = store.task(id), task.principal == principal else { return nil }
+        guard task.expiry > clock.now else {
+            forget(task)
+            return nil
+        }
+        return task
+    }
+
+    // MARK: Ending
+
+    /// Ends a task with what its handler returned or threw.
+    func end(_ task: ServerTask, with outcome: Result<CallToolResult, MCPError>, maxDepth: Int) {
+        switch outcome {
+        case .success(let result):
+            var writer = JSONWriter()
+            writer.maxDepth = maxDepth
+            result.write(to: &writer, for: .newest)
+            if writer.failure != nil {
+                task.end(.error(.internalError("The result could not be encoded")), byHandler: true)
+            } else {
+                keep(RawJSON(unchecked: writer.finish()), in: task)
+            }
+        case .failure(let error): task.end(.error(error), byHandler: true)
+        }
+        handlerEnded(task)
+    }
+
+    private func keep(_ result: RawJSON, in task: ServerTask) {
+        let size = result.bytes.count
+        guard size <= options.resultLimit else {
+            let text = "The result has \(size) bytes; a task keeps \(options.resultLimit) at most"
+            task.end(.error(.internalError(text)), byHandler: true)
+            return
+        }
+        let hasRoom = bytes.withLock { bytes in
+            guard size <= options.totalBytes - bytes else { return false }
+            bytes += size
+            return true
+        }
+        guard hasRoom else {
+            let text = "The server keeps too many results; this one was dropped"
+            task.end(.error(MCPError(code: MCPError.overloadedCode, message: text)), byHandler: true)
+            return
+        }
+        // Cancelled or forgotten meanwhile: the result is nobody's.
+        let isKept = task.end(.result(result), byHandler: true)
+        if !isKept { bytes.withLock { $0 -= size } }
+    }
+
+    /// The handler of a task has returned.
+    private func handlerEnded(_ task: ServerTask) {
+        task.handlerEnded()
+        handlers.withLock { $0 -= 1 }
+    }
+
+    /// Forgets a task whose client never heard of it; its handler is about to end.
+    func discard(_ task: ServerTask) {
+        if store.remove(task.id) { task.end(.cancelled, byHandler: true) }
+    }
+
+    private func forget(_ task: ServerTask) {
+        guard store.remove(task.id) else { return }
+        task.end(.cancelled, byHandler: false)
+        let size = task.resultBytes
+        bytes.withLock { $0 -= size }
+    }
+
+    /// Lets every task that works fail, because the server stops.
+    func failAll(_ text: String) {
+        for task in store.tasks {
+            task.end(.error(MCPError(code: MCPError.overloadedCode, message: text)), byHandler: false)
+        }
+    }
+
+    // MARK: Time
+
+    private func watch(_ task: ServerTask) {
+        wake(at: min(task.expiry, task.deadline))
+    }
+
+    private func wake(at moment: MonotonicInstant) {
+        alarm.set(for: moment.nanoseconds) { [weak self] in self?.sweep() }
+    }
+
+    /// Forgets what is past its time, ends what is past its deadline, and sleeps until the next one.
+    func sweep() {
+        let now = clock.now
+        var next = MonotonicInstant.never
+        for task in store.tasks {
+            if task.expiry <= now {
+                forget(task)
+                continue
+            }
+            next = min(next, task.expiry)
+            guard !task.isOver else { continue }
+            if task.deadline <= now {
+                let text = "The task took longer than the server allows and was cancelled"
+                let error = MCPError(code: MCPError.deadlineExceededCode, message: text)
+                if task.end(.error(error), byHandler: false) { counters.count(.deadlines) }
+            } else {
+                next = min(next, task.deadline)
+            }
+        }
+        if next < .never { wake(at: next) }
+    }
+}

@@ -1,0 +1,34 @@
+import Synchronization
+
+/// Where tasks are kept.
+protocol TaskStore: Sendable {
+    /// Keeps a task; false when there is no room for one more.
+    func insert(_ task: ServerTask) -> Bool
+    func task(_ id: String) -> ServerTask?
+    /// Forgets a task. Returns whether it was there.
+    @discardableResult
+    func remove(_ id: String) -> Bool
+    var tasks: [ServerTask] { get }
+}
+
+/// Keeps tasks as long as the process lives.
+final class MemoryTaskStore: TaskStore {
+    private let limit: Int
+    private let kept = Mutex<[String: ServerTask]>([:])
+
+    init(limit: Int) { self.limit = limit }
+
+    func insert(_ task: ServerTask) -> Bool {
+        kept.withLock { kept in
+            guard kept.count < limit else { return false }
+            kept[task.id] = task
+            return true
+        }
+    }
+
+    func task(_ id: String) -> ServerTask? { kept.withLock { $0[id] } }
+
+    func remove(_ id: String) -> Bool { kept.withLock { $0.removeValue(forKey: id) } != nil }
+
+    var tasks: [ServerTask] { kept.withLock { Array($0.values) } }
+}
