@@ -26,6 +26,9 @@ let package = Package(
             name: "schema-suite", dependencies: ["MCPCore"], path: "Tests/SchemaSuite",
             swiftSettings: settings),
         .executableTarget(
+            name: "conformance-server", dependencies: ["MCPCore"], path: "Tests/ConformanceServer",
+            swiftSettings: settings),
+        .executableTarget(
             name: "conformance-client", dependencies: ["MCPCore"], path: "Tests/ConformanceClient",
             swiftSettings: settings),
         .executableTarget(

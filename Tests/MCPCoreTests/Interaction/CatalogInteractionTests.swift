@@ -14,7 +14,11 @@ import Testing
             #expect(result["supportedVersions"]?[0] == "2026-07-28")
             #expect(result["supportedVersions"]?.arrayValue?.count == 5)
             #expect(
-                result["capabilities"] == ["tools": [:], "resources": [:], "prompts": [:], "logging": [:]])
+                result["capabilities"] == [
+                    "tools": ["listChanged": true],
+                    "resources": ["subscribe": true, "listChanged": true],
+                    "prompts": ["listChanged": true], "logging": [:],
+                ])
             #expect(result["instructions"] == "Use it.")
             #expect(result["ttlMs"] == 0)
             #expect(result["cacheScope"] == "public")
@@ -41,7 +45,11 @@ import Testing
             #expect(result["serverInfo"]?["name"] == "test")
             #expect(result["serverInfo"]?["title"] == (setting.hasStructuredContent ? "Test" : .none))
             #expect(
-                result["capabilities"] == ["tools": [:], "resources": [:], "prompts": [:], "logging": [:]])
+                result["capabilities"] == [
+                    "tools": ["listChanged": true],
+                    "resources": ["subscribe": true, "listChanged": true],
+                    "prompts": ["listChanged": true], "logging": [:],
+                ])
             #expect(result["instructions"] == "Use it.")
             for key in ["resultType", "ttlMs", "cacheScope", "_meta"] { #expect(result[key] == nil) }
             // LEG-21

@@ -128,9 +128,6 @@ final class RawClient: Sendable {
         link.disconnect(requestID)
     }
 
-    /// Ends the connection, or all of them.
-    func close() async { await link.close() }
-
     /// Closes the connection of a request and says nothing.
     func hangUp(_ id: JSONValue) async throws { link.disconnect(try #require(RequestID(RawJSON(id)))) }
 
