@@ -1,0 +1,144 @@
+import Testing
+
+@testable import MCPCore
+
+/// What protects `requestState` (MRTR-09, MRTR-10).
+@Suite(.timeLimit(.minutes(1))) struct RequestStateTests {
+    private static let seal = RequestState(key: [UInt8](repeating: 1, count: 32))
+    private static let content = RequestState.Content(
+        chain: .init(high: 1, low: 2), answers: ["k": ["action": "accept", "content": ["name": "Ä\"\n"]]],
+        handlerState: [1, .null, "x"])
+    private static let purpose = RequestState.Purpose(
+        method: "tools/call", name: "greet", arguments: ["a": 1, "b": [true, .null, "x", 1.5]])
+
+    private static func sealed(expiry: Int64 = 100, salt: UInt8 = 0, principal: String = "") throws -> String {
+        try #require(
+            seal.seal(
+                content, for: purpose, principal: principal, expiry: expiry,
+                salt: [UInt8](repeating: salt, count: 8)))
+    }
+
+    private static func open(
+        _ text: String, for purpose: RequestState.Purpose = purpose, principal: String = "", now: Int64 = 0,
+        with seal: RequestState = seal
+    ) -> Result<RequestState.Content, RequestState.Refusal> {
+        do throws(RequestState.Refusal) {
+            return .success(try seal.open(text, for: purpose, principal: principal, now: now))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test func roundTrip() throws {
+        #expect(Self.open(try Self.sealed()) == .success(Self.content))
+        let bare = RequestState.Content(chain: .init(high: .max, low: 0), answers: [:], handlerState: nil)
+        let text = try #require(
+            Self.seal.seal(bare, for: Self.purpose, principal: "", expiry: .max, salt: [1, 2, 3, 4, 5, 6, 7, 8]))
+        #expect(Self.open(text, now: .max - 1) == .success(bare))
+    }
+
+    @Test func everyRoundHasItsOwn() throws {
+        #expect(try Self.sealed(salt: 1) != Self.sealed(salt: 2))
+    }
+
+    @Test func everyFlippedBitIsNoticed() throws {
+        let text = Array(try Self.sealed().utf8)
+        for place in text.indices {
+            for bit in 0 ..< 8 {
+                var changed = text
+                changed[place] ^= 1 << UInt8(bit)
+                #expect(Self.open(String(decoding: changed, as: UTF8.self)) == .failure(.foreign))
+            }
+        }
+    }
+
+    @Test func everyFlippedByteIsNoticed() throws {
+        let bytes = try #require(Base64URL.decode(try Self.sealed()))
+        for place in bytes.indices {
+            for change in [0x01, 0x80, 0xFF] as [UInt8] {
+                var changed = bytes
+                changed[place] ^= change
+                #expect(Self.open(Base64URL.encode(changed)) == .failure(.foreign))
+            }
+        }
+    }
+
+    @Test func truncatedOrLengthened() throws {
+        let text = try Self.sealed()
+        for count in 0 ..< text.count { #expect(Self.open(String(text.prefix(count))) == .failure(.foreign)) }
+        for extra in ["A", "AAAA", "=", "-TAMPERED", "\0", "é"] {
+            #expect(Self.open(text + extra) == .failure(.foreign))
+        }
+        #expect(Self.open(String(repeating: "A", count: 70_000)) == .failure(.foreign))
+    }
+
+    @Test func foreignKeyOrPrincipal() throws {
+        let other = RequestState(key: [UInt8](repeating: 2, count: 32))
+        #expect(Self.open(try Self.sealed(), with: other) == .failure(.foreign))
+        #expect(Self.open(try Self.sealed(), principal: "eve") == .failure(.foreign))
+        #expect(Self.open(try Self.sealed(principal: "ann"), principal: "ann") == .success(Self.content))
+        #expect(Self.open(try Self.sealed(principal: "ann")) == .failure(.foreign))
+    }
+
+    // Cursors and session ids under the same key are no states, nor the other way round.
+    @Test func otherSeals() throws {
+        let key = [UInt8](repeating: 1, count: 32)
+        let cursor = CursorSeal(key: key).seal(String(repeating: "x", count: 200), for: .toolsList)
+        #expect(Self.open(cursor) == .failure(.foreign))
+        #expect(CursorSeal(key: key).open(try Self.sealed(), for: .toolsList) == nil)
+        #expect(throws: LegacySessions.Refusal.self) {
+            try LegacySessions(key: key).open(ByteSlice(try Self.sealed()), principal: "", now: 0)
+        }
+    }
+
+    @Test func expiry() throws {
+        let clock = ManualClock()
+        let now = { clock.wallTime.secondsSinceEpoch }
+        let text = try Self.sealed(expiry: now() + 600)
+        clock.advance(by: .seconds(599))
+        #expect(Self.open(text, now: now()) == .success(Self.content))
+        clock.advance(by: .seconds(1))
+        #expect(Self.open(text, now: now()) == .failure(.expired))
+    }
+
+    static let otherPurposes: [RequestState.Purpose] = {
+        let arguments: JSONValue = ["a": 1, "b": [true, .null, "x", 1.5]]
+        let variations: [JSONValue] = [
+            [:], .null, ["a": 2, "b": [true, .null, "x", 1.5]], ["a": 1, "b": [.null, true, "x", 1.5]],
+            ["a": "1", "b": [true, .null, "x", 1.5]], ["a": 1, "b": [true, .null, "x"]],
+            ["a": 1, "b": [true, .null, "x", 1.5], "c": .null], ["A": 1, "b": [true, .null, "x", 1.5]],
+            ["a": [1], "b": [true, .null, "x", 1.5]], [arguments],
+        ]
+        return variations.map { RequestState.Purpose(method: "tools/call", name: "greet", arguments: $0) } + [
+            RequestState.Purpose(method: "prompts/get", name: "greet", arguments: arguments),
+            RequestState.Purpose(method: "tools/call", name: "greet2", arguments: arguments),
+            RequestState.Purpose(method: "tools/callg", name: "reet", arguments: arguments),
+            RequestState.Purpose(method: "tools/call", name: "", arguments: arguments),
+        ]
+    }()
+
+    @Test(arguments: otherPurposes.indices) func otherRequest(_ index: Int) throws {
+        #expect(Self.open(try Self.sealed(), for: Self.otherPurposes[index]) == .failure(.otherRequest))
+    }
+
+    @Test func sameArgumentsInOtherWords() throws {
+        let text = #" { "b" : [ true , null, "\u0078", 1.5 ] , "a":1} "#
+        let purpose = RequestState.Purpose(
+            method: "tools/call", name: "greet", arguments: try JSONValue(parsing: text))
+        #expect(Self.open(try Self.sealed(), for: purpose) == .success(Self.content))
+    }
+
+    @Test func boundedSize() throws {
+        var content = Self.content
+        for (bytes, fits) in [(40_000, true), (48_000, true), (49_200, false), (200_000, false)] {
+            content.handlerState = .string(String(repeating: "x", count: bytes))
+            let text = Self.seal.seal(
+                content, for: Self.purpose, principal: "", expiry: 100, salt: [UInt8](repeating: 0, count: 8))
+            #expect((text != nil) == fits)
+            if let text {
+                #expect(text.utf8.count <= RequestState.maximumBytes)
+                #expect(Self.open(text) == .success(content))
+            }
+        }
+    }
+}
