@@ -13,6 +13,9 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private let identifier = ConnectionNumber.next()
     private var framer: LineFramer
     private var output = JSONWriter()
+    /// What exchanges say while a message is being served: its answer is being written into `output`.
+    private var held: [ByteSlice] = []
+    private var isServing = false
     private var slot = LegacySlot.none
     private var inputRegistration: Registration?
     private var outputHandler: OutputHandler?
@@ -105,9 +108,11 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
             _ = server.dispatcher.refuse(Refusal(error), id: id, slot: slot, &output)
             return output.out.append(UInt8(ascii: "\n"))
         }
+        isServing = true
         let disposition = server.dispatcher.receiveAny(line, from: &origin, into: &output) {
             StdioExchange(self)
         }
+        isServing = false
         slot = origin.slot
         if slot.isNegotiated { openSession() }
         switch disposition {
@@ -115,6 +120,9 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         case .deferred: pending += 1
         case .accepted, .dropped: break
         }
+        guard !held.isEmpty else { return }
+        for message in held { send(message) }
+        held = []
     }
 
     /// Messages of the server to a session that `initialize` has opened go to the same pipe.
@@ -164,6 +172,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     /// A message of an exchange, on the loop.
     func send(_ bytes: ByteSlice) {
         guard !isOver else { return }
+        if isServing { return held.append(bytes) }
         output.out.append(bytes)
         output.out.append(UInt8(ascii: "\n"))
         loop.scheduleFlush(self)
