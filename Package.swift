@@ -35,6 +35,7 @@ let package = Package(
         .executableTarget(name: "example-embedded", dependencies: ["MCPCore"], path: "Examples/Embedded"),
         .executableTarget(
             name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
+        .executableTarget(name: "example-asking", dependencies: ["MCPCore"], path: "Examples/Asking"),
         .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
@@ -52,7 +53,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
-                "example-behind-own-http", "example-forecast",
+                "example-behind-own-http", "example-forecast", "example-asking",
             ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

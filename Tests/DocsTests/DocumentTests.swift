@@ -7,6 +7,7 @@ import Testing
         .deletingLastPathComponent()
     static let pages = [
         "README.md", "docs/quick-start.md", "docs/cli.md", "docs/daemon.md", "docs/architecture.md",
+        "docs/asking.md",
     ]
 
     struct Block: Sendable, CustomTestStringConvertible {
