@@ -38,6 +38,7 @@ let package = Package(
         .executableTarget(name: "example-embedded", dependencies: ["MCPCore"], path: "Examples/Embedded"),
         .executableTarget(
             name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
+        .executableTarget(name: "example-asking", dependencies: ["MCPCore"], path: "Examples/Asking"),
         .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore"], swiftSettings: settings),
@@ -56,7 +57,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
-                "example-behind-own-http", "example-forecast", "example-reports",
+                "example-behind-own-http", "example-forecast", "example-reports", "example-asking",
             ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -8,6 +8,7 @@ import Testing
     static let pages = [
         "README.md", "docs/quick-start.md", "docs/cli.md", "docs/daemon.md", "docs/architecture.md",
         "docs/tasks.md", "docs/logging-and-completion.md",
+        "docs/asking.md",
     ]
 
     struct Block: Sendable, CustomTestStringConvertible {

@@ -126,6 +126,25 @@ import Testing
         #expect(answers[2]["result"]?["content"]?[0]?["text"] == "A report: rivers")
     }
 
+    @Test(arguments: [ClientOptions.ProtocolChoice.auto, .exactly(.v2025_11_25), .exactly(.v2025_06_18)])
+    func asking(_ choice: ClientOptions.ProtocolChoice) async throws {
+        var options = ClientOptions()
+        options.protocol = choice
+        options.onElicit = { request in
+            request.message.hasPrefix("A table at Ochsen")
+                ? .accept(["people": 2, "name": "Ada"])
+                : request.message == "How long?" ? .accept(["days": 3]) : .decline
+        }
+        options.onSample = { _ in CreateMessageResult(content: [.text("A lake.")], model: "m") }
+        let client = try await MCPClient.connect(
+            .command(ExampleProgram.path("example-asking")), options: options)
+        let booked = try await client.callTool("book", ["restaurant": "Ochsen"])
+        #expect(booked.text == "A table for 2 at Ochsen, in the name of Ada.")
+        #expect(try await client.callTool("book", ["restaurant": "Krone"]).text == "Nothing was booked.")
+        #expect(try await client.callTool("travel", ["restaurant": "Krone"]).text == "3 days: A lake.")
+        await client.close()
+    }
+
     @Test func behindOwnHTTP() async throws {
         let program = try ExampleProgram.start("example-behind-own-http")
         defer { program.stop() }

@@ -63,7 +63,9 @@ import Testing
 
     // SAMP-04, SAMP-07
     @Test(arguments: Setting.all) func sampling(_ setting: Setting) async throws {
-        try await withAskedClient(setting, try AskingServer().server) { _ in .said("Paris") } _: { client in
+        try await withAskedClient(setting, try AskingServer().server) { _ in
+            .said("Paris")
+        } _: { client in
             #expect(await client.call("capital").text == "Paris")
             let asked = try #require(client.asked.first)
             #expect(asked.method == "sampling/createMessage")
@@ -126,7 +128,9 @@ import Testing
     }
 
     @Test(arguments: withForms) func handlerState(_ setting: Setting) async throws {
-        try await withAskedClient(setting, try AskingServer().server) { _ in .accept(["ok": true]) } _: {
+        try await withAskedClient(setting, try AskingServer().server) { _ in
+            .accept(["ok": true])
+        } _: {
             client in
             let before = setting.isModern ? "half-done" : "nothing"
             #expect(await client.call("keeps").text == "\(before), half-done, true")
@@ -180,7 +184,9 @@ import Testing
         asking.server.complete(.prompt("ask"), "name") { _, context in
             CompletionResult([try await context.roots().description])
         }
-        try await withAskedClient(setting, asking.server) { _ in .roots() } _: { client in
+        try await withAskedClient(setting, asking.server) { _ in
+            .roots()
+        } _: { client in
             let params: JSONObject = [
                 "ref": ["type": "ref/prompt", "name": "ask"], "argument": ["name": "name", "value": ""],
                 "inputResponses": 7, "requestState": [],
@@ -192,6 +198,33 @@ import Testing
             let list = await client.request("tools/list", ["inputResponses": 7, "requestState": []])
             #expect(list.result?["tools"] != nil)
         }
+    }
+
+    // MRTR-13, MRTR-14: our own client and our own server.
+    @Test(arguments: ProtocolVersion.known, [Leg.inMemory, .http])
+    func ownClient(_ version: ProtocolVersion, _ leg: Leg) async throws {
+        let asking = try AskingServer()
+        let served = try ServedServer(Setting(leg: leg, version: version.text), asking.server)
+        var options = ClientOptions()
+        options.protocol = .exactly(version)
+        options.onElicit = { request in
+            request.message == "Step 1" ? .accept(Self.ada) : .accept(["color": "blue", "name": "Bo"])
+        }
+        options.onSample = { _ in CreateMessageResult(content: [.text("Paris")], model: "m") }
+        options.onRoots = { [Root("file:///here")] }
+        let target =
+            leg == .http
+            ? ClientTarget.http("http://127.0.0.1:\(try served.port())/mcp") : .inProcess(asking.server)
+        let client = try await MCPClient.connect(target, options: options)
+        #expect(try await client.callTool("capital").text == "Paris")
+        #expect(try await client.callTool("where").text == "file:///here")
+        if version.text >= "2025-06-18" {
+            #expect(try await client.callTool("steps").text == "Ada likes blue")
+            #expect(try await client.callTool("all").text == #"Paris Bo ["file:///here"]"#)
+        }
+        await client.close()
+        await served.stop()
+        Self.expectNothingLeft(asking.server)
     }
 
     static func expectNothingLeft(_ server: MCPServer, _ location: SourceLocation = #_sourceLocation) {

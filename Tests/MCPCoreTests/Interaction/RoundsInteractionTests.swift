@@ -118,7 +118,8 @@ import Testing
             #expect(
                 await client.request("tools/call", params(answers, state, arguments: ["x": 1])).errorCode
                     == -32602)
-            #expect(await client.request("tools/call", params(answers, state, tool: "steps")).errorCode == -32602)
+            #expect(
+                await client.request("tools/call", params(answers, state, tool: "steps")).errorCode == -32602)
             let prompt = await client.request(
                 "prompts/get", ["name": "ask", "inputResponses": answers, "requestState": state])
             #expect(prompt.errorCode == -32602)
@@ -176,6 +177,28 @@ import Testing
             }
             #expect(asking.runs.value == runs)
             #expect(asking.server.dispatcher.stateLedger.count == 1)
+        }
+    }
+
+    // MRTR-11: one at a time; what was cancelled did not complete.
+    @Test(arguments: Setting.modern) func oneRetryAtATime(_ setting: Setting) async throws {
+        let asking = try AskingServer()
+        try await withServer(setting, asking.server) { served in
+            let client = try await served.client(capabilities: ["roots": [:]])
+            let state = try await firstRound(client, tool: "slow")
+            let retry = params(["r": ["roots": []]], state, tool: "slow")
+            async let first = client.request("tools/call", retry, id: "first")
+            #expect(await asking.begun.wait())
+            let second = await client.request("tools/call", retry)
+            #expect(second.errorCode == -32602)
+            #expect(second.errorMessage?.contains("being served") == true)
+            try await client.cancel("first")
+            #expect(await first.answer == nil)
+            #expect(await AskingFailureTests.eventually { asking.abandoned.value == 1 })
+            #expect(await AskingFailureTests.eventually { asking.server.dispatcher.stateLedger.count == 0 })
+            asking.release.open()
+            #expect(await client.request("tools/call", retry).text == "0")
+            #expect(await client.request("tools/call", retry).errorCode == -32602)
         }
     }
 

@@ -10,6 +10,8 @@ final class AskingServer: Sendable {
     /// How often a handler was given up while it asked.
     let abandoned = Counter()
     let begun = Gate()
+    /// Lets `slow` end.
+    let release = Gate()
     private let lines = Mutex<[String]>([])
 
     /// What was logged.
@@ -127,8 +129,18 @@ final class AskingServer: Sendable {
         }
         try add("hoards") { call, context in
             _ = try await context.ask(
-                ["a": .roots], state: .string(String(repeating: "x", count: call.arguments["bytes"]?.int ?? 0)))
+                ["a": .roots],
+                state: .string(String(repeating: "x", count: call.arguments["bytes"]?.int ?? 0)))
             return "kept \(context.state?.stringValue?.count ?? 0)"
+        }
+        try add("slow") { [begun, release, abandoned] _, context in
+            let roots = try await context.roots(key: "r").count
+            begun.open()
+            guard await release.wait() else {
+                abandoned.increment()
+                throw CancellationError()
+            }
+            return "\(roots)"
         }
         try add("waits") { [begun, abandoned] _, context in
             begun.open()

@@ -106,4 +106,50 @@ final class RecordingSink: ExchangeSink {
             #expect(sink.events == [expected])
         }
     }
+
+    // While its client is asked a request's own time rests.
+    @Test func deadlineRests() throws {
+        let exchange = Self.exchange(RecordingSink(), deadline: 100)
+        let (a, b) = (
+            ServerCall(method: "a", params: ByteSlice("{}")), ServerCall(method: "b", params: ByteSlice("{}"))
+        )
+        try exchange.open([a], limit: 2, now: 60, timeout: 1000)
+        #expect(exchange.deadline == 1060)
+        #expect(exchange.isAsking)
+        try exchange.open([b], limit: 2, now: 70, timeout: 1000)
+        #expect(exchange.deadline == 1070)
+        #expect(throws: Exchange.QuestionRefusal.tooMany) {
+            try exchange.open(
+                [ServerCall(method: "c", params: ByteSlice("{}"))], limit: 2, now: 70, timeout: 1000)
+        }
+        exchange.close([a], now: 500)
+        #expect(exchange.deadline == 1070)
+        exchange.close([b], now: 600)
+        #expect(exchange.deadline == 640)
+        #expect(!exchange.isAsking)
+        try exchange.open([a], limit: 2, now: 700, timeout: .max)
+        #expect(exchange.deadline == .max)
+        exchange.close([a], now: 800)
+        // It was late already: it is over at once.
+        #expect(exchange.deadline == 800)
+    }
+
+    // CANC-11: what is asked is taken back before the end, once, unless it is answered.
+    @Test func questionsEndWithTheirRequest() async throws {
+        let sink = RecordingSink()
+        let exchange = Self.exchange(sink)
+        let (open, answered) = (
+            ServerCall(method: "a", params: ByteSlice("{}")), ServerCall(method: "b", params: ByteSlice("{}"))
+        )
+        try exchange.open([open, answered], limit: 2, now: 0, timeout: 10)
+        #expect(answered.settle(.success(1)))
+        #expect(!answered.settle(.success(2)))
+        #expect(exchange.finish(Self.answer("a")))
+        #expect(sink.events == [.notification(String(open.cancellation)), .answer("a")])
+        await #expect(throws: CancellationError.self) { try await open.result() }
+        #expect(try await answered.result() == 1)
+        #expect(throws: Exchange.QuestionRefusal.over) {
+            try exchange.open([open], limit: 2, now: 0, timeout: 10)
+        }
+    }
 }

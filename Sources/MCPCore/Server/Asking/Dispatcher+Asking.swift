@@ -8,7 +8,14 @@ extension Dispatcher {
     func retry(of request: Request) throws(MCPError) -> InputRetry? {
         guard request.verdict.entry.flags.contains(.asksForInput), let params = request.message.params
         else { return nil }
-        let (responses, sealed) = (params.member("inputResponses"), params.member("requestState"))
+        var (responses, sealed): (RawJSON?, RawJSON?)
+        params.forEachMember { key, value in
+            switch key.string {
+            case "inputResponses": responses = value
+            case "requestState": sealed = value
+            default: break
+            }
+        }
         guard responses != nil || sealed != nil else { return nil }
         var retry = InputRetry(answers: [:])
         if let responses {

@@ -15,7 +15,9 @@ extension MCPServer {
     /// A client's connection over a transport of your own: it remembers the handshake, and its requests can
     /// be cancelled.
     ///
-    /// - Parameter notify: takes messages that belong to requests in flight, such as progress.
+    /// - Parameter notify: takes messages that belong to requests in flight: progress, log messages, and in
+    ///   the handshake revisions requests of the server, whose answers `handle` takes. Without it handlers
+    ///   find that such a client cannot be asked anything.
     public func connection(notify: (@Sendable ([UInt8]) -> Void)? = nil) -> MCPConnection {
         MCPConnection(self, notify: notify)
     }
@@ -56,7 +58,7 @@ public final class MCPConnection: Sendable {
                     notification(Array($0))
                 }
             }
-            slot = origin.slot
+            slot = notification == nil ? origin.slot.withoutQuestions : origin.slot
             switch disposition {
             case .answered: return (writer.finish(), nil)
             case .accepted, .dropped: return (nil, nil)
@@ -119,5 +121,14 @@ private final class WaitingSink: ExchangeSink {
         } onCancel: {
             dispatcher.cancel(exchange.withLock { $0 })
         }
+    }
+}
+
+extension LegacySlot {
+    /// The same for a client that no request of the server can reach.
+    fileprivate var withoutQuestions: LegacySlot {
+        guard var session else { return .none }
+        session.abilities = []
+        return .negotiated(session)
     }
 }
