@@ -245,6 +245,24 @@ import Testing
         #expect(await Self.handlersEnd(tasks.server))
     }
 
+    // TASK-19, SUB-09: those that watch a task hear that it failed before their subscription ends.
+    @Test func stopWhileWatched() async throws {
+        let tasks = try TaskServer()
+        let running = try tasks.server.start([.http(.tcp(port: 0))])
+        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let link = HTTPLink(port: port)
+        let client = RawClient(Setting(leg: .http, version: "2026-07-28"), link)
+        let id = try Self.id(await client.taskCall("slow_compute"))
+        async let listening = client.taskRequest(
+            "subscriptions/listen", ["notifications": ["taskIds": [.string(id)]]], id: "sub")
+        #expect(await client.heard("notifications/subscriptions/acknowledged") != nil)
+        await running.stop()
+        #expect(await listening.result?["resultType"]?.string == "complete")
+        let heard = client.heard.filter { $0["params"]?["taskId"]?.string == id }
+        #expect(heard.last?["params"]?["status"]?.string == "failed")
+        await link.close()
+    }
+
     // TASK-07: a client that is gone learns of no task, so there is none.
     @Test func theClientIsGone() async throws {
         let server = MCPServer("tasks", version: "1", options: Self.options())
