@@ -16,7 +16,8 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 
 /// Brings changes to those who subscribed: one bus for every transport and every revision (DUAL-24).
 ///
-/// Changes are collected for a moment, so that a burst is told once: one change per list and per resource.
+/// Changes are collected for a moment, so that a burst is told once: one change per list, per resource and per
+/// task.
 final class ChangeBus: Sendable {
     /// How long changes are collected.
     static let moment = DispatchTimeInterval.milliseconds(20)
@@ -29,6 +30,8 @@ final class ChangeBus: Sendable {
         var nextNumber: UInt64 = 0
         var pending: [Change] = []
         var known: Set<Change> = []
+        /// Where the news of a task stands in `pending`: only the newest is told.
+        var tasks: [String: Int] = [:]
         var isScheduled = false
     }
 
@@ -57,24 +60,40 @@ final class ChangeBus: Sendable {
     func publish(_ change: Change) {
         guard hasSubscribers else { return }
         let isFirst = state.withLock { state -> Bool in
-            if state.known.insert(change).inserted {
-                if state.pending.count < Self.maximumPending {
-                    state.pending.append(change)
-                } else if state.known.insert(.resourcesList).inserted {
-                    state.pending.append(.resourcesList)
-                }
-            }
+            Self.note(change, &state)
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
         if isFirst { queue.asyncAfter(deadline: .now() + Self.moment) { self.deliver() } }
     }
 
+    private static func note(_ change: Change, _ state: inout State) {
+        let hasRoom = state.pending.count < maximumPending
+        if case .task(let id, _) = change {
+            if let place = state.tasks[id] {
+                state.pending[place] = change
+            } else if hasRoom {
+                state.tasks[id] = state.pending.count
+                state.pending.append(change)
+            }
+        } else if state.known.insert(change).inserted {
+            if hasRoom {
+                state.pending.append(change)
+            } else if state.known.insert(.resourcesList).inserted {
+                state.pending.append(.resourcesList)
+            }
+        }
+    }
+
+    /// Tells what was collected at once, and returns when it was told. Never from a subscriber.
+    func deliverNow() { queue.sync { deliver() } }
+
     private func deliver() {
         let (changes, subscribers) = state.withLock { state in
             defer {
                 state.pending = []
                 state.known = []
+                state.tasks = [:]
                 state.isScheduled = false
             }
             return (state.pending, Array(state.subscribers.values))

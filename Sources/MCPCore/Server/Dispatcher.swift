@@ -61,8 +61,11 @@ final class Dispatcher: Sendable {
         cursors = CursorSeal(key: stateKey)
         requestStates = RequestState(key: stateKey)
         deadlines = DeadlineWatch(table: inFlight, clock: clock, counters: counters)
-        tasks = options.tasks.map { [counters] options in
-            TaskDesk(options: options, clock: clock, counters: counters) { _ in }
+        tasks = options.tasks.map { [counters, bus = subscriptions.bus] options in
+            TaskDesk(options: options, clock: clock, counters: counters) { task in
+                // TASK-19
+                if bus.hasSubscribers { bus.publish(.task(id: task.id, json: task.json)) }
+            }
         }
     }
 

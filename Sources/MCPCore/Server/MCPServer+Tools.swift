@@ -93,17 +93,20 @@ extension MCPServer {
     ///     return Weather(temperature: 21)
     /// }
     /// ```
-    /// - Parameter describe: what the members mean, by name, for the model.
+    /// - Parameters:
+    ///   - describe: what the members mean, by name, for the model.
+    ///   - timeout: how long a call may take; nil is the server's `requestDeadline`.
+    ///   - task: whether calls become tasks, which the handler does with `RequestContext.becomeTask`.
     public func tool<Q: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, describe: [String: String] = [:],
-        annotations: ToolAnnotations? = nil, timeout: Duration? = nil,
+        annotations: ToolAnnotations? = nil, timeout: Duration? = nil, task: TaskSupport = .never,
         handler: @escaping @Sendable (Q, RequestContext) async throws -> R
     ) {
         let tool = Tool(
             name, description: description, inputSchema: Self.schema(of: Q.self, describe: describe),
             annotations: annotations)
         add(tool, named: name) { tool throws(RegistrationError) in
-            try register(tool, timeout: timeout) { call, context in
+            try register(tool, timeout: timeout, task: task) { call, context in
                 try CallToolResult(returning: await handler(call.decode(Q.self), context))
             }
         }

@@ -33,10 +33,8 @@ enum Notifications {
             make("notifications/resources/updated", subscription: subscription) { $0.member("uri", uri) }
         case .task(_, let json):
             make("notifications/tasks", subscription: subscription) { writer in
-                for (key, value) in json.value.objectValue ?? [:] {
-                    writer.key(key)
-                    writer.value(value)
-                }
+                // The members without their braces.
+                writer.rawMembers(json.bytes[1 ..< json.bytes.count - 1])
             }
         }
     }

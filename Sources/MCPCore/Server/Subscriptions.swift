@@ -23,6 +23,8 @@ final class Subscriptions: Sendable {
 
     /// Ends all of them in good order, or those of one connection, when the server stops (SUB-09).
     func finishAll(in scope: UInt64? = nil) {
+        // What changed before the end is told before it.
+        bus.deliverNow()
         for subscription in listening.withLock({ Array($0.values) })
         where scope == nil || subscription.scope == scope {
             subscription.finish()

@@ -4,6 +4,11 @@ import Testing
 
 /// Resources, prompts, discovery and the handshake in every revision over every leg.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CatalogInteractionTests {
+    private static let capabilities: JSONValue = [
+        "tools": ["listChanged": true], "resources": ["subscribe": true, "listChanged": true],
+        "prompts": ["listChanged": true], "logging": [:],
+    ]
+
     // MARK: Opening
 
     // VER-05, VER-07, VER-08, CACHE-01, TOOL-01, RES-01, PROM-01
@@ -14,11 +19,7 @@ import Testing
             #expect(result["supportedVersions"]?[0] == "2026-07-28")
             #expect(result["supportedVersions"]?.arrayValue?.count == 5)
             #expect(
-                result["capabilities"] == [
-                    "tools": ["listChanged": true],
-                    "resources": ["subscribe": true, "listChanged": true],
-                    "prompts": ["listChanged": true], "logging": [:],
-                ])
+                result["capabilities"] == Self.capabilities)
             #expect(result["instructions"] == "Use it.")
             #expect(result["ttlMs"] == 0)
             #expect(result["cacheScope"] == "public")
@@ -45,11 +46,7 @@ import Testing
             #expect(result["serverInfo"]?["name"] == "test")
             #expect(result["serverInfo"]?["title"] == (setting.hasStructuredContent ? "Test" : .none))
             #expect(
-                result["capabilities"] == [
-                    "tools": ["listChanged": true],
-                    "resources": ["subscribe": true, "listChanged": true],
-                    "prompts": ["listChanged": true], "logging": [:],
-                ])
+                result["capabilities"] == Self.capabilities)
             #expect(result["instructions"] == "Use it.")
             for key in ["resultType", "ttlMs", "cacheScope", "_meta"] { #expect(result[key] == nil) }
             // LEG-21

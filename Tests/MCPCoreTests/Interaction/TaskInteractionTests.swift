@@ -106,6 +106,11 @@ import Testing
             try await context.becomeTask(statusMessage: "second")
             return .text("done")
         }
+        struct Sum: Codable, Sendable { var a: Int }
+        server.tool("typed", "Adds", task: .required) { (sum: Sum, context) in
+            try await context.becomeTask()
+            return "\(sum.a + 1)"
+        }
         try server.register(Prompt("p")) { _, context in
             try await context.becomeTask()
             return GetPromptResult([.user("hello")])
@@ -117,14 +122,17 @@ import Testing
             let id = try Self.id(await client.taskCall("twice"))
             let done = await client.task(id, until: "completed")
             #expect(done?["statusMessage"]?.string == "first")
-            #expect(server.dispatcher.counters.value(of: .tasks) == 1)
+            let typed = try Self.id(await client.taskCall("typed", ["a": 2]))
+            let sum = await client.task(typed, until: "completed")
+            #expect(sum?["result"]?["content"]?[0]?["text"]?.string == "3")
+            #expect(server.dispatcher.counters.value(of: .tasks) == 2)
         }
     }
 
     // CANC-08, TASK-17, JRPC-03: the request is over, with its deadline, its id and its place.
     @Test(arguments: Setting.modern) func theRequestIsOver(_ setting: Setting) async throws {
         var limits = ServerLimits()
-        limits.requestDeadline = .milliseconds(200)
+        limits.requestDeadline = .seconds(1)
         limits.requestsInFlight = 2
         let tasks = try TaskServer(limits: limits)
         try await withClient(setting, tasks.server) { client in
@@ -243,6 +251,24 @@ import Testing
         #expect(ServerTaskTests.json(task)["status"] == "failed")
         #expect(ServerTaskTests.json(task)["error"]?["message"] == "The server is stopping")
         #expect(await Self.handlersEnd(tasks.server))
+    }
+
+    // TASK-19, SUB-09: those that watch a task hear that it failed before their subscription ends.
+    @Test func stopWhileWatched() async throws {
+        let tasks = try TaskServer()
+        let running = try tasks.server.start([.http(.tcp(port: 0))])
+        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let link = HTTPLink(port: port)
+        let client = RawClient(Setting(leg: .http, version: "2026-07-28"), link)
+        let id = try Self.id(await client.taskCall("slow_compute"))
+        async let listening = client.taskRequest(
+            "subscriptions/listen", ["notifications": ["taskIds": [.string(id)]]], id: "sub")
+        #expect(await client.heard("notifications/subscriptions/acknowledged") != nil)
+        await running.stop()
+        #expect(await listening.result?["resultType"]?.string == "complete")
+        let heard = client.heard.filter { $0["params"]?["taskId"]?.string == id }
+        #expect(heard.last?["params"]?["status"]?.string == "failed")
+        await link.close()
     }
 
     // TASK-07: a client that is gone learns of no task, so there is none.

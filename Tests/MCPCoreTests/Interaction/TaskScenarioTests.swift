@@ -280,6 +280,44 @@ import Testing
         }
     }
 
+    // tasks-status-notifications. TASK-19, TASK-20, SUB-03, SUB-05, SUB-12, SUB-13, META-13
+    @Test(arguments: Setting.modern) func statusNotifications(_ setting: Setting) async throws {
+        let tasks = try TaskServer()
+        try await withClient(setting, tasks.server) { client in
+            let id = try Self.created(await client.taskCall("slow_compute", ["label": "sum"]))
+            let other = try Self.created(await client.taskCall("confirm_delete"))
+            let wish: JSONObject = ["notifications": ["taskIds": [.string(id), "unknown"]]]
+            let undeclared = await client.request("subscriptions/listen", wish)
+            #expect(undeclared.errorCode == -32021)
+            #expect(undeclared.status == setting.status(400))
+
+            async let listening = client.taskRequest("subscriptions/listen", wish, id: "sub")
+            let acknowledged = await client.heard("notifications/subscriptions/acknowledged")
+            #expect(acknowledged?["params"]?["notifications"]?.value == ["taskIds": [.string(id)]])
+            let update: JSONObject = [
+                "taskId": .string(other), "inputResponses": ["confirm": ["action": "decline"]],
+            ]
+            Self.expectEmpty(await client.taskRequest("tasks/update", update))
+            tasks.release.open()
+            #expect(await client.task(id, until: "completed") != nil)
+            let news = await client.heard("notifications/tasks") {
+                $0["params"]?["status"]?.string == "completed"
+            }
+            let params = try #require(news?["params"])
+            #expect(params["_meta"]?.value == ["io.modelcontextprotocol/subscriptionId": "sub"])
+            #expect(params["result"]?["content"]?[0]?["text"]?.string == "sum done")
+            #expect(params["resultType"] == nil)
+            // All that tasks/get says, and nothing of other tasks.
+            var task = await client.task(id)?.value.objectValue
+            task?["resultType"] = nil
+            task?["_meta"] = params["_meta"]?.value
+            #expect(params.value.objectValue == task)
+            #expect(client.heard.allSatisfy { $0["params"]?["taskId"].map { $0.string == id } ?? true })
+            try await client.cancel("sub")
+            #expect(await listening.answer == nil)
+        }
+    }
+
     // tasks-required-task-error. TASK-04: before the handler runs, and before its arguments are looked at.
     @Test(arguments: Setting.modern) func requiredTaskError(_ setting: Setting) async throws {
         let tasks = try TaskServer()

@@ -111,6 +111,17 @@ extension RawClient {
         await taskRequest("tools/call", ["name": .string(tool), "arguments": .object(arguments)])
     }
 
+    /// The first notification of this kind, once it has come; nil after 10 seconds.
+    func heard(_ method: String, where fits: (RawJSON) -> Bool = { _ in true }) async -> RawJSON? {
+        let clock = SystemClock()
+        let limit = clock.now + .seconds(10)
+        while clock.now < limit {
+            if let found = heard.first(where: { $0["method"]?.string == method && fits($0) }) { return found }
+            await Task.yield()
+        }
+        return nil
+    }
+
     func task(_ id: String) async -> RawJSON? {
         await taskRequest("tasks/get", ["taskId": .string(id)]).result
     }

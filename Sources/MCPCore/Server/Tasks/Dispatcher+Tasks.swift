@@ -65,8 +65,16 @@ extension Dispatcher.Request {
 }
 
 extension ServerTask {
-    /// Writes the task's members into an open object, as `tasks/get` and `notifications/tasks` have them
-    /// (TASK-09).
+    /// The task as `tasks/get` and `notifications/tasks` have it.
+    var json: RawJSON {
+        var writer = JSONWriter()
+        writer.beginObject()
+        write(to: &writer)
+        writer.endObject()
+        return RawJSON(unchecked: writer.finish())
+    }
+
+    /// Writes the task's members into an open object (TASK-09).
     func write(to writer: inout JSONWriter) {
         let state = state.withLock { $0 }
         writer.member("taskId", id)
@@ -96,6 +104,12 @@ extension ServerTask {
 }
 
 extension Dispatcher {
-    /// The tasks that a subscription may watch: none without the extension.
-    func honouredTasks(_ ids: [String], _ request: Request) throws(MCPError) -> [String] { [] }
+    /// The tasks that a subscription may watch: those that are kept, and its caller's.
+    ///
+    /// - Throws: `MCPError` -32021 when tasks are asked for and the extension is not declared (SUB-13).
+    func honouredTasks(_ ids: [String], _ request: Request) throws(MCPError) -> [String] {
+        guard !ids.isEmpty, let tasks else { return [] }
+        guard request.declaresTasks else { throw Self.missingTasks }
+        return ids.filter { tasks.task($0, principal: "") != nil }
+    }
 }
