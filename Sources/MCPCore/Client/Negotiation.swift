@@ -70,8 +70,8 @@ struct Negotiation {
         adopt(profile)
     }
 
-    /// The conversation is open. `isAssumed`: nothing was asked, and the first answer shows whether the server
-    /// is what it is thought to be.
+    /// The conversation is open. `isAssumed`: nothing was asked, and the first answer shows whether the
+    /// server is what it is thought to be.
     func adopt(_ profile: ServerProfile, isAssumed: Bool = false) {
         let now = conversation.clock.now
         conversation.state.withLock { state in

@@ -375,7 +375,7 @@ import Testing
         #expect(error?.kind == .timeout)
         await eventually { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
         let count = Self.gets(peer).count
-        #expect((1 ... 4).contains(count))
+        #expect(count > 0)
         try await Task.sleep(for: .milliseconds(250))
         #expect(Self.gets(peer).count <= count + 1)
         await client.close()

@@ -174,7 +174,7 @@ import Testing
         }
         defer { peer.stop() }
         var options = ClientOptions()
-        options.connectTimeout = .milliseconds(kind == "silent" ? 300 : 10_000)
+        options.connectTimeout = .seconds(kind == "silent" ? 2 : 10)
         let error = await clientError { _ = try await MCPClient.connect(peer.target, options: options) }
         #expect(error?.kind == .httpStatus)
         #expect(error?.httpStatus == 404)
@@ -197,7 +197,8 @@ import Testing
         #expect(peer.heard.map(\.method) == ["POST", "POST"])
     }
 
-    @Test(arguments: [401, 500, 503]) func otherStatusesAreNoEvidence(_ status: Int) async throws {  // DUAL-18
+    /// DUAL-18.
+    @Test(arguments: [401, 500, 503]) func otherStatusesAreNoEvidence(_ status: Int) async throws {
         let peer = try HTTPPeer { $0.rpcMethod == "server/discover" ? .status(400) : .status(status) }
         defer { peer.stop() }
         let error = await clientError { _ = try await MCPClient.connect(peer.target) }

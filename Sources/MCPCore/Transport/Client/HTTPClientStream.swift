@@ -129,7 +129,7 @@ final class HTTPClientStream: HTTPStreamListener {
         giveUp(
             ClientError(
                 .connectionClosed,
-                "the event stream ended without the answer to \(method), and cannot be taken up again\(status)",
+                "the event stream ended without the answer to \(method), and cannot be had again\(status)",
                 details: [error.message] + error.details, hint: "the request is lost; it may be sent again",
                 httpStatus: error.httpStatus))
     }

@@ -2,7 +2,8 @@
 /// and a place that its first event announces, to which everything is posted (LEG-30, LEG-31). Confined to
 /// the loop.
 ///
-/// The exchange of the GET owns it. The stream is the connection: when it ends, the conversation does. It cannot be taken up again.
+/// The exchange of the GET owns it. The stream is the connection: when it ends, the conversation does; it
+/// cannot be taken up again.
 final class HTTPSSEChannel: HTTPStreamListener {
     private enum Phase {
         /// The `endpoint` event has not come yet.

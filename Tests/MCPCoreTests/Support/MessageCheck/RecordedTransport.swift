@@ -24,6 +24,16 @@ final class RecordedTransport: ClientTransport {
     }
 
     var isHTTP: Bool { transport.isHTTP }
+    var serverKey: ServerKey? { transport.serverKey }
+    var canRestart: Bool { transport.canRestart }
+
+    func openServerStream() { transport.openServerStream() }
+
+    func fallBack(within timeout: Duration) async throws(ClientError) -> Bool {
+        try await transport.fallBack(within: timeout)
+    }
+
+    func restart() async throws(ClientError) { try await transport.restart() }
 
     func start(_ inbox: any ClientInbox) {
         self.inbox.target.withLock { $0 = .init(inbox) }
