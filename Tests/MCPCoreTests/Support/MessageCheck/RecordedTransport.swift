@@ -12,6 +12,9 @@ extension ClientTarget {
 }
 
 /// Shows a recorder what passes between a client and its transport.
+///
+/// What a transport may leave to the protocol's defaults is passed on as well, or the client would see a lesser
+/// transport than it has.
 final class RecordedTransport: ClientTransport {
     private let transport: any ClientTransport
     private let recorder: MessageRecorder
@@ -24,6 +27,15 @@ final class RecordedTransport: ClientTransport {
     }
 
     var isHTTP: Bool { transport.isHTTP }
+    var serverKey: ServerKey? { transport.serverKey }
+    var canRestart: Bool { transport.canRestart }
+
+    func openServerStream() { transport.openServerStream() }
+    func restart() async throws(ClientError) { try await transport.restart() }
+
+    func fallBack(within timeout: Duration) async throws(ClientError) -> Bool {
+        try await transport.fallBack(within: timeout)
+    }
 
     func start(_ inbox: any ClientInbox) {
         self.inbox.target.withLock { $0 = .init(inbox) }
