@@ -305,7 +305,7 @@ import Testing
         let client = try await Self.connect(peer, ClientOptions(), clock)
         let failure = Mutex<ClientError?>(nil)
         let task = Task {
-            let error = await clientError { _ = try await client.request("tools/call") }
+            let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
             failure.withLock { $0 = error }
         }
         await Self.advance(clock, by: .milliseconds(100)) { failure.withLock { $0 } != nil }
@@ -327,7 +327,7 @@ import Testing
             get: { _, _ in .status(status) }, other: { _ in .events("id: 1\nretry: 100\ndata:\n\n") })
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
-        let error = await clientError { _ = try await client.request("tools/call") }
+        let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(error?.kind == .connectionClosed)
         #expect(error?.message.contains("HTTP \(status)") == true, "\(String(describing: error))")
         // It may have been carried out, so it is not repeated, not even in a new session.
@@ -343,7 +343,7 @@ import Testing
             other: { _ in .events("retry: 1\ndata:\n\nid: 1\ndata:\n\nid:\ndata:\n\n") })
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
-        let error = await clientError { _ = try await client.request("tools/call") }
+        let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(error?.kind == .connectionClosed)
         #expect(Self.gets(peer).isEmpty)
         await client.close()
@@ -353,7 +353,7 @@ import Testing
         let peer = try HTTPClientTransportTests.modern { _ in .events("id: 1\nretry: 1\ndata:\n\n") }
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target, options: Self.listening())
-        let error = await clientError { _ = try await client.request("tools/call") }
+        let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(error?.kind == .connectionClosed)
         #expect(peer.heard.count == 2)
         #expect(Self.gets(peer).isEmpty)
@@ -370,7 +370,7 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError {
-            _ = try await client.request("tools/call", options: CallOptions(timeout: .milliseconds(450)))
+            _ = try await client.request("tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(450)))
         }
         #expect(error?.kind == .timeout)
         await eventually { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
@@ -397,7 +397,7 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let start = ContinuousClock.now
-        _ = try await client.request("tools/call", options: CallOptions(timeout: .seconds(2)) { _ in })
+        _ = try await client.request("tools/call", ["name": "x"], options: CallOptions(timeout: .seconds(2)) { _ in })
         #expect(ContinuousClock.now - start > .seconds(2))
         await client.close()
     }
@@ -407,7 +407,7 @@ import Testing
             get: { _, _ in .status(500) }, other: { _ in .events("id: 0\nretry: 60000\ndata:\n\n") })
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
-        let call = Task { await clientError { _ = try await client.request("tools/call") } }
+        let call = Task { await clientError { _ = try await client.request("tools/call", ["name": "x"]) } }
         await eventually { peer.heard.contains { $0.rpcMethod == "tools/call" } }
         await client.close()
         #expect(await call.value?.kind == .connectionClosed)

@@ -109,7 +109,7 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError {
-            _ = try await client.request("tools/call", options: CallOptions(timeout: .milliseconds(50)))
+            _ = try await client.request("tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
         await eventually { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
@@ -125,7 +125,7 @@ import Testing
         }
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
-        let error = await clientError { _ = try await client.request("tools/call") }
+        let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(error?.kind == .httpStatus)
         #expect(error?.details.contains("body: too long") == true)
         await client.close()
@@ -140,7 +140,7 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         for _ in 0 ..< 2 {
-            let error = await clientError { _ = try await client.request("tools/call") }
+            let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
             #expect(error?.kind == .connectionClosed)
             #expect(error?.message.contains("event stream") == true, "\(String(describing: error))")
         }

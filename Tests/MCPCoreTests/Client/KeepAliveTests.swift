@@ -87,7 +87,7 @@ import Testing
         await eventually { greetings.withLock { $0 } == 1 }
         // The stream has taken the first connection, so that another one is kept by this.
         _ = try await client.request("tools/list")
-        _ = try await client.request("tools/call")
+        _ = try await client.request("tools/call", ["name": "x"])
         await client.close()
         let heard = peer.heard.filter { $0.method == victim || $0.rpcMethod == victim }
         #expect(heard.count == 2)
@@ -112,14 +112,14 @@ import Testing
         }
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
-        let error = await clientError { _ = try await client.request("tools/call") }
+        let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(error?.kind == .httpStatus)
         #expect(error?.httpStatus == status)
         #expect(error?.message == "the server refused tools/call with HTTP \(status)")
         #expect(error?.details == ["Retry-After: 7", "body: what we think: ä"])
         #expect(error?.hint?.contains(hint ?? "?") == hint.map { _ in true })
         // The connection, and the client, are as good as before.
-        #expect(await clientError { _ = try await client.request("tools/call") }?.httpStatus == status)
+        #expect(await clientError { _ = try await client.request("tools/call", ["name": "x"]) }?.httpStatus == status)
         #expect(peer.connections == 1)
         await client.close()
     }

@@ -58,6 +58,10 @@ import Testing
             #expect(add["inputSchema"]?["required"] == ["a"])
             #expect(add["inputSchema"]?["properties"]?["b"]?["description"] == "the second")
             #expect(tools[2]["inputSchema"]?["properties"]?["city"]?["description"]?.string == "City name")
+            // TOOL-07
+            #expect(
+                tools[3]["inputSchema"]?["type"]?.string == "object"
+                    && tools[3]["inputSchema"]?["additionalProperties"]?.bool == false)
         }
     }
 

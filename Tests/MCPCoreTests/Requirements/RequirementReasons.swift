@@ -17,7 +17,15 @@ extension Requirements {
     static let reasonByID = Dictionary(reasons.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
 
     /// Features that are being built: their requirements need neither a test nor a reason yet.
-    static let underWay: [String] = []
+    static let underWay: [String] = [
+        "SUB", "MRTR", "ELIC", "SAMP", "ROOT", "TASK", "CACHE", "JRPC-09", "JRPC-18", "META-13",
+        "LIFE-07", "DUAL-23", "DUAL-24", "ERR-10", "ERR-14", "CAP-01", "CAP-02", "CAP-04", "CAP-05",
+        "CAP-06", "CAP-08", "CAP-09", "CAP-10", "STDIO-09", "HTTP-13", "HTTP-22", "HTTP-29", "HTTPC-10",
+        "LEG-01", "LEG-05", "LEG-06", "LEG-10", "LEG-14", "LEG-16", "LEG-17", "LEG-18", "LEG-20",
+        "TOOL-15", "TOOL-21", "TOOL-25", "RES-09", "RES-11", "RES-12", "RES-13", "RES-14", "PROM-07",
+        "PROM-08", "COMP-06", "COMP-07", "LOG-04", "PROG-06", "PROG-08", "CANC-07", "SEC-02", "SEC-03",
+        "HDR-19", "HDR-32",
+    ]
 
     static func isUnderWay(_ id: String) -> Bool {
         underWay.contains { id == $0 || id.prefix { $0 != "-" } == $0 }
@@ -25,5 +33,72 @@ extension Requirements {
 
     /// `ID: reason`, or `ID partly: reason` beside tests.
     private static let reasonText = #"""
+        JRPC-27: How long a program keeps its client, and so the server's process, is the program's choice; a client lives until it is closed.
+        META-04: The library mints no keys of its own; keys of programs are passed on as they are.
+        META-21: Nothing here draws icons; they are handed to the program as data.
+        META-22: Nothing here loads icons; what their addresses may be is decided where they are loaded.
+        META-23: Nothing here fetches icons; they are handed to the program as data.
+        SCH-03: Documented at `CompiledSchema` and nothing that a test could prove: 2020-12 and draft-07.
+        SCH-06: Optional and not offered: a schema that is not there is an error.
+        VER-06: Optional and not used: the client always opens with discover, and remembers the answer.
+        VER-12: The server is never modern only: it serves the handshake revisions too.
+        LIFE-11: Optional: `ping` is there, and how often to call it, and what silence means, is the program's choice.
+        DUAL-09: Optional and not needed: a session's id says which revision it has, and without a session there is no older request to serve.
+        CAP-07: A rule for whoever writes an extension; this package defines none.
+        STDIO-05: Optional: what a program writes to standard error is its own; the daemon logs there.
+        STDIO-15: Optional and not used: the server ends when its input does.
+        STDIO-18: The library has no byte streams but stdio: Unix sockets carry HTTP, other transports bring their own framing.
+        STDIO-21: There is no OAuth on stdio: a server's process gets its credentials from the environment that it is started with.
+        HTTP-05: Authorization is optional in the specification and is not offered here: the listener binds loopback or a Unix socket unless told otherwise, and a proxy that authenticates can stand in front.
+        HTTP-28: Authorization is optional in the specification and is not offered here; nothing is granted that could carry over from one request to another.
+        HTTPC-09: A note on extensions whose clients send notifications over HTTP; this client has none.
+        HDR-28: Which parameters are mirrored is decided by who writes a tool.
+        HDR-29: The library grants nothing by a header; headers are compared with the body and then forgotten.
+        HDR-30: A rule for intermediaries, and this package is none.
+        HDR-31: A rule for intermediaries, and this package is none.
+        LEG-29: Part of the authorization of 2025-03-26, which is optional and not offered here.
+        LEG-32: The server has no HTTP+SSE; the client falls back to it only for servers that have nothing else.
+        TOOL-09: A client talks to one server; who brings tools of several together names them apart.
+        TOOL-19: The result, `isError` included, is handed to the program; what a model gets to see is the program's choice.
+        TOOL-20: Annotations are handed to the program as hints and decide nothing here.
+        TOOL-22 partly: Inputs are checked; who may call what, and how often, is decided by the program, which knows its users.
+        TOOL-23: Confirmations and displays belong to programs with a user; time-outs and the check of results are there.
+        TOOL-24: A rule for programs that let a model call tools; the library calls only what its program calls.
+        TOOL-27: Which resources a server offers beside those that its results embed is its author's choice.
+        TOOL-28: Advice for tools with a state of their own; the library keeps no handles for them.
+        RES-15: Which addresses a server gives its resources is its author's choice.
+        RES-16: Optional: the library does not look into the addresses that a server registers.
+        RES-19: Who may read what is decided by the program, which knows its users.
+        CACHE-13: Nothing here decides anything by cacheScope; who may read what is decided by the program.
+        LOG-09: Logging is offered for clients that ask for it; what it costs to leave it out is nothing, and programs may.
+        PROG-05 partly: Tokens are tracked; how often to report is the handler's choice.
+        PROG-07: Tasks of 2025-11-25 are experimental and optional, and not offered.
+        CANC-10: The reason is handed to the log and the program; displays belong to programs with a user.
+        CANC-12: Tasks of 2025-11-25 are experimental and optional, and not offered, so there are none to cancel.
+        SEC-04: A rule for programs that install servers; nothing here installs any.
+        SEC-05: How a server is reached is its operator's choice; stdio and Unix sockets are there, and HTTP binds loopback by default.
+        SEC-06: A rule for proxies that start servers, and this package is none.
+        SEC-07: A rule for programs that have a user; the library exposes data and calls tools only when its program does.
+        SEC-08: Scopes belong to authorization, which is optional and not offered here.
+        ELIC-22: URL elicitation is handed to the program; nothing here authorizes a client by it.
+        SAMP-14: Advice to new implementations; sampling is offered for the servers that need it.
+        ROOT-07: Advice to new implementations; roots are offered for the servers that need them.
+        TASKL-01: Tasks of 2025-11-25 are experimental and optional; the capability is declared by neither side here.
+        TASKL-02: Tasks of 2025-11-25 are experimental and optional; the client never asks for one.
+        TASKL-03: Tasks of 2025-11-25 are experimental and optional; no tool here needs or forbids one.
+        TASKL-04: Tasks of 2025-11-25 are experimental and optional; the server creates none.
+        TASKL-05: Tasks of 2025-11-25 are experimental and optional; their methods do not exist here.
+        TASKL-06: Tasks of 2025-11-25 are experimental and optional; there are no messages that belong to one.
+        TASKL-07: Tasks of 2025-11-25 are experimental and optional; the server creates none.
+        TASKL-08: Tasks of 2025-11-25 are experimental and optional; the server announces and lists none.
+        EXT-01: MCP Apps is an optional extension that is not declared here.
+        EXT-02: MCP Apps is an optional extension that is not declared here; `_meta` is passed on as it is.
+        EXT-03: MCP Apps is an optional extension that is not declared here; nothing here hosts apps.
+        EXT-04: MCP Apps is an optional extension that is not declared here; nothing here hosts apps.
+        EXT-06: Skills is an optional extension that is not declared here.
+        EXT-07: Skills is an optional extension that is not declared here.
+        EXT-08: Skills is an optional extension that is not declared here.
+        EXT-09: Server cards are experimental and not offered here.
+        EXT-10: Both are proposals that are not part of the specification yet.
         """#
 }
