@@ -207,7 +207,7 @@ import Testing
                 await client.respond(id, ["result": ["roots": []]])
             }
             if setting.leg == .http {
-                let stateless = await RawClient(setting, HTTPLink(port: try served.port())).send(
+                let stateless = await (try served.silentClient()).send(
                     text: #"{"jsonrpc":"2.0","id":\#(question.serialized()),"result":{"roots":[]}}"#)
                 #expect(stateless.status == 400)
             }

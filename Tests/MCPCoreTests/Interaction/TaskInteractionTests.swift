@@ -236,15 +236,19 @@ import Testing
         #expect(await Self.handlersEnd(tasks.server))
     }
 
+    private static func modernClient(_ port: UInt16) -> RawClient {
+        let recorder = MessageRecorder([.server], version: "2026-07-28")
+        return RawClient(Setting(leg: .http, version: "2026-07-28"), HTTPLink(port: port, recorder), recorder)
+    }
+
     /// What works when the server stops fails; its handler is cancelled.
     @Test func stop() async throws {
         let tasks = try TaskServer()
         let running = try tasks.server.start([.http(.tcp(port: 0))])
         guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
-        let link = HTTPLink(port: port)
-        let client = RawClient(Setting(leg: .http, version: "2026-07-28"), link)
+        let client = Self.modernClient(port)
         let id = try Self.id(await client.taskCall("slow_compute"))
-        await link.close()
+        await client.close()
         await running.stop()
         #expect(await tasks.cancelled.wait())
         let task = try #require(tasks.desk?.task(id, principal: ""))
@@ -258,8 +262,7 @@ import Testing
         let tasks = try TaskServer()
         let running = try tasks.server.start([.http(.tcp(port: 0))])
         guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
-        let link = HTTPLink(port: port)
-        let client = RawClient(Setting(leg: .http, version: "2026-07-28"), link)
+        let client = Self.modernClient(port)
         let id = try Self.id(await client.taskCall("slow_compute"))
         async let listening = client.taskRequest(
             "subscriptions/listen", ["notifications": ["taskIds": [.string(id)]]], id: "sub")
@@ -268,7 +271,7 @@ import Testing
         #expect(await listening.result?["resultType"]?.string == "complete")
         let heard = client.heard.filter { $0["params"]?["taskId"]?.string == id }
         #expect(heard.last?["params"]?["status"]?.string == "failed")
-        await link.close()
+        await client.close()
     }
 
     // TASK-07: a client that is gone learns of no task, so there is none.

@@ -20,6 +20,20 @@ import Testing
         #expect(await server.handle(Self.message(#"{"jsonrpc":"2.0","method":"notifications/x"}"#)) == nil)
     }
 
+    /// Nobody can be asked where requests of the server have no way.
+    @Test func questionsNeedAWay() async throws {
+        let asking = try AskingServer()
+        let open =
+            #"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","#
+            + #""capabilities":{"roots":{}}}}"#
+        let call = #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"where"}}"#
+        let connection = asking.server.connection()
+        #expect(await connection.handle(Self.message(open)) != nil)
+        let answer = await connection.handle(Self.message(call))
+        #expect(try JSONValue(parsing: answer ?? [])["result"]?["isError"] == true)
+        AskingInteractionTests.expectNothingLeft(asking.server)
+    }
+
     @Test func closingCancels() async throws {
         let test = try TestServer()
         let connection = test.server.connection()
