@@ -14,10 +14,13 @@ final class EventLoopGroup: Sendable {
     private let turn = Atomic<Int>(0)
 
     /// Starts `count` loops; by default one for each core that this process may use.
-    init(count: Int = EventLoopGroup.availableCores, clock: any TimeSource = SystemClock()) throws(IOError) {
+    init(
+        count: Int = EventLoopGroup.availableCores, label: String = "mcp.loop",
+        clock: any TimeSource = SystemClock()
+    ) throws(IOError) {
         precondition(count > 0, "a group needs a loop")
         var loops: [EventLoop] = []
-        for index in 0 ..< count { loops.append(try EventLoop(label: "mcp.loop.\(index)", clock: clock)) }
+        for index in 0 ..< count { loops.append(try EventLoop(label: "\(label).\(index)", clock: clock)) }
         self.loops = loops
         for loop in loops { loop.start() }
     }

@@ -43,13 +43,13 @@ import Testing
     }
 
     /// A client whose time is moved by hand; connecting takes none.
-    private static func connect(_ peer: HTTPPeer, _ options: ClientOptions, _ clock: ManualClock) async throws
+    private static func connect(_ peer: HTTPPeer, _ options: ClientOptions, _ loop: EventLoop) async throws
         -> MCPClient
     {
         let url = "http://\(peer.endpoint)/mcp"
         return try await MCPClient.connect(
             ClientTarget(url) { (options) throws(ClientError) in
-                try HTTPClientTransport(HTTPEndpoint(url: url), options: options, clock: clock)
+                try HTTPClientTransport(HTTPEndpoint(url: url), options: options, loop: loop)
             }, options: options)
     }
 
@@ -111,7 +111,10 @@ import Testing
         let peer = try Self.server(get: { _, _ in .status(status) })  // LEG-13
         defer { peer.stop() }
         let clock = ManualClock()
-        let client = try await Self.connect(peer, Self.listening(), clock)
+        let loop = try EventLoop(clock: clock)
+        loop.start()
+        defer { loop.stop() }
+        let client = try await Self.connect(peer, Self.listening(), loop)
         await eventually { !Self.gets(peer).isEmpty }
         for _ in 0 ..< 20 {
             clock.advance(by: .seconds(31))
@@ -140,13 +143,16 @@ import Testing
     /// A second by default, twice as long while nothing comes, and 30 seconds at most.
     @Test func waitsGrow() async throws {
         let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        loop.start()
+        defer { loop.stop() }
         let times = Mutex<[MonotonicInstant]>([])
         let peer = try Self.server(get: { _, number in
             times.withLock { $0.append(clock.now) }
             return number % 2 == 0 ? .status(503) : .events("")
         })
         defer { peer.stop() }
-        let client = try await Self.connect(peer, Self.listening(), clock)
+        let client = try await Self.connect(peer, Self.listening(), loop)
         await Self.advance(clock, by: .milliseconds(100)) { times.withLock { $0.count } >= 8 }
         let seen = times.withLock { $0 }
         try #require(seen.count >= 8)
@@ -291,6 +297,9 @@ import Testing
     /// Five attempts that bring nothing, with growing waits; the request is not sent again.
     @Test func fiveAttempts() async throws {
         let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        loop.start()
+        defer { loop.stop() }
         let times = Mutex<[MonotonicInstant]>([])
         let peer = try Self.server(
             get: { _, number in
@@ -302,7 +311,7 @@ import Testing
                 return .events("id: 1\ndata:\n\n")
             })
         defer { peer.stop() }
-        let client = try await Self.connect(peer, ClientOptions(), clock)
+        let client = try await Self.connect(peer, ClientOptions(), loop)
         let failure = Mutex<ClientError?>(nil)
         let task = Task {
             let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }

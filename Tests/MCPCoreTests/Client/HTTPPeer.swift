@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 @testable import MCPCore
@@ -99,8 +98,7 @@ final class HTTPPeer: Sendable {
         listener = socket.release()
         let flags = fcntl(listener, F_GETFL)
         _ = fcntl(listener, F_SETFL, flags & ~O_NONBLOCK)
-        let thread = DispatchQueue(label: "peer")
-        thread.async { self.accept() }
+        TestThread.run { self.accept() }
     }
 
     var heard: [Heard] { state.withLock { $0.heard } }
@@ -138,7 +136,7 @@ final class HTTPPeer: Sendable {
                 state.open[state.connections] = fd
                 return state.connections
             }
-            DispatchQueue(label: "peer.\(number)").async { self.serve(fd, number) }
+            TestThread.run { self.serve(fd, number) }
         }
         close(listener)
     }

@@ -39,10 +39,13 @@ import Testing
         let peer = try Self.server(announced)
         defer { peer.stop() }
         let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        loop.start()
+        defer { loop.stop() }
         let url = "http://\(peer.endpoint)/mcp"
         let client = try await MCPClient.connect(
             ClientTarget(url) { (options) throws(ClientError) in
-                try HTTPClientTransport(HTTPEndpoint(url: url), options: options, clock: clock)
+                try HTTPClientTransport(HTTPEndpoint(url: url), options: options, loop: loop)
             })
         // Time passes in steps, as for a loop that sleeps.
         for _ in 0 ..< 10 { clock.advance(by: .milliseconds(pause / 10)) }

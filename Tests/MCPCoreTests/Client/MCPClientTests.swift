@@ -18,7 +18,12 @@ import Testing
     @Test(
         arguments: [
             ("{}", nil), (#"{"resultType":"complete"}"#, nil),  // JRPC-07
-            (#"{"resultType":"input_required"}"#, ClientError.Kind.inputRequired),
+            // MRTR-03: it asks for nothing and keeps nothing.
+            (#"{"resultType":"input_required"}"#, ClientError.Kind.protocolViolation),
+            (
+                #"{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list"}}}"#,
+                .inputRequired
+            ),
             (#"{"resultType":"task"}"#, .protocolViolation),  // JRPC-08
             (#"{"resultType":7}"#, .protocolViolation), ("[]", .protocolViolation),
             ("null", .protocolViolation),

@@ -104,7 +104,6 @@ final class HTTPClientPool {
         for stream in streams.values { stream.stop() }
         for exchange in waiting { exchange.fail(ClientError(.connectionClosed, "the client was closed")) }
         for connection in connections.values { connection.close() }
-        loop.stop()
     }
 
     // MARK: Event streams

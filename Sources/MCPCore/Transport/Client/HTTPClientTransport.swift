@@ -12,21 +12,20 @@ final class HTTPClientTransport: ClientTransport {
     private let session = HTTPClientSession()
 
     init(
-        _ endpoint: HTTPEndpoint, options: ClientOptions, clock: any TimeSource = SystemClock()
+        _ endpoint: HTTPEndpoint, options: ClientOptions, loop: EventLoop? = nil
     ) throws(ClientError) {
         self.endpoint = endpoint
         self.options = options
         fields = try HTTPClientFields(options)
         do {
-            loop = try EventLoop(label: "mcp.client.http", clock: clock)
+            self.loop = try loop ?? ClientLoops.next()
         } catch {
             throw ClientError(.cannotConnect, "cannot make an event loop: \(error)")
         }
         SignalWatch.ignoreBrokenPipes()
         pool = LoopBound(
-            HTTPClientPool(endpoint, loop: loop, options: options, fields: fields, session: session),
-            loop: loop)
-        loop.start()
+            HTTPClientPool(endpoint, loop: self.loop, options: options, fields: fields, session: session),
+            loop: self.loop)
     }
 
     var isHTTP: Bool { true }

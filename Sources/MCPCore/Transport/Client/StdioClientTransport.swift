@@ -20,13 +20,12 @@ final class StdioClientTransport: ClientTransport {
         self.launch = launch
         self.options = options
         do {
-            loop = try EventLoop(label: "mcp.client.stdio")
+            loop = try ClientLoops.next()
         } catch {
             throw ClientError(.cannotStart, "cannot make an event loop: \(error)")
         }
         state = Mutex(State(child: try Self.start(launch)))
-        line = LoopBound(StdioLine(loop, mayRestart: options.restart != .never), loop: loop)
-        loop.start()
+        line = LoopBound(StdioLine(), loop: loop)
     }
 
     private static func start(_ launch: ProcessLaunch) throws(ClientError) -> ChildProcess {
@@ -57,7 +56,7 @@ final class StdioClientTransport: ClientTransport {
         let channel = LoopBound(
             StdioChannel(child, name: launch.program, loop: loop, options: options), loop: loop)
         loop.execute { line.value.connect(channel.value) }
-        child.onExit { [loop] status in loop.execute { line.value.childExited(status, channel.value) } }
+        child.onExit { [loop] status in loop.execute { channel.value.childExited(status) } }
     }
 
     func send(_ message: OutboundMessage, id: Int64) {
@@ -112,22 +111,12 @@ final class StdioClientTransport: ClientTransport {
 
 /// The channel to the child that runs, or ran last. Confined to the loop.
 final class StdioLine {
-    private let loop: EventLoop
-    private let mayRestart: Bool
     private var channel: StdioChannel?
     private var isClosing = false
-    /// The child has ended and is reaped.
-    private var isDown = false
     weak var inbox: (any ClientInbox)?
-
-    init(_ loop: EventLoop, mayRestart: Bool) {
-        self.loop = loop
-        self.mayRestart = mayRestart
-    }
 
     func connect(_ channel: StdioChannel) {
         self.channel = channel
-        isDown = false
         if isClosing { return channel.close() }
         if let inbox { channel.start(inbox) }
     }
@@ -140,16 +129,8 @@ final class StdioLine {
         }
     }
 
-    func childExited(_ status: ProcessExit, _ ended: StdioChannel) {
-        ended.childExited(status)
-        guard ended === channel else { return }
-        isDown = true
-        if isClosing || !mayRestart { loop.stop() }
-    }
-
     func close() {
         isClosing = true
         channel?.close()
-        if isDown { loop.stop() }
     }
 }
