@@ -1,6 +1,6 @@
 // An MCP server behind somebody else's HTTP stack. The stack here is a tiny blocking HTTP/1.0 server: it
-// reads a request, hands it to the endpoint, and writes what comes back. A real one is a web framework of your
-// choice.
+// reads a request, hands it to the endpoint, and writes what comes back. A real one is a web framework of
+// your choice.
 //
 // Usage: example-behind-own-http [PORT]
 import MCPCore

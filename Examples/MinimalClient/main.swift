@@ -1,4 +1,5 @@
-// Usage: example-minimal-client PROGRAM [ARGUMENT]…, for example with ./example-minimal-server as the program.
+// Usage: example-minimal-client PROGRAM [ARGUMENT]…, for example with ./example-minimal-server as the
+// program.
 import MCPCore
 
 let client = try await MCPClient.connect(

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What the documentation shows is what happens: consoles are run, Swift stands in an example that is compiled.
+/// What the documentation shows is what happens: consoles are run, Swift stands in an example that is
+/// compiled.
 @Suite struct DocumentTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -77,8 +78,8 @@ import Testing
         #expect(isThere, "\(block.testDescription): no example holds these lines")
     }
 
-    /// `$ COMMAND`, its output, and `[exit status N]` when it is not 0. `…` stands for any text, alone on a line for
-    /// any lines.
+    /// `$ COMMAND`, its output, and `[exit status N]` when it is not 0. `…` stands for any text, alone on a
+    /// line for any lines.
     @Test("consoles in the documentation show what really happens", arguments: blocks("console"))
     func console(block: Block) throws {
         for step in Self.steps(block.lines) {

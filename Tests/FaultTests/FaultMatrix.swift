@@ -78,13 +78,9 @@ enum FaultMatrix {
         FaultRow(32, "unsupported version", "fault 32: a version that is not served"),
         FaultRow(
             33, "header and body disagree", "fault 33: header and body disagree",
-            "fault 33: no tool can ask for mirrored arguments",
-            except: "Mcp-Param-*: this version offers no tool that asks for them"),
+            "fault 33: a mirrored argument and its header disagree"),
         FaultRow(
-            34, "required client capability missing",
-            because:
-                "no method asks for a client capability: sampling, elicitation and roots are not offered"
-        ),
+            34, "required client capability missing", "fault 34: a capability of the client is missing"),
         FaultRow(
             35, "unknown tool, bad arguments, bad output",
             "fault 35: unknown tools and arguments that do not fit",
@@ -110,8 +106,8 @@ enum FaultMatrix {
         FaultRow(44, "URI templates", "fault 44: templates with much repetition are matched in linear time"),
         FaultRow(
             45, "requestState tampered with",
-            because: "no method answers input_required yet, so no requestState is given out"),
-        FaultRow(46, "10,000 subscriptions", because: "subscriptions/listen is not offered by this version"),
+            "fault 45: requestState that was tampered with, or comes from elsewhere"),
+        FaultRow(46, "10,000 subscriptions", "fault 46: 10,000 subscriptions of one client"),
         FaultRow(
             47, "list changes while a client pages", "fault 47: a list that changes while a client pages"),
     ]
@@ -153,7 +149,6 @@ enum FaultMatrix {
             "fault 70: expiry, other principals, and any number of sessions",
             except: "session ids carry their state, so there is no table that 100,000 sessions could fill"),
         FaultRow(
-            71, "Last-Event-ID", "fault 71: Last-Event-ID opens nobody's stream",
-            except: "no stream can be resumed, so the answer is 405 instead of 400 or 404"),
+            71, "Last-Event-ID", "fault 71: Last-Event-ID opens nobody's stream"),
     ]
 }

@@ -2,7 +2,8 @@ import Testing
 
 @testable import MCPCore
 
-/// SEC-09: valid messages with random damage, sent to the real process: it lives, and serves the next valid request.
+/// SEC-09: valid messages with random damage, sent to the real process: it lives, and serves the next valid
+/// request.
 ///
 /// Seeded: a failure names the seed with which it comes again.
 @Suite("mutations") struct MutationTests {

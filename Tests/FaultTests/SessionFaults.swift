@@ -89,8 +89,8 @@ import Testing
             try connection.send(
                 "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n"
                     + "Mcp-Session-Id: \(session)\r\nLast-Event-ID: \(id)\r\n\r\n")
-            // LEG-13: no streams are offered to be taken up, so there is none to be given away.
-            #expect(try connection.response()?.status == 405)
+            // LEG-20: there is no such stream of this session.
+            #expect(try connection.response()?.status == 400)
             // HTTP-17: a stateless request does not look at it.
             let post = Post(Message.echo(id: "1", "x"), name: "echo").with("Last-Event-ID", id)
             #expect(try connection.ask(post).message?.text == "x")

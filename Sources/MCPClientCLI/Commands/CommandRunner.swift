@@ -70,7 +70,7 @@ struct CommandRunner: Sendable {
         } catch {
             await session.client.close()
             // What the server made of a missing answer is of less interest than the question.
-            if let failure = session.interaction.failure { throw failure }
+            if error.code != .inputRequired, let failure = session.interaction.failure { throw failure }
             throw error
         }
     }

@@ -9,7 +9,7 @@ struct Connector {
     func connect(_ target: Target, _ invocation: Invocation) async throws(Failure) -> Session {
         var options = try clientOptions(invocation)
         let interaction = try interaction(invocation)
-        options.onElicit = { await interaction.answer($0) }
+        options.onElicit = { try await interaction.answer($0) }
         options.supportsElicitationURL = true
         let sent = SentLog()
         if case .program = target {

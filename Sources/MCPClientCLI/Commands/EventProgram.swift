@@ -1,8 +1,8 @@
 import Dispatch
 import MCPCore
 
-/// The program of `watch --exec`, run once per event. No shell is involved: the text is cut at spaces, and `{uri}`
-/// and `{event}` are replaced inside a word.
+/// The program of `watch --exec`, run once per event. No shell is involved: the text is cut at spaces, and
+/// `{uri}` and `{event}` are replaced inside a word.
 struct EventProgram: Sendable, Hashable {
     private let words: [String]
     private static let timeout = Duration.seconds(60)

@@ -89,12 +89,10 @@ extension Command {
             CommandGrammar(
                 summary: "a line for each change that the server tells of",
                 operands: [Operand(name: "URI", count: .zeroOrMore)],
-                notes: [
-                    "Without URI the lists of tools, prompts and resources are watched, with URI these resources."
-                ],
+                notes: ["Without URI the lists are watched: tools, prompts and resources."],
                 examples: [
                     "mcp-client watch localhost:3000",
-                    "mcp-client watch --exec './render.sh {uri}' localhost:3000 docs:///runbook.md",
+                    "mcp-client watch localhost:3000 docs:///runbook.md --exec ./render.sh",
                 ])
         case .ping:
             CommandGrammar(

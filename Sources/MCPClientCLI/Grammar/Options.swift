@@ -97,7 +97,7 @@ struct Options: Sendable {
     ) throws(Failure) -> Int {
         guard let number = Int(value), range.contains(number) else {
             throw .usage(
-                "\(flag.name) \(quoted(value)) is not a number from \(range.lowerBound) to \(range.upperBound)"
+                "\(flag.name) \(quoted(value)) is no number from \(range.lowerBound) to \(range.upperBound)"
             )
         }
         return number

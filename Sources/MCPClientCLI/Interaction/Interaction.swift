@@ -1,11 +1,11 @@
 import MCPCore
 import Synchronization
 
-/// Answers the questions that servers ask back: from `--answer` and `--answers`, or by asking the person at the
-/// terminal.
+/// Answers the questions that servers ask back: from `--answer` and `--answers`, or by asking the person at
+/// the terminal.
 ///
-/// A question without an answer is remembered: whatever the server makes of that, the command ends with the exit
-/// code for input that was required.
+/// A question without an answer is remembered: whatever the server makes of that, the command ends with the
+/// exit code for input that was required.
 final class Interaction: Sendable {
     private let answers: JSONObject
     private let prompter: Prompter?
@@ -27,14 +27,15 @@ final class Interaction: Sendable {
         return questions.isEmpty ? nil : InputRequired.failure(questions, subject: subject)
     }
 
-    /// Answers one question; cancels it when that is not possible.
-    func answer(_ request: ElicitRequest) async -> ElicitResult {
-        if let url = request.url { return await visit(url, request.message) }
+    /// Answers one question.
+    ///
+    /// - Throws: `MCPError` when nobody can answer it, which ends the call in 2026-07-28 at once.
+    func answer(_ request: ElicitRequest) async throws(MCPError) -> ElicitResult {
+        if let url = request.url { return try await visit(url, request.message) }
         let form = request.schema ?? ElicitationSchema([])
         if let content = contentOfAnswers(form) { return .accept(content) }
         if let prompter { return await prompter.fillIn(form, message: request.message, given: answers) }
-        unanswered.withLock { $0.append(InputRequired.question(request)) }
-        return .cancel
+        throw unanswered(InputRequired.question(request))
     }
 
     /// The form filled in from the answers and the defaults; nil when that is not enough.
@@ -53,9 +54,13 @@ final class Interaction: Sendable {
         return content
     }
 
-    private func visit(_ url: String, _ message: String) async -> ElicitResult {
+    private func visit(_ url: String, _ message: String) async throws(MCPError) -> ElicitResult {
         if let prompter { return await prompter.visit(url, message: message) }
-        unanswered.withLock { $0.append("\(quoted(message)) (open \(inlineText(url)))") }
-        return .cancel
+        throw unanswered("\(quoted(message)) (open \(inlineText(url)))")
+    }
+
+    private func unanswered(_ question: String) -> MCPError {
+        unanswered.withLock { $0.append(question) }
+        return .internalError("Nobody is there to answer")
     }
 }

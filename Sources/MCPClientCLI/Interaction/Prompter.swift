@@ -1,7 +1,7 @@
 import MCPCore
 
-/// Asks the person at the terminal, on stderr: which server asks is said, everything can be refused, and what was
-/// filled in is shown before it leaves (ELIC-16).
+/// Asks the person at the terminal, on stderr: which server asks is said, everything can be refused, and
+/// what was filled in is shown before it leaves (ELIC-16).
 struct Prompter: Sendable {
     /// Who asks, in words.
     let asker: String
@@ -87,8 +87,8 @@ struct Prompter: Sendable {
 
     // MARK: Pages
 
-    /// Nothing is fetched and nothing is opened here: the person opens the page where neither this program nor a
-    /// model can see what is typed (ELIC-17 to ELIC-19).
+    /// Nothing is fetched and nothing is opened here: the person opens the page where neither this program
+    /// nor a model can see what is typed (ELIC-17 to ELIC-19).
     func visit(_ url: String, message: String) async -> ElicitResult {
         line("")
         line(style.bold("\(asker) asks: ") + TerminalText.block(message))

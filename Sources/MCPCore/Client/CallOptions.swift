@@ -8,8 +8,8 @@ public struct CallOptions: Sendable {
     public var onProgress: (@Sendable (Progress) -> Void)?
     /// The least grave log messages of this call that are wanted (2026-07-28); nil: the client's `logLevel`.
     public var logLevel: LoggingLevel?
-    /// Takes the log messages of this call, where the transport tells whose they are (HTTP); otherwise those of
-    /// all calls go to the client's `onLog`.
+    /// Takes the log messages of this call, where the transport tells whose they are (HTTP); otherwise
+    /// those of all calls go to the client's `onLog`.
     public var onLog: (@Sendable (LogMessage) -> Void)?
     /// Tells how far the task has come that the call became, each time it was asked for.
     public var onTask: (@Sendable (TaskInfo) -> Void)?

@@ -37,8 +37,8 @@ public struct ClientOptions: Sendable {
     public var trace: (@Sendable (TraceEvent) -> Void)?
     /// Takes the lines that a program writes to stderr, on a thread of the client.
     public var onServerStderr: (@Sendable (String) -> Void)?
-    /// Answers questions to the user. Set, it declares `elicitation`; nil, servers are told that nobody can be
-    /// asked. What is accepted is checked against the form before it leaves (ELIC-24).
+    /// Answers questions to the user. Set, it declares `elicitation`; nil, servers are told that nobody can
+    /// be asked. What is accepted is checked against the form before it leaves (ELIC-24).
     public var onElicit: (@Sendable (ElicitRequest) async throws -> ElicitResult)?
     /// Whether `onElicit` also shows pages (`ElicitRequest.url`): false.
     public var supportsElicitationURL: Bool

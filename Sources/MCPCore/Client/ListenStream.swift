@@ -87,7 +87,8 @@ final class ListenStream: Sendable {
         if let change = ServerChange(method, params) { subscription.publish(change) }
     }
 
-    /// Takes the end of the call, and subscribes again unless the server ended it in good order (SUB-09, SUB-10).
+    /// Takes the end of the call, and subscribes again unless the server ended it in good order (SUB-09,
+    /// SUB-10).
     func run() async {
         var pause = Self.pauses.first
         while let task = state.withLock({ $0.current }) {

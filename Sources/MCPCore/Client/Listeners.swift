@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Who wants to know of changes in a conversation of the handshake revisions, where a session has one stream for
-/// all.
+/// Who wants to know of changes in a conversation of the handshake revisions, where a session has one
+/// stream for all.
 final class Listeners: Sendable {
     private struct Entry {
         let filter: SubscriptionFilter

@@ -125,7 +125,8 @@ extension MCPClient {
     /// - Parameters:
     ///   - value: what is typed so far.
     ///   - context: arguments that are filled in already (2025-06-18 and later, COMP-03).
-    /// - Throws: `MCPError` -32601 when the server completes nothing, -32602 for an unknown prompt or template.
+    /// - Throws: `MCPError` -32601 when the server completes nothing, -32602 for an unknown prompt or
+    ///   template.
     public func complete(
         _ reference: CompletionReference, argument: String, value: String = "",
         context: [String: String] = [:], options: CallOptions = CallOptions()
@@ -144,8 +145,8 @@ extension MCPClient {
             CompletionResult.self, result["completion"]?.value ?? .null, "completion/complete")
     }
 
-    /// Chooses the least grave log messages that are wanted: for the session (`logging/setLevel`), in 2026-07-28
-    /// for the requests that follow.
+    /// Chooses the least grave log messages that are wanted: for the session (`logging/setLevel`), in
+    /// 2026-07-28 for the requests that follow.
     ///
     /// - Throws: `MCPError` -32601 when a server before 2026-07-28 has no logging.
     public func setLoggingLevel(_ level: LoggingLevel) async throws {

@@ -2,9 +2,9 @@
 extension MCPClient {
     /// Subscribes to changes.
     ///
-    /// 2026-07-28: `subscriptions/listen`. Before: the notifications of the session, and `resources/subscribe`
-    /// for each address. A subscription that breaks is made again, with a growing pause; the reader is told by
-    /// `.resubscribed`. Keep the subscription: letting go of it ends it.
+    /// 2026-07-28: `subscriptions/listen`. Before: the notifications of the session, and
+    /// `resources/subscribe` for each address. A subscription that breaks is made again, with a growing
+    /// pause; the reader is told by `.resubscribed`. Keep the subscription: letting go of it ends it.
     ///
     /// - Throws: `MCPError` when the server refuses, for example -32601 when it has no subscriptions;
     ///   `ClientError` when no usable answer came.

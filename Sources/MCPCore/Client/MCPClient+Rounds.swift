@@ -60,8 +60,8 @@ extension MCPClient {
 
     // MARK: Questions
 
-    /// The params of the retry: the original ones, the answers under the same keys, and the state byte for byte
-    /// (MRTR-14, MRTR-16).
+    /// The params of the retry: the original ones, the answers under the same keys, and the state byte for
+    /// byte (MRTR-14, MRTR-16).
     private func nextRound(
         _ method: String, _ params: JSONObject, _ result: RawJSON
     ) async throws -> JSONObject {

@@ -62,9 +62,9 @@ public final class MCPClient: Sendable {
 
     /// Sends any request and returns the result object exactly as it came.
     ///
-    /// Questions that the server asks back are answered by the handlers of the options, and the request is sent
-    /// again; a call that becomes a task is followed to its end. Both can be repeated by the server: what the
-    /// handlers do happens once per question, what the tool does is the server's affair.
+    /// Questions that the server asks back are answered by the handlers of the options, and the request is
+    /// sent again; a call that becomes a task is followed to its end. Both can be repeated by the server:
+    /// what the handlers do happens once per question, what the tool does is the server's affair.
     /// - Parameters:
     ///   - method: the JSON-RPC method, for example `tools/list`.
     ///   - params: its parameters; `_meta` is completed by what the protocol needs.

@@ -19,8 +19,8 @@ public enum ServerChange: Sendable, Hashable {
 
 /// Changes of a server as they happen, until either side ends it.
 ///
-/// Changes that nobody has taken yet are kept once each: a hundred updates of one resource are one. One reader at
-/// a time.
+/// Changes that nobody has taken yet are kept once each: a hundred updates of one resource are one. One
+/// reader at a time.
 public final class Subscription: AsyncSequence, Sendable {
     /// What a reader gets.
     public typealias Element = ServerChange
@@ -98,8 +98,8 @@ public final class Subscription: AsyncSequence, Sendable {
         let subscription: Subscription
 
         /// The next change, or nil when the subscription has ended.
-        /// - Throws: `ClientError` when the connection is gone for good, `CancellationError` when the reading task
-        ///   was cancelled.
+        /// - Throws: `ClientError` when the connection is gone for good, `CancellationError` when the
+        ///   reading task was cancelled.
         public mutating func next() async throws -> ServerChange? { try await subscription.next() }
     }
 

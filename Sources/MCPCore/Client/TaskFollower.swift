@@ -11,8 +11,8 @@ struct TaskFollower {
 
     /// The result of the call, when the task has one.
     ///
-    /// - Throws: the `MCPError` of a failed task; `ClientError` when it was cancelled or the deadline passed, in
-    ///   which case the server is told.
+    /// - Throws: the `MCPError` of a failed task; `ClientError` when it was cancelled or the deadline
+    ///   passed, in which case the server is told.
     func follow(_ created: RawJSON, _ limit: MonotonicInstant?) async throws -> RawJSON {
         var task = try Self.read(created)
         var answered: Set<String> = []

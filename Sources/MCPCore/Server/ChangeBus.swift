@@ -16,13 +16,13 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 
 /// Brings changes to those who subscribed: one bus for every transport and every revision (DUAL-24).
 ///
-/// Changes are collected for a moment, so that a burst is told once: one change per list, per resource and per
-/// task.
+/// Changes are collected for a moment, so that a burst is told once: one change per list, per resource and
+/// per task.
 final class ChangeBus: Sendable {
     /// How long changes are collected.
     static let moment = DispatchTimeInterval.milliseconds(20)
-    /// Different changes that one moment can hold; beyond them subscribers are told that the list of resources
-    /// changed, which makes them look for themselves.
+    /// Different changes that one moment can hold; beyond them subscribers are told that the list of
+    /// resources changed, which makes them look for themselves.
     static let maximumPending = 1_024
 
     private struct State {

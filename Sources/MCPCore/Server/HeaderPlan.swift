@@ -104,7 +104,7 @@ extension HeaderPlan {
             if let name = members[annotation] {
                 guard isReachable else {
                     throw problem(
-                        "it stands where \"properties\" alone do not lead, such as under items, allOf or $defs"
+                        "it stands where \"properties\" alone do not lead, as under items, allOf or $defs"
                     )
                 }
                 try add(name, members, at: path)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What this instance knows of connections and sessions of the handshake revisions: the log level, the resources
-/// that are watched, and where messages of the server go.
+/// What this instance knows of connections and sessions of the handshake revisions: the log level, the
+/// resources that are watched, and where messages of the server go.
 ///
 /// A session id is good without it (any instance with the same key serves it); what was asked for on another
 /// instance is then not known here.

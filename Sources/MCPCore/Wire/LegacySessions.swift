@@ -2,9 +2,9 @@ import Synchronization
 
 /// Session ids of the handshake revisions over HTTP, which carry all that a session is (LEG-21).
 ///
-/// An id holds the revision, what the client can do, its time of birth and 128 random bits under a MAC, so any
-/// instance with the same key serves it, and a restart loses nothing. It names a conversation and is never a
-/// proof of identity (LEG-28): the principal is part of what the MAC covers.
+/// An id holds the revision, what the client can do, its time of birth and 128 random bits under a MAC, so
+/// any instance with the same key serves it, and a restart loses nothing. It names a conversation and is
+/// never a proof of identity (LEG-28): the principal is part of what the MAC covers.
 final class LegacySessions: Sendable {
     struct Session: Sendable {
         let settled: LegacySession

@@ -9,7 +9,8 @@ enum LegacySlot: Sendable {
 
 /// What a handshake settled: the revision, and what the client can do.
 ///
-/// It is small enough to travel inside a session id, so that any instance with the same key knows it (LEG-21).
+/// It is small enough to travel inside a session id, so that any instance with the same key knows it
+/// (LEG-21).
 struct LegacySession: Sendable, Hashable {
     let revision: Revision
     var abilities: ClientAbilities

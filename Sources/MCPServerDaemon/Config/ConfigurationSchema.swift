@@ -58,7 +58,9 @@ enum ConfigurationSchema {
               "required": ["dir"],
               "properties": {
                 "dir": { "type": "string", "description": "A directory of Markdown files." },
-                "watch": { "description": "Reads them again when they change.", "type": "boolean", "default": false }
+                "watch": {
+                  "description": "Reads them again when they change.", "type": "boolean", "default": false
+                }
               }
             }
           },
@@ -149,7 +151,9 @@ enum ConfigurationSchema {
                 "include": { "type": "array", "items": { "type": "string" } },
                 "exclude": { "type": "array", "items": { "type": "string" } },
                 "maxBytes": { "$ref": "#/$defs/size", "default": "1MiB" },
-                "watch": { "description": "Tells subscribers of changes.", "type": "boolean", "default": false }
+                "watch": {
+                  "description": "Tells subscribers of changes.", "type": "boolean", "default": false
+                }
               }
             }
           }

@@ -100,7 +100,8 @@ struct BadServerTests {
         #expect(outcome.code == 7)
         #expect(
             outcome.stderr
-                == "input required: t asks \"Type the database name to confirm\" (field confirm: string)\n")
+                == "input required: t asks \"Type the database name to confirm\" (field confirm: string)\n"
+                + "hint: --answer confirm=…\n")
     }
 
     @Test func aServerThatNeedsAClientThatAnswers() async throws {

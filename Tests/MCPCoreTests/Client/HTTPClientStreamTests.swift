@@ -379,7 +379,8 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError {
-            _ = try await client.request("tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(450)))
+            _ = try await client.request(
+                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(1_500)))
         }
         #expect(error?.kind == .timeout)
         await eventually { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
@@ -406,7 +407,8 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let start = ContinuousClock.now
-        _ = try await client.request("tools/call", ["name": "x"], options: CallOptions(timeout: .seconds(2)) { _ in })
+        _ = try await client.request(
+            "tools/call", ["name": "x"], options: CallOptions(timeout: .seconds(2)) { _ in })
         #expect(ContinuousClock.now - start > .seconds(2))
         await client.close()
     }

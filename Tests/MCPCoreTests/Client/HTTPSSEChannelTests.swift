@@ -109,7 +109,8 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError {
-            _ = try await client.request("tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
+            _ = try await client.request(
+                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
         await eventually { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }

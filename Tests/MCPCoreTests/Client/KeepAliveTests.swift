@@ -122,7 +122,9 @@ import Testing
         #expect(error?.details == ["Retry-After: 7", "body: what we think: ä"])
         #expect(error?.hint?.contains(hint ?? "?") == hint.map { _ in true })
         // The connection, and the client, are as good as before.
-        #expect(await clientError { _ = try await client.request("tools/call", ["name": "x"]) }?.httpStatus == status)
+        #expect(
+            await clientError { _ = try await client.request("tools/call", ["name": "x"]) }?.httpStatus
+                == status)
         #expect(peer.connections == 1)
         await client.close()
     }

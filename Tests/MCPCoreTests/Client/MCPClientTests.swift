@@ -183,7 +183,8 @@ import Testing
         await client.close()
     }
 
-    @Test(arguments: [false, true]) func silenceTimesOut(_ isHTTP: Bool) async throws {  // CANC-01, CANC-08, ERR-11
+    // CANC-01, CANC-08, ERR-11
+    @Test(arguments: [false, true]) func silenceTimesOut(_ isHTTP: Bool) async throws {
         let transport = Script.modern(isHTTP: isHTTP) { _ in [] }
         let client = try await MCPClient.connect(transport.target)
         let error = await clientError {

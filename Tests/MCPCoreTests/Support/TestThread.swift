@@ -29,7 +29,9 @@ enum TestThread {
         let failed = unsafe pthread_create(
             &thread, nil,
             { work in
-                if let work = unsafe work { unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
+                if let work = unsafe work {
+                    unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
+                }
                 return nil
             }, work)
         precondition(failed == 0, "no thread: \(failed)")

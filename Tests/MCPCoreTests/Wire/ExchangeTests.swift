@@ -76,7 +76,8 @@ final class RecordingSink: ExchangeSink {
         #expect(offered.filter { exchange.accepts(progress: $0) } == [0, 0.5, 1, 2])
     }
 
-    /// Handler, deadline and cancellation come at once, from threads of their own, in an order that the seed chooses.
+    /// Handler, deadline and cancellation come at once, from threads of their own, in an order that the
+    /// seed chooses.
     @Test(arguments: 0 ..< 8) func whoeverIsFirstEndsIt(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for round in 0 ..< 150 {

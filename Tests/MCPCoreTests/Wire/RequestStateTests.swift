@@ -11,7 +11,8 @@ import Testing
     private static let purpose = RequestState.Purpose(
         method: "tools/call", name: "greet", arguments: ["a": 1, "b": [true, .null, "x", 1.5]])
 
-    private static func sealed(expiry: Int64 = 100, salt: UInt8 = 0, principal: String = "") throws -> String {
+    private static func sealed(expiry: Int64 = 100, salt: UInt8 = 0, principal: String = "") throws -> String
+    {
         try #require(
             seal.seal(
                 content, for: purpose, principal: principal, expiry: expiry,
@@ -33,7 +34,8 @@ import Testing
         #expect(Self.open(try Self.sealed()) == .success(Self.content))
         let bare = RequestState.Content(chain: .init(high: .max, low: 0), answers: [:], handlerState: nil)
         let text = try #require(
-            Self.seal.seal(bare, for: Self.purpose, principal: "", expiry: .max, salt: [1, 2, 3, 4, 5, 6, 7, 8]))
+            Self.seal.seal(
+                bare, for: Self.purpose, principal: "", expiry: .max, salt: [1, 2, 3, 4, 5, 6, 7, 8]))
         #expect(Self.open(text, now: .max - 1) == .success(bare))
     }
 

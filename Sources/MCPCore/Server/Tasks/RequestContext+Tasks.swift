@@ -1,8 +1,8 @@
 import Synchronization
 
 extension RequestContext {
-    /// Makes the call a task (`io.modelcontextprotocol/tasks`, 2026-07-28): the client gets the task's name as
-    /// the answer to its request, and asks from then on how it is going.
+    /// Makes the call a task (`io.modelcontextprotocol/tasks`, 2026-07-28): the client gets the task's name
+    /// as the answer to its request, and asks from then on how it is going.
     ///
     /// What the handler returns later ends the task; questions stand in the task until they are answered, and
     /// `TaskOptions.deadline` takes the place of the request's deadline. Ask before it what the work depends

@@ -165,7 +165,8 @@ extension HTTPConnection {
 
     // MARK: Streams of a session
 
-    /// Opens the stream that a GET asks for: that of the server's own messages, or the rest of an earlier one.
+    /// Opens the stream that a GET asks for: that of the server's own messages, or the rest of an earlier
+    /// one.
     private func openStream(_ head: RequestHead, _ bytes: ByteSlice) -> Bool {
         guard !head.hasBody else {
             fail(status: 400, "GET has no body here")

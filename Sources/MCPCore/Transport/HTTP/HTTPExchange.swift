@@ -1,8 +1,9 @@
-/// What a connection sends in answer to one request that was handed on: JSON when the answer comes alone, an event
-/// stream once a message came before it (HTTP-09, HTTP-18); or a stream that a session has opened by GET.
+/// What a connection sends in answer to one request that was handed on: JSON when the answer comes alone,
+/// an event stream once a message came before it (HTTP-09, HTTP-18); or a stream that a session has opened
+/// by GET.
 final class HTTPExchange: ExchangeSink, @unchecked Sendable {
-    // SAFETY: all state is touched on the connection's loop only; `notify`, `finish` and what a stream sends go
-    // there first.
+    // SAFETY: all state is touched on the connection's loop only; `notify`, `finish` and what a stream
+    // sends go there first.
     private weak var connection: HTTPConnection?
     private let loop: EventLoop
     private let version: HTTPVersion
@@ -34,7 +35,8 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
 
     var isModern: Bool { session == nil }
 
-    /// Whether a client that has stopped writing is gone: not while a request of a session is served (LEG-09).
+    /// Whether a client that has stopped writing is gone: not while a request of a session is served
+    /// (LEG-09).
     var endsWithInput: Bool { isModern || isOpenedByGet }
 
     var executor: (any TaskExecutor)? { loop }

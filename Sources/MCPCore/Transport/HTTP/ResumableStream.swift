@@ -3,8 +3,8 @@ import Synchronization
 /// The events of one stream of a session, kept for a client that comes back for them (2025-11-25
 /// basic/transports "Resumability and Redelivery").
 ///
-/// It outlives the connection that it began on: a disconnect is no cancel in a session (LEG-09), so events go on
-/// being kept, and the connection that takes the stream up again gets what it missed.
+/// It outlives the connection that it began on: a disconnect is no cancel in a session (LEG-09), so events
+/// go on being kept, and the connection that takes the stream up again gets what it missed.
 final class ResumableStream: Sendable {
     struct Event: Sendable {
         let number: Int

@@ -149,8 +149,9 @@ final class WireSchema: Sendable {
     private func problemsOfError(_ message: JSONValue) -> [String] {
         var message = message
         let envelope = definitions["JSONRPCErrorResponse"] == nil ? "JSONRPCError" : "JSONRPCErrorResponse"
-        // JRPC-12: where the id could not be read it is null, which the schemas before 2025-11-25 do not know;
-        // before the handshake nobody knows that the client is so old, and the id is left out (JRPC-11).
+        // JRPC-12: where the id could not be read it is null, which the schemas before 2025-11-25 do not
+        // know; before the handshake nobody knows that the client is so old, and the id is left out
+        // (JRPC-11).
         if envelope == "JSONRPCError", message["id"] == nil || message["id"]?.isNull == true {
             var members = message.objectValue ?? JSONObject()
             members["id"] = 0
