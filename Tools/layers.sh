@@ -47,7 +47,7 @@ check() {
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
         -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault \
         -I Sources/CMCPSystem/include -package-name swift_mcp_core -module-name MCPCore -parse-as-library \
-        "${files[@]}"
+        "${files[@]}" || return 1
     echo "layers: $1 uses only$(closure "$1" | sed "s/ $1 / /")"
 }
 

@@ -81,8 +81,8 @@ public struct TaskInfo: WireType {
         if let statusMessage { object["statusMessage"] = .string(statusMessage) }
         object["createdAt"] = .string(createdAt)
         object["lastUpdatedAt"] = .string(lastUpdatedAt)
-        object["ttlMs"] = ttl.map { JSONValue(Int(clamping: $0.milliseconds)) } ?? .null
-        if let pollInterval { object["pollIntervalMs"] = JSONValue(Int(clamping: pollInterval.milliseconds)) }
+        object["ttlMs"] = ttl.map { JSONValue($0.onTheWire) } ?? .null
+        if let pollInterval { object["pollIntervalMs"] = JSONValue(pollInterval.onTheWire) }
         if let inputRequests { object["inputRequests"] = .object(inputRequests) }
         if let result { object["result"] = result }
         if let error {
@@ -91,5 +91,16 @@ public struct TaskInfo: WireType {
             object["error"] = .object(members)
         }
         return .object(object)
+    }
+}
+
+extension Duration {
+    /// In milliseconds, saturating; what the wire brings is no more.
+    fileprivate var onTheWire: Int {
+        let (milliseconds, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000)
+        if overflow { return components.seconds > 0 ? .max : .min }
+        let rest = Int(components.attoseconds / 1_000_000_000_000_000)
+        let (sum, carry) = Int(clamping: milliseconds).addingReportingOverflow(rest)
+        return carry ? (rest > 0 ? .max : .min) : sum
     }
 }
