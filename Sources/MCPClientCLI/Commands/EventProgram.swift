@@ -15,9 +15,21 @@ struct EventProgram: Sendable, Hashable {
     }
 
     func arguments(_ event: WatchEvent) -> [String] {
-        words.dropFirst().map { word in
-            word.replacing("{uri}", with: event.uri ?? "").replacing("{event}", with: event.name)
+        words.dropFirst().map { Self.filledIn($0, event) }
+    }
+
+    /// In one go: what is inserted is not looked at again.
+    private static func filledIn(_ word: String, _ event: WatchEvent) -> String {
+        var result = ""
+        var rest = word[...]
+        while let brace = rest.firstIndex(of: "{") {
+            result += rest[..<brace]
+            rest = rest[brace...]
+            let part = [("{uri}", event.uri ?? ""), ("{event}", event.name)].first { rest.hasPrefix($0.0) }
+            result += part?.1 ?? "{"
+            rest = rest.dropFirst(part?.0.count ?? 1)
         }
+        return result + rest
     }
 
     /// Runs it and tells in a few words how it ended.

@@ -33,6 +33,8 @@ struct CommandHarness {
     var files: [String: String] = [:]
     var isTerminal = false
     var variables: [String: String] = [:]
+    /// What the person at the terminal types, line by line; nil when nobody is there.
+    var typed: [String]?
 
     func run(_ words: String...) async -> CommandOutcome { await run(words) }
 
@@ -41,7 +43,8 @@ struct CommandHarness {
         let stderr = MemorySink(isTerminal: isTerminal)
         let saved = SavedFiles()
         let (server, stdin, files, variables) = (server, stdin, files, variables)
-        let environment = CommandEnvironment(
+        let person = typed.map(Typist.init)
+        var environment = CommandEnvironment(
             stdout: stdout, stderr: stderr,
             input: ArgumentInput(
                 file: { path throws(Failure) in
@@ -55,6 +58,7 @@ struct CommandHarness {
                 if path.hasPrefix("/nowhere") { throw .usage("cannot write \(path): No such directory") }
             },
             connect: { _, _, options in try await MCPClient.connect(.inProcess(server), options: options) })
+        if let person { environment.readLine = { person.line() } }
         var code = ExitCode.usage
         do {
             let request = try InvocationParser.parse(words)
@@ -64,6 +68,12 @@ struct CommandHarness {
         }
         return CommandOutcome(
             code: code, stdout: stdout.text, stderr: stderr.text, stdoutBytes: stdout.bytes, files: saved.all)
+    }
+
+    private final class Typist: Sendable {
+        private let lines: Mutex<ArraySlice<String>>
+        init(_ lines: [String]) { self.lines = Mutex(lines[...]) }
+        func line() -> String? { lines.withLock { $0.popFirst() } }
     }
 
     private final class SavedFiles: Sendable {

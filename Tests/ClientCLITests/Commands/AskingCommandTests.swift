@@ -1,0 +1,156 @@
+import MCPCore
+import Testing
+
+@testable import MCPClientCLI
+
+/// What becomes of a server's questions: answers on the command line, a person at the terminal, or nobody.
+@Suite struct AskingCommandTests {
+    private static let target = "localhost:1"
+    private static let revisions = ["2026-07-28", "2025-11-25", "2025-06-18"]
+
+    private func harness(typed: [String]? = nil) throws -> CommandHarness {
+        var harness = CommandHarness(server: try AskingServer.make())
+        harness.typed = typed
+        return harness
+    }
+
+    // MARK: The command line
+
+    @Test(arguments: revisions) func answersOfTheCommandLine(revision: String) async throws {
+        let outcome = try await harness().run(
+            "--protocol", revision, "--answer", "name=Ada", "--answer", "people=3", "--answer",
+            "table=Outside", "--answer", "extras=dog,3", "call", Self.target, "book")
+        #expect(outcome.code == .ok)
+        let text = #"{"table":"out","quiet":false,"name":"Ada","people":3,"extras":["dog","cake"]}"#
+        let given = try JSONValue(parsing: String(outcome.stdout.drop { $0 != "{" }))
+        #expect(outcome.stdout.hasPrefix("accept "))
+        #expect(try given == JSONValue(parsing: text))
+    }
+
+    @Test func answersOfAFile() async throws {
+        var harness = try harness()
+        harness.files["a.json"] = #"{"name":"Ada","people":2}"#
+        let outcome = await harness.run(
+            "--answers", "a.json", "--answer", "people=4", "call", Self.target, "book")
+        #expect(outcome.code == .ok)
+        // What stands on the command line wins.
+        #expect(outcome.stdout.contains(#""people":4"#))
+        harness.files["b.json"] = "[1]"
+        let wrong = await harness.run("--answers", "b.json", "call", Self.target, "book")
+        #expect(wrong.code == .usage)
+        #expect(wrong.stderr.contains("b.json holds no JSON object"))
+    }
+
+    /// An answer that does not fit is none, and nothing of it is sent.
+    @Test(arguments: ["people=13", "people=many", "name=A", "other=x"])
+    func answersThatDoNotFit(answer: String) async throws {
+        let outcome = try await harness().run(
+            "--answer", "name=Ada", "--answer", "people=3", "--answer", answer, "call", Self.target, "book")
+        #expect(outcome.code == (answer == "other=x" ? .ok : .inputRequired))
+    }
+
+    @Test(arguments: revisions) func nobodyAnswers(revision: String) async throws {
+        let outcome = try await harness().run("--protocol", revision, "call", Self.target, "book")
+        #expect(outcome.code == .inputRequired)
+        #expect(outcome.stdout.isEmpty)
+        let lines = outcome.stderr.split(separator: "\n")
+        #expect(
+            lines.first?.hasPrefix("input required: book asks \"A table for whom?\" (fields name: string")
+                == true,
+            "\(outcome.stderr)")
+        #expect(lines.last == "hint: --answer name=…")
+    }
+
+    @Test func noInputMeansNobody() async throws {
+        let outcome = try await harness(typed: ["Ada"]).run("--no-input", "call", Self.target, "book")
+        #expect(outcome.code == .inputRequired)
+        #expect(!outcome.stderr.contains("book asks: "))
+    }
+
+    // MARK: The person
+
+    @Test(arguments: revisions) func aPersonFillsInTheForm(revision: String) async throws {
+        let outcome = try await harness(typed: ["", "A", "Ada", "lots", "13", "3", "2", "yes", "", "y"]).run(
+            "--protocol", revision, "call", Self.target, "book")
+        #expect(outcome.code == .ok, "\(outcome.stderr)")
+        #expect(outcome.stdout.hasPrefix("accept "))
+        for part in [#""name":"Ada""#, #""people":3"#, #""table":"out""#, #""quiet":true"#] {
+            #expect(outcome.stdout.contains(part))
+        }
+        for part in [
+            "book asks: A table for whom?", "an answer is needed", "that is no whole number", "Outside",
+        ] {
+            #expect(outcome.stderr.contains(part), "\(part)")
+        }
+        // ELIC-16: what leaves is shown before.
+        #expect(outcome.stderr.contains("  people: 3\n"))
+    }
+
+    /// The form may be gone over again, be declined and be cancelled; the end of the input cancels.
+    @Test(
+        arguments: [
+            (["Ada", "3", "", "", "", "e", "", "4", "", "", "", "y"], "accept"),
+            (["Ada", "3", "", "", "", "d"], "decline"),
+            (["Ada", "3", "", "", "", "c"], "cancel"), (["Ada"], "cancel"), ([], "cancel"),
+        ] as [([String], String)])
+    func endsOfAForm(typed: [String], action: String) async throws {
+        let outcome = try await harness(typed: typed).run("call", Self.target, "book")
+        #expect(outcome.stdout.hasPrefix(action), "\(outcome.stderr)")
+        if typed.contains("e") { #expect(outcome.stdout.contains(#""people":4"#)) }
+    }
+
+    // ELIC-17, ELIC-18, ELIC-19
+    @Test(arguments: [("y", "accept"), ("d", "decline"), ("", "cancel")])
+    func aPageToVisit(typed: String, action: String) async throws {
+        let outcome = try await harness(typed: [typed]).run("call", Self.target, "pay")
+        #expect(outcome.stdout == action + "\n")
+        #expect(outcome.stderr.contains("https://xn--pypal-4ve.example/bill?id=7"))
+        #expect(outcome.stderr.contains("on the host xn--pypal-4ve.example"))
+        #expect(outcome.stderr.contains("take care"))
+    }
+
+    @Test func aPageNobodyVisits() async throws {
+        let outcome = try await harness().run("call", Self.target, "pay")
+        #expect(outcome.code == .inputRequired)
+        #expect(outcome.stderr.contains("\"Pay the bill\""))
+    }
+
+    // MARK: Log messages and completion
+
+    @Test(arguments: ["2026-07-28", "2025-11-25", "2024-11-05"]) func logMessages(revision: String)
+        async throws
+    {
+        let all = try await harness().run(
+            "--protocol", revision, "--log-level", "debug", "call", Self.target, "talk")
+        #expect(all.stdout == "said\n")
+        #expect(all.stderr.contains("[info] inn: a word\n"))
+        #expect(all.stderr.contains("[warning] "))
+        #expect(!all.stderr.contains("\u{1B}"))
+        let some = try await harness().run(
+            "--protocol", revision, "--log-level", "warning", "call", Self.target, "talk")
+        #expect(!some.stderr.contains("a word"))
+        #expect(some.stderr.contains("[warning] "))
+    }
+
+    @Test func aLevelThatIsNone() async throws {
+        let outcome = try await harness().run("--log-level", "loud", "call", Self.target, "talk")
+        #expect(outcome.code == .usage)
+        #expect(outcome.stderr.contains("loud"))
+    }
+
+    @Test(arguments: ["2026-07-28", "2024-11-05"]) func completes(revision: String) async throws {
+        let outcome = try await harness().run(
+            "--protocol", revision, "complete", Self.target, "prompt:menu", "dish", "r")
+        #expect(outcome.code == .ok)
+        #expect(outcome.stdout == "Rösti\nRaclette\n")
+        #expect(outcome.stderr.hasPrefix("2 · inn 1 · "), "\(outcome.stderr)")
+        let json = try await harness().run("--json", "complete", Self.target, "prompt:menu", "dish", "f")
+        #expect(try JSONValue(parsing: json.stdout)["completion"]?["values"] == ["Fondue"])
+    }
+
+    @Test func completionOfWhatIsNotThere() async throws {
+        let outcome = try await harness().run("complete", Self.target, "prompt:none", "dish", "f")
+        #expect(outcome.code.rawValue == 5)
+        #expect(outcome.stdout.isEmpty)
+    }
+}

@@ -1,0 +1,90 @@
+import MCPCore
+import Synchronization
+import Testing
+
+@testable import MCPClientCLI
+
+/// `watch`: changes of a server in this process, in every revision.
+@Suite(.timeLimit(.minutes(1))) struct WatchCommandTests {
+    private static let uri = "note:///1"
+
+    private func server() throws -> MCPServer {
+        let server = MCPServer("notes", version: "1")
+        try server.register(Tool("t")) { _, _ in .text("t") }
+        try server.register(Resource(Self.uri, name: "1")) { _ in [.text("1", uri: Self.uri)] }
+        return server
+    }
+
+    /// Changes until the command ends: it may subscribe at any time.
+    private func run(
+        _ server: MCPServer, _ words: [String], _ change: @escaping @Sendable (MCPServer) -> Void
+    ) async -> CommandOutcome {
+        let changes = Task {
+            while !Task.isCancelled {
+                change(server)
+                try? await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        let outcome = await CommandHarness(server: server).run(words)
+        changes.cancel()
+        return outcome
+    }
+
+    @Test(arguments: ["2026-07-28", "2025-11-25", "2025-03-26", "2024-11-05"])
+    func lists(revision: String) async throws {
+        let outcome = await run(
+            try server(), ["--protocol", revision, "--count", "2", "watch", "localhost:1"]
+        ) { $0.toolsChanged() }
+        #expect(outcome.code == .ok, "\(outcome.stderr)")
+        let lines = outcome.stdout.split(separator: "\n")
+        #expect(lines.count == 2)
+        // HH:MM:SS and what changed.
+        for line in lines { #expect(line.dropFirst(8) == " tools changed", "\(line)") }
+        #expect(outcome.stderr.contains("watching notes 1"))
+    }
+
+    @Test(arguments: ["2026-07-28", "2025-11-25", "2024-11-05"]) func oneResource(revision: String)
+        async throws
+    {
+        let outcome = await run(
+            try server(),
+            ["--protocol", revision, "--count", "1", "--json", "watch", "localhost:1", Self.uri]
+        ) {
+            $0.toolsChanged()
+            $0.resourceUpdated(Self.uri)
+            $0.resourceUpdated("note:///other")
+        }
+        #expect(outcome.code == .ok, "\(outcome.stderr)")
+        let events = try outcome.stdout.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(events.count == 1)
+        if revision == "2026-07-28" { #expect(events == [["event": "updated", "uri": .string(Self.uri)]]) }
+    }
+
+    @Test func aProgramForEachEvent() async throws {
+        let outcome = await run(
+            try server(),
+            [
+                "--count", "1", "--exec", "test {uri} = \(Self.uri)", "watch", "localhost:1", Self.uri,
+            ]
+        ) { $0.resourceUpdated(Self.uri) }
+        #expect(outcome.stdout.contains("updated \(Self.uri)  → test exited 0 in "), "\(outcome.stdout)")
+    }
+
+    /// The text of an event never becomes a program or a further word.
+    @Test func aProgramIsNoShell() throws {
+        let program = try EventProgram(parsing: "render --out={uri} {event}")
+        let event = WatchEvent(.resourceUpdated("a b;rm -rf {event}"))
+        #expect(program.arguments(event).first == "--out=a b;rm -rf {event}")
+        #expect(program.arguments(event).last == "updated")
+        for text in ["", "  ", "{uri}", "{event} x"] {
+            #expect(throws: Failure.self) { try EventProgram(parsing: text) }
+        }
+    }
+
+    @Test func aProgramThatIsNotThere() async throws {
+        let program = try EventProgram(parsing: "/nowhere/at-all {uri}")
+        #expect(await program.run(WatchEvent(.toolsListChanged)).hasPrefix("/nowhere/at-all did not start: "))
+        let failing = try EventProgram(parsing: "false")
+        #expect(await failing.run(WatchEvent(.toolsListChanged)).hasPrefix("false exited 1 in "))
+    }
+}
