@@ -16,6 +16,13 @@ extension MCPServer {
     /// Tells those who watch this resource that its contents changed.
     public func resourceUpdated(_ uri: String) { dispatcher.subscriptions.bus.publish(.resource(uri)) }
 
+    /// Tells subscribers that the list of resources, and every resource that they watch, may have changed: more
+    /// happened than can be named.
+    package func anyResourceChanged() {
+        resourcesChanged()
+        dispatcher.subscriptions.bus.publish(.anyResource)
+    }
+
     // MARK: Taking away
 
     /// Takes a tool away; calls in flight go on. False when there is none of this name.
