@@ -44,6 +44,16 @@ package final class RootDirectory: Sendable {
         #endif
     }
 
+    /// Whether the directory still stands at its path: false once it was removed or renamed, and when another one
+    /// stands there now.
+    package var isInPlace: Bool {
+        var there = stat()
+        guard unsafe stat(path, &there) == 0, let own = try? Syscalls.status(directory.rawValue) else {
+            return false
+        }
+        return there.st_dev == own.st_dev && there.st_ino == own.st_ino
+    }
+
     /// Reads a regular file as it was at one moment.
     ///
     /// - Parameters:

@@ -5,8 +5,22 @@ import Synchronization
 enum Change: Hashable, Sendable {
     case toolsList, promptsList, resourcesList
     case resource(String)
+    /// More resources changed than can be told apart: any may have.
+    case anyResource
     /// A task came further; `json` is the task as `tasks/get` shows it.
     case task(id: String, json: RawJSON)
+
+    /// The same changes, with `anyResource` told as every resource that somebody watches.
+    static func named(_ changes: [Change], watching uris: @autoclosure () -> Set<String>) -> [Change] {
+        guard changes.contains(.anyResource) else { return changes }
+        let others = changes.filter { change in
+            switch change {
+            case .anyResource, .resource: false
+            default: true
+            }
+        }
+        return others + uris().sorted().map(Change.resource)
+    }
 }
 
 /// Somebody who wants to know. Called without any lock, on a queue of the bus, one call at a time.
@@ -16,13 +30,14 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 
 /// Brings changes to those who subscribed: one bus for every transport and every revision (DUAL-24).
 ///
-/// Changes are collected for a moment, so that a burst is told once: one change per list, per resource and
-/// per task.
+/// Changes are collected for a moment, so that a burst is told once: one change per list, per resource and per
+/// task.
 final class ChangeBus: Sendable {
     /// How long changes are collected.
     static let moment = DispatchTimeInterval.milliseconds(20)
-    /// Different changes that one moment can hold; beyond them subscribers are told that the list of
-    /// resources changed, which makes them look for themselves.
+    /// Different resources that one moment can hold; beyond them subscribers are told that the list of resources
+    /// and each that they watch changed, which makes them look for themselves. Lists are three, and tasks as many
+    /// as there are.
     static let maximumPending = 1_024
 
     private struct State {
@@ -51,6 +66,21 @@ final class ChangeBus: Sendable {
         }
     }
 
+    /// Adds a subscriber that `greeting` speaks to first: no change is told before it, and every one after it
+    /// (SUB-04). Never from a subscriber.
+    func add(
+        _ subscriber: any ChangeSubscriber, after greeting: @escaping @Sendable () -> Void
+    ) async -> UInt64 {
+        await withCheckedContinuation { continuation in
+            // Where changes are told: none is under way.
+            queue.async {
+                let number = self.add(subscriber)
+                greeting()
+                continuation.resume(returning: number)
+            }
+        }
+    }
+
     func remove(_ number: UInt64) {
         let removed = state.withLock { $0.subscribers.removeValue(forKey: number) }
         if removed != nil { count.subtract(1, ordering: .relaxed) }
@@ -68,20 +98,20 @@ final class ChangeBus: Sendable {
     }
 
     private static func note(_ change: Change, _ state: inout State) {
-        let hasRoom = state.pending.count < maximumPending
-        if case .task(let id, _) = change {
+        switch change {
+        case .task(let id, _):
             if let place = state.tasks[id] {
                 state.pending[place] = change
-            } else if hasRoom {
+            } else {
                 state.tasks[id] = state.pending.count
                 state.pending.append(change)
             }
-        } else if state.known.insert(change).inserted {
-            if hasRoom {
-                state.pending.append(change)
-            } else if state.known.insert(.resourcesList).inserted {
-                state.pending.append(.resourcesList)
-            }
+        case .resource where state.known.count >= maximumPending:
+            if state.known.contains(change) { return }
+            note(.anyResource, &state)
+            note(.resourcesList, &state)
+        default:
+            if state.known.insert(change).inserted { state.pending.append(change) }
         }
     }
 

@@ -12,16 +12,29 @@ extension Dispatcher {
         } catch {
             return fail(request, error, &writer)
         }
-        return `defer`(request, timeout: nil, isEndless: true, &writer, sink) { [self] call in
-            let subscription = ListenSubscription(call.exchange, filter)
+        let subscription = ListenSubscription(
+            filter, tag: RawJSON(unchecked: ByteSlice(Array(request.idBytes))), scope: request.scope)
+        subscriptions.enter(subscription)
+        let disposition = `defer`(request, timeout: nil, isEndless: true, &writer, sink) { [self] call in
             if filter.isEmpty {
                 // There is nothing to wait for (SUB-15).
-                subscription.acknowledge()
+                subscription.begin(call.exchange)
             } else {
-                await subscriptions.run(subscription)
+                await subscriptions.run(subscription, call.exchange)
             }
-            return answer { end(request, &$0) }
+            subscriptions.leave(subscription)
+            guard subscription.wasTooSlow else { return answer { end(request, &$0) } }
+            return answer { fail(request, Self.tooSlow, &$0) }
         }
+        // Refused: it never began.
+        if case .answered = disposition { subscriptions.leave(subscription) }
+        return disposition
+    }
+
+    private static var tooSlow: MCPError {
+        MCPError(
+            code: MCPError.overloadedCode,
+            message: "This subscription has ended: its messages were not read; listen again")
     }
 
     /// What is asked for, as far as this server has it (SUB-03).

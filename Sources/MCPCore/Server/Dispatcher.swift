@@ -184,6 +184,8 @@ final class Dispatcher: Sendable {
         case .prompts: registry.offersPrompts
         case .completions: registry.offersCompletions
         case .tasks: tasks != nil
+        case .changes:
+            registry.offersTools || registry.offersPrompts || registry.offersResources || tasks != nil
         }
     }
 

@@ -2,26 +2,36 @@ import Synchronization
 
 /// One `subscriptions/listen`: what it is told, until either side ends it.
 final class ListenSubscription: ChangeSubscriber {
-    private let exchange: Exchange
+    /// Why the server ends it.
+    enum End: Sendable {
+        /// It serves this connection no longer.
+        case served
+        /// The client does not read.
+        case tooSlow
+    }
+
+    /// The connection.
+    let scope: UInt64
+    /// The id of the request, byte for byte: what every message of the subscription is tagged with (SUB-05).
+    private let tag: RawJSON
     private let filter: SubscriptionFilter
     private let uris: Set<String>
     private let tasks: Set<String>
+    private let exchange = Mutex<Exchange?>(nil)
+    private let reason = Mutex(End.served)
     private let end = OneTimeSignal()
 
-    init(_ exchange: Exchange, _ filter: SubscriptionFilter) {
-        self.exchange = exchange
+    init(_ filter: SubscriptionFilter, tag: RawJSON, scope: UInt64) {
         self.filter = filter
+        self.tag = tag
+        self.scope = scope
         uris = Set(filter.resourceURIs)
         tasks = Set(filter.taskIDs)
     }
 
-    var scope: UInt64 { exchange.key.scope }
-
-    /// The id of the request, byte for byte: what every message of the subscription is tagged with (SUB-05).
-    private var tag: RawJSON { exchange.key.id.json }
-
     /// The first message: what will be told (SUB-03).
-    func acknowledge() {
+    func begin(_ exchange: Exchange) {
+        self.exchange.withLock { $0 = exchange }
         exchange.notify(
             Notifications.make("notifications/subscriptions/acknowledged", subscription: tag) {
                 $0.member("notifications", filter.json)
@@ -29,7 +39,8 @@ final class ListenSubscription: ChangeSubscriber {
     }
 
     func take(_ changes: [Change]) {
-        for change in changes where wants(change) {
+        guard let exchange = exchange.withLock({ $0 }) else { return }
+        for change in Change.named(changes, watching: uris) where wants(change) {
             exchange.notify(Notifications.change(change, subscription: tag))
         }
     }
@@ -40,6 +51,7 @@ final class ListenSubscription: ChangeSubscriber {
         case .promptsList: filter.promptsListChanged
         case .resourcesList: filter.resourcesListChanged
         case .resource(let uri): uris.contains(uri)
+        case .anyResource: false
         case .task(let id, _): tasks.contains(id)
         }
     }
@@ -53,8 +65,13 @@ final class ListenSubscription: ChangeSubscriber {
         }
     }
 
-    /// The server stops.
-    func finish() { end.happen() }
+    /// The server ends it.
+    func finish(_ end: End) {
+        reason.withLock { $0 = end }
+        self.end.happen()
+    }
+
+    var wasTooSlow: Bool { reason.withLock { $0 } == .tooSlow }
 }
 
 /// Something that happens once and that one task waits for.

@@ -6,6 +6,6 @@ extension MCPServer {
     public func adopt(_ other: MCPServer) {
         let contents = other.dispatcher.registry.draft
         // What is registered elsewhere has been checked there.
-        try? update { $0 = contents }
+        try? update(isReplacement: true) { $0 = contents }
     }
 }

@@ -16,6 +16,13 @@ extension MCPServer {
     /// Tells those who watch this resource that its contents changed.
     public func resourceUpdated(_ uri: String) { dispatcher.subscriptions.bus.publish(.resource(uri)) }
 
+    /// Tells subscribers that the list of resources, and every resource that they watch, may have changed: more
+    /// happened than can be named.
+    package func anyResourceChanged() {
+        resourcesChanged()
+        dispatcher.subscriptions.bus.publish(.anyResource)
+    }
+
     // MARK: Taking away
 
     /// Takes a tool away; calls in flight go on. False when there is none of this name.
@@ -50,26 +57,27 @@ extension MCPServer {
     }
 
     /// Changes what is offered and tells subscribers which lists are others now.
+    ///
+    /// - Parameter isReplacement: whether a list may be another one with the same number of entries. Comparing
+    ///   takes as long as writing all lists.
     func update(
-        _ change: (inout Registry.Draft) throws(RegistrationError) -> Void
+        isReplacement: Bool = false, _ change: (inout Registry.Draft) throws(RegistrationError) -> Void
     ) throws(RegistrationError) {
         let isWatched = dispatcher.subscriptions.bus.hasSubscribers
         let before = isWatched ? dispatcher.registry.current : nil
         try dispatcher.registry.update(change)
         guard let before else { return }
         let after = dispatcher.registry.current
-        if before.differs(from: after, in: [.toolsList]) { toolsChanged() }
-        if before.differs(from: after, in: [.promptsList]) { promptsChanged() }
-        if before.differs(from: after, in: [.resourcesList, .resourceTemplatesList])
+        func differ(_ list: Method) -> Bool {
+            before.count(of: list) != after.count(of: list)
+                || isReplacement && before.digest(of: list) != after.digest(of: list)
+        }
+        if differ(.toolsList) { toolsChanged() }
+        if differ(.promptsList) { promptsChanged() }
+        if differ(.resourcesList) || differ(.resourceTemplatesList)
             || before.contents.providers.count != after.contents.providers.count
         {
             resourcesChanged()
         }
-    }
-}
-
-extension Registry {
-    fileprivate func differs(from other: Registry, in lists: [Method]) -> Bool {
-        lists.contains { count(of: $0) != other.count(of: $0) || digest(of: $0) != other.digest(of: $0) }
     }
 }

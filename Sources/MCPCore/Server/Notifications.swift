@@ -28,7 +28,8 @@ enum Notifications {
         switch change {
         case .toolsList: make("notifications/tools/list_changed", subscription: subscription)
         case .promptsList: make("notifications/prompts/list_changed", subscription: subscription)
-        case .resourcesList: make("notifications/resources/list_changed", subscription: subscription)
+        case .resourcesList, .anyResource:
+            make("notifications/resources/list_changed", subscription: subscription)
         case .resource(let uri):
             make("notifications/resources/updated", subscription: subscription) { $0.member("uri", uri) }
         case .task(_, let json):

@@ -6,10 +6,8 @@ import Synchronization
 /// A session id is good without it (any instance with the same key serves it); what was asked for on another
 /// instance is then not known here.
 final class SessionMemory: Sendable {
-    /// Takes messages that belong to no request of the session.
-    typealias Sender = @Sendable (ByteSlice) -> Void
-
-    /// Sessions that are remembered; the ones that asked for something longest ago make room.
+    /// Sessions that are remembered; of those that nobody listens for, the ones that asked for something longest
+    /// ago make room.
     static let maximumSessions = 10_000
     /// Resources that one session watches; one more is refused.
     static let maximumURIs = 1_024
@@ -19,34 +17,50 @@ final class SessionMemory: Sendable {
     private struct Session {
         var level: LoggingLevel?
         var uris: Set<String> = []
-        var streams: [(number: UInt64, sender: Sender, end: @Sendable () -> Void)] = []
+        /// The newest is the last.
+        var streams: [any SessionStream] = []
         var subscriber: UInt64?
         var age: UInt64
 
         var isEmpty: Bool { level == nil && uris.isEmpty && streams.isEmpty }
+        var isQuiet: Bool { !streams.contains { $0.isLive } }
     }
 
     private struct State {
         var sessions: [UInt64: Session] = [:]
         var clock: UInt64 = 0
-
-        mutating func change<R>(_ scope: UInt64, _ body: (inout Session) -> R) -> R {
-            clock += 1
-            if sessions[scope] == nil, sessions.count >= SessionMemory.maximumSessions {
-                let quiet = sessions.filter { $0.value.streams.isEmpty }.min { $0.value.age < $1.value.age }
-                if let quiet { sessions[quiet.key] = nil }
-            }
-            var session = sessions[scope] ?? Session(age: clock)
-            session.age = clock
-            defer { sessions[scope] = session.isEmpty ? nil : session }
-            return body(&session)
-        }
     }
 
     private let state = Mutex(State())
     private let bus: ChangeBus
 
     init(bus: ChangeBus) { self.bus = bus }
+
+    /// Changes what is known of a session, and keeps the bus up with whether it has streams.
+    private func change<R>(_ scope: UInt64, _ body: (inout Session) -> R) -> R {
+        state.withLock { state in
+            state.clock += 1
+            if state.sessions[scope] == nil, state.sessions.count >= Self.maximumSessions {
+                let quiet = state.sessions.filter(\.value.isQuiet).min { $0.value.age < $1.value.age }
+                if let quiet {
+                    state.sessions[quiet.key] = nil
+                    if let subscriber = quiet.value.subscriber { bus.remove(subscriber) }
+                }
+            }
+            var session = state.sessions[scope] ?? Session(age: state.clock)
+            session.age = state.clock
+            let result = body(&session)
+            // Under the lock: two streams that open at once are one subscriber.
+            if session.streams.isEmpty, let subscriber = session.subscriber {
+                session.subscriber = nil
+                bus.remove(subscriber)
+            } else if !session.streams.isEmpty, session.subscriber == nil {
+                session.subscriber = bus.add(SessionSubscriber(scope, self))
+            }
+            state.sessions[scope] = session.isEmpty ? nil : session
+            return result
+        }
+    }
 
     // MARK: Log levels
 
@@ -55,69 +69,53 @@ final class SessionMemory: Sendable {
     }
 
     func set(_ level: LoggingLevel, for scope: UInt64) {
-        state.withLock { $0.change(scope) { $0.level = level } }
+        change(scope) { $0.level = level }
     }
 
     // MARK: Resources
 
     /// False when the session watches as many as it may.
     func watch(_ uri: String, for scope: UInt64) -> Bool {
-        state.withLock { state in
-            state.change(scope) { session in
-                guard session.uris.contains(uri) || session.uris.count < Self.maximumURIs else {
-                    return false
-                }
-                session.uris.insert(uri)
-                return true
-            }
+        change(scope) { session in
+            guard session.uris.contains(uri) || session.uris.count < Self.maximumURIs else { return false }
+            session.uris.insert(uri)
+            return true
         }
     }
 
     func unwatch(_ uri: String, for scope: UInt64) {
-        state.withLock { state in _ = state.change(scope) { $0.uris.remove(uri) } }
+        if watches(uri, scope) { _ = change(scope) { $0.uris.remove(uri) } }
     }
 
     func watches(_ uri: String, _ scope: UInt64) -> Bool {
         state.withLock { $0.sessions[scope]?.uris.contains(uri) ?? false }
     }
 
+    /// Everything that the session watches.
+    func watched(_ scope: UInt64) -> Set<String> { state.withLock { $0.sessions[scope]?.uris ?? [] } }
+
     // MARK: Streams
 
-    /// A stream for messages of the server: the newest one gets each message, and no other does (LEG-16).
+    /// A stream for messages of the server, which is now the newest of its session.
     ///
-    /// - Parameter end: ends the stream, when the session is over.
-    /// - Returns: the number to take it away with.
-    func attach(
-        _ scope: UInt64, end: @escaping @Sendable () -> Void = {}, _ sender: @escaping Sender
-    ) -> UInt64 {
-        let (number, isNew) = state.withLock { state in
-            let number = state.clock + 1
-            return state.change(scope) { session in
-                session.streams.append((number, sender, end))
-                return (number, session.subscriber == nil)
-            }
+    /// Streams that nobody reads make room: what their clients missed is kept for them, and what comes from now
+    /// on goes to this one.
+    func attach(_ stream: any SessionStream, to scope: UInt64) {
+        change(scope) { session in
+            session.streams.removeAll { $0 === stream || !$0.isLive }
+            session.streams.append(stream)
         }
-        if isNew {
-            let subscriber = bus.add(SessionSubscriber(scope, self))
-            state.withLock { state in state.change(scope) { $0.subscriber = subscriber } }
-        }
-        return number
     }
 
-    func detach(_ number: UInt64, from scope: UInt64) {
-        let subscriber = state.withLock { state -> UInt64? in
-            guard state.sessions[scope] != nil else { return nil }
-            return state.change(scope) { session in
-                session.streams.removeAll { $0.number == number }
-                guard session.streams.isEmpty else { return nil }
-                defer { session.subscriber = nil }
-                return session.subscriber
-            }
-        }
-        if let subscriber { bus.remove(subscriber) }
+    func detach(_ stream: any SessionStream, from scope: UInt64) {
+        guard state.withLock({ $0.sessions[scope] != nil }) else { return }
+        change(scope) { session in session.streams.removeAll { $0 === stream } }
     }
 
-    func streamCount(_ scope: UInt64) -> Int { state.withLock { $0.sessions[scope]?.streams.count ?? 0 } }
+    /// How many streams of the session are read.
+    func streamCount(_ scope: UInt64) -> Int {
+        state.withLock { $0.sessions[scope]?.streams.count { $0.isLive } ?? 0 }
+    }
 
     /// The connection or session is over.
     func forget(_ scope: UInt64) {
@@ -126,10 +124,15 @@ final class SessionMemory: Sendable {
         for stream in session?.streams ?? [] { stream.end() }
     }
 
-    /// Sends a message of the server on the session's newest stream; dropped when it has none.
+    /// Sends a message of the server on one stream of the session, and on no other (LEG-16): the newest that is
+    /// read, else the newest that a client may come back for. Dropped when there is none.
     func send(_ message: @autoclosure () -> ByteSlice, to scope: UInt64) {
-        let sender = state.withLock { $0.sessions[scope]?.streams.last?.sender }
-        if let sender { sender(message()) }
+        let streams = state.withLock { $0.sessions[scope]?.streams ?? [] }
+        guard let stream = streams.last(where: \.isLive) ?? streams.last(where: { !$0.isForgotten }) else {
+            if !streams.isEmpty { change(scope) { $0.streams.removeAll(where: \.isForgotten) } }
+            return
+        }
+        stream.send(message())
     }
 }
 
@@ -144,9 +147,9 @@ private final class SessionSubscriber: ChangeSubscriber {
     }
 
     func take(_ changes: [Change]) {
-        for change in changes {
+        for change in Change.named(changes, watching: memory.watched(scope)) {
             switch change {
-            case .task: continue
+            case .task, .anyResource: continue
             case .resource(let uri): guard memory.watches(uri, scope) else { continue }
             case .toolsList, .promptsList, .resourcesList: break
             }

@@ -5,29 +5,32 @@ final class Subscriptions: Sendable {
     let bus = ChangeBus()
     /// What sessions of the handshake revisions have asked for.
     let sessions: SessionMemory
-    private let listening = Mutex<[ObjectIdentifier: ListenSubscription]>([:])
+    /// By connection.
+    private let listening = Mutex<[UInt64: [ListenSubscription]]>([:])
 
     init() { sessions = SessionMemory(bus: bus) }
 
-    /// Runs a subscription to its end.
-    func run(_ subscription: ListenSubscription) async {
-        let key = ObjectIdentifier(subscription)
-        listening.withLock { $0[key] = subscription }
-        // Subscribed before it is acknowledged, so that nothing falls between; told after it (SUB-04).
-        subscription.acknowledge()
-        let number = bus.add(subscription)
-        await subscription.wait()
-        bus.remove(number)
-        listening.withLock { $0[key] = nil }
+    /// Takes a subscription in, before anything of it runs: its connection may end in the meantime.
+    func enter(_ subscription: ListenSubscription) {
+        listening.withLock { $0[subscription.scope, default: []].append(subscription) }
     }
 
-    /// Ends all of them in good order, or those of one connection, when the server stops (SUB-09).
-    func finishAll(in scope: UInt64? = nil) {
-        // What changed before the end is told before it.
-        bus.deliverNow()
-        for subscription in listening.withLock({ Array($0.values) })
-        where scope == nil || subscription.scope == scope {
-            subscription.finish()
+    func leave(_ subscription: ListenSubscription) {
+        listening.withLock { listening in
+            let rest = (listening[subscription.scope] ?? []).filter { $0 !== subscription }
+            listening[subscription.scope] = rest.isEmpty ? nil : rest
         }
+    }
+
+    /// Runs a subscription to its end.
+    func run(_ subscription: ListenSubscription, _ exchange: Exchange) async {
+        let number = await bus.add(subscription) { subscription.begin(exchange) }
+        await subscription.wait()
+        bus.remove(number)
+    }
+
+    /// Ends all of one connection in good order, when the server stops serving it (SUB-09).
+    func finish(in scope: UInt64, _ end: ListenSubscription.End = .served) {
+        for subscription in listening.withLock({ $0[scope] ?? [] }) { subscription.finish(end) }
     }
 }

@@ -32,7 +32,11 @@ struct MethodEntry: Sendable {
     }
 
     /// What the server must offer, else the method does not exist (JRPC-22).
-    enum Capability: Sendable { case none, tools, resources, prompts, completions, tasks }
+    enum Capability: Sendable {
+        case none, tools, resources, prompts, completions, tasks
+        /// Anything that can change (SUB-15).
+        case changes
+    }
 
     let name: StaticString
     let method: Method

@@ -25,7 +25,7 @@ struct WireEra: Sendable {
                 "prompts/get", .promptsGet, [.needsParams, .mirrorsName, .asksForInput], needs: .prompts),
             MethodEntry("prompts/list", .promptsList, .cacheable, needs: .prompts),
             MethodEntry("completion/complete", .complete, .needsParams, needs: .completions),
-            MethodEntry("subscriptions/listen", .listen, .needsParams),
+            MethodEntry("subscriptions/listen", .listen, .needsParams, needs: .changes),
             MethodEntry("tasks/get", .tasksGet, [.needsParams, .mirrorsTask], needs: .tasks),
             MethodEntry("tasks/update", .tasksUpdate, [.needsParams, .mirrorsTask], needs: .tasks),
             MethodEntry("tasks/cancel", .tasksCancel, [.needsParams, .mirrorsTask], needs: .tasks),

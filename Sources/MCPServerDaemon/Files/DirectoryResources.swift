@@ -29,12 +29,20 @@ final class DirectoryResources: ResourceProvider {
     private static let maxSnapshots = 8
 
     let definition: FilesDefinition
-    private let root: RootDirectory
+    private let opened: Mutex<RootDirectory>
     private let state = Mutex(State())
 
     init(_ definition: FilesDefinition) throws(IOError) {
         self.definition = definition
-        root = try RootDirectory(definition.root)
+        opened = Mutex(try RootDirectory(definition.root))
+    }
+
+    /// The directory that stands at the path now; the one that stood there last while there is none.
+    private var root: RootDirectory {
+        opened.withLock { root in
+            if !root.isInPlace, let new = try? RootDirectory(definition.root) { root = new }
+            return root
+        }
     }
 
     /// How many files are listed, and whether there are more.
@@ -104,6 +112,7 @@ final class DirectoryResources: ResourceProvider {
         var files: [RootEntry] = []
         var isTruncated = false
         var pending = [""]
+        let root = root
         for depth in 1 ... Self.maxDepth where !pending.isEmpty {
             var next: [String] = []
             for directory in pending {

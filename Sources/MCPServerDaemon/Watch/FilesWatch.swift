@@ -11,9 +11,11 @@ final class FilesWatch: Sendable {
             do {
                 let filter = definition.filter
                 watches.append(
-                    try DirectoryWatch(definition.root, mayDescend: { filter.mayDescend(into: $0) }) {
-                        Self.publish($0, definition, server)
-                    })
+                    try DirectoryWatch(
+                        definition.root,
+                        .init(
+                            files: { filter.allows($0) }, directories: { filter.mayDescend(into: $0) })
+                    ) { Self.publish($0, definition, server) })
             } catch {
                 log.warning(
                     "the directory cannot be watched", ["files": definition.name, "error": "\(error)"])
@@ -25,10 +27,9 @@ final class FilesWatch: Sendable {
     private static func publish(
         _ changes: DirectoryWatch.Changes, _ definition: FilesDefinition, _ server: MCPServer
     ) {
-        if changes.isListChanged || changes.areLost { server.resourcesChanged() }
-        for path in changes.written where definition.filter.allows(path) {
-            server.resourceUpdated(definition.template.uri(of: path))
-        }
+        if changes.areLost { return server.anyResourceChanged() }
+        if changes.isListChanged { server.resourcesChanged() }
+        for path in changes.written { server.resourceUpdated(definition.template.uri(of: path)) }
     }
 
     func cancel() { for watch in watches { watch.cancel() } }

@@ -39,9 +39,9 @@ final class Reloader: Sendable {
         watch(configuration)
         let name = Paths.components(file).last ?? file
         // The directory is watched, because editors put a new file in the place of the old one.
-        let watch = try? DirectoryWatch(Paths.parent(of: file), mayDescend: { _ in false }) {
-            [weak self] changes in
-            if changes.written.contains(name) || changes.areLost { self?.reload("the file has changed") }
+        let interest = DirectoryWatch.Interest(files: { $0 == name }, directories: { _ in false })
+        let watch = try? DirectoryWatch(Paths.parent(of: file), interest) { [weak self] changes in
+            if !changes.written.isEmpty || changes.areLost { self?.reload("the file has changed") }
         }
         if watch == nil { log.info("the configuration is not watched; SIGHUP reads it again") }
         ownFile.withLock { $0 = watch }
@@ -68,6 +68,8 @@ final class Reloader: Sendable {
             return state.configuration
         }
         server.adopt(built.server)
+        // Other directories, behind the same kind of entry.
+        if old.files != outcome.configuration.files { server.resourcesChanged() }
         watch(outcome.configuration)
         let difference = ConfigurationDifference(old, outcome.configuration)
         log.info("reloaded", ["reason": reason, "changes": difference.text])
@@ -79,8 +81,10 @@ final class Reloader: Sendable {
     /// Watches what the configuration in use names, and nothing else any more.
     private func watch(_ configuration: Configuration) {
         let files = FilesWatch(configuration.files, server: server, log: log)
-        let prompts = configuration.watchedPrompts.flatMap { directory in
-            try? DirectoryWatch(directory, mayDescend: { _ in false }) { [weak self] _ in
+        let prompts = configuration.watchedPrompts.flatMap { directory -> DirectoryWatch? in
+            let isPrompt: @Sendable (String) -> Bool = { $0.hasSuffix(".md") && !$0.hasPrefix(".") }
+            let interest = DirectoryWatch.Interest(files: isPrompt, directories: { _ in false })
+            return try? DirectoryWatch(directory, interest) { [weak self] _ in
                 self?.reload("the prompts have changed")
             }
         }

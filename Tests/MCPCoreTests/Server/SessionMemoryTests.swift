@@ -35,32 +35,94 @@ import Testing
         #expect(!memory.watches("a:1", 2))
     }
 
-    // LEG-16: each message goes to one stream, the newest.
+    private final class Stream: SessionStream {
+        private struct State {
+            var isLive = true
+            var isForgotten = false
+            var isEnded = false
+        }
+        private let state = Mutex(State())
+        let heard = Heard()
+
+        var isLive: Bool { state.withLock { $0.isLive } }
+        var isForgotten: Bool { state.withLock { $0.isForgotten } }
+        var isEnded: Bool { state.withLock { $0.isEnded } }
+        func send(_ message: ByteSlice) { heard.add(message) }
+        func end() { state.withLock { $0.isEnded = true } }
+        func disconnect() { state.withLock { $0.isLive = false } }
+        func connect() { state.withLock { $0.isLive = true } }
+        func forget() { state.withLock { $0.isForgotten = true } }
+    }
+
+    // LEG-16: each message goes to one stream: the newest that is read, else the newest that was.
     @Test func oneStreamGetsAMessage() {
         let bus = ChangeBus()
         let memory = SessionMemory(bus: bus)
-        let (first, second) = (Heard(), Heard())
-        let one = memory.attach(1) { first.add($0) }
-        let two = memory.attach(1) { second.add($0) }
+        let (one, two, three) = (Stream(), Stream(), Stream())
+        memory.send(ByteSlice("nobody"), to: 1)
+        memory.attach(one, to: 1)
+        memory.attach(two, to: 1)
+        #expect(memory.streamCount(1) == 2)
         memory.send(ByteSlice("a"), to: 1)
-        memory.detach(two, from: 1)
+        two.disconnect()
         memory.send(ByteSlice("b"), to: 1)
-        #expect(first.all == ["b"])
-        #expect(second.all == ["a"])
+        #expect(memory.streamCount(1) == 1)
+        one.disconnect()
+        // Kept for a client that comes back.
+        memory.send(ByteSlice("c"), to: 1)
+        one.connect()
+        memory.attach(one, to: 1)
+        memory.send(ByteSlice("d"), to: 1)
+        one.disconnect()
+        // A new stream takes the place of those that nobody reads.
+        memory.attach(three, to: 1)
+        three.disconnect()
+        memory.send(ByteSlice("e"), to: 1)
+        #expect(one.heard.all == ["b", "d"])
+        #expect(two.heard.all == ["a", "c"])
+        #expect(three.heard.all == ["e"])
+        #expect(bus.hasSubscribers)
+        three.forget()
+        memory.send(ByteSlice("f"), to: 1)
+        #expect(three.heard.all == ["e"])
+        #expect(!bus.hasSubscribers)
+        memory.attach(one, to: 1)
         #expect(bus.hasSubscribers)
         memory.detach(one, from: 1)
         #expect(!bus.hasSubscribers)
-        memory.send(ByteSlice("c"), to: 1)
-        #expect(first.all == ["b"])
+    }
+
+    // LEG-16: streams that open and end at once leave no second subscriber behind, which would tell all twice.
+    @Test func streamsThatComeAndGoAtOnce() async {
+        let bus = ChangeBus()
+        let memory = SessionMemory(bus: bus)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0 ..< 8 {
+                group.addTask {
+                    for _ in 0 ..< 200 {
+                        let stream = Stream()
+                        memory.attach(stream, to: 1)
+                        await Task.yield()
+                        memory.detach(stream, from: 1)
+                    }
+                }
+            }
+        }
+        #expect(!bus.hasSubscribers)
+        let stream = Stream()
+        memory.attach(stream, to: 1)
+        bus.publish(.toolsList)
+        bus.deliverNow()
+        #expect(stream.heard.all.count == 1)
     }
 
     @Test func theEndOfASessionEndsItsStreams() {
         let bus = ChangeBus()
         let memory = SessionMemory(bus: bus)
-        let ended = Heard()
-        _ = memory.attach(1, end: { ended.add(ByteSlice("end")) }) { _ in }
+        let stream = Stream()
+        memory.attach(stream, to: 1)
         memory.forget(1)
-        #expect(ended.all == ["end"])
+        #expect(stream.isEnded)
         #expect(!bus.hasSubscribers)
         #expect(memory.streamCount(1) == 0)
     }
@@ -70,5 +132,39 @@ import Testing
         for scope in 0 ..< UInt64(SessionMemory.maximumSessions) + 1 { memory.set(.alert, for: scope) }
         #expect(memory.level(of: 0) == .info)
         #expect(memory.level(of: UInt64(SessionMemory.maximumSessions)) == .alert)
+    }
+
+    // A session that is forgotten for want of room is no subscriber any more; one that is listened to stays.
+    @Test func roomIsMadeByQuietSessions() {
+        let bus = ChangeBus()
+        let memory = SessionMemory(bus: bus)
+        let (quiet, live) = (Stream(), Stream())
+        memory.attach(quiet, to: 1)
+        quiet.disconnect()
+        memory.attach(live, to: 2)
+        for scope in 3 ... UInt64(SessionMemory.maximumSessions) + 1 { memory.set(.alert, for: scope) }
+        #expect(memory.streamCount(2) == 1)
+        bus.publish(.toolsList)
+        bus.deliverNow()
+        #expect(quiet.heard.all.isEmpty)
+        #expect(live.heard.all.count == 1)
+    }
+
+    // RES-12, RES-14: more changes at once than can be named are told as every resource that is watched.
+    @Test func moreChangesThanCanBeNamed() {
+        let bus = ChangeBus()
+        let memory = SessionMemory(bus: bus)
+        let stream = Stream()
+        memory.attach(stream, to: 1)
+        #expect(memory.watch("a:last", for: 1))
+        #expect(memory.watch("b:other", for: 1))
+        for number in 0 ..< 3 * ChangeBus.maximumPending { bus.publish(.resource("a:\(number)")) }
+        bus.publish(.resource("a:last"))
+        bus.deliverNow()
+        let heard = stream.heard.all
+        #expect(heard.count { $0.contains("a:last") } == 1)
+        #expect(heard.count { $0.contains("b:other") } <= 1)
+        #expect(heard.count { $0.contains("list_changed") } == 1)
+        #expect(heard.count <= 3)
     }
 }

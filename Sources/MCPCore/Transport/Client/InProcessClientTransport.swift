@@ -49,9 +49,10 @@ final class InProcessClientTransport: ClientTransport {
         if case .none = slot, case .negotiated = origin.slot {
             let fixed = origin.slot
             state.withLock { $0.slot = fixed }
-            _ = server.dispatcher.subscriptions.sessions.attach(scope) { [weak inbox] message in
+            let stream = ConnectionStream { [weak inbox] message in
                 inbox?.receive(message, exchange: nil, status: nil)
             }
+            server.dispatcher.subscriptions.sessions.attach(stream, to: scope)
         }
         if case .answered = disposition { inbox.receive(writer.finish(), exchange: nil, status: nil) }
     }

@@ -12,9 +12,13 @@ final class ConnectionSet: @unchecked Sendable {
         self.census = census
     }
 
+    private var isDraining = false
+
     func insert(_ connection: HTTPConnection) {
         connections[connection.identifier] = connection
         connection.start()
+        // Accepted on another loop, before that one heard of the end.
+        if isDraining { connection.stopServing() }
     }
 
     func remove(_ connection: HTTPConnection) {
@@ -23,6 +27,7 @@ final class ConnectionSet: @unchecked Sendable {
 
     /// Closes what is idle; the others close after their answer.
     func drain() {
+        isDraining = true
         for connection in connections.values { connection.stopServing() }
     }
 

@@ -132,6 +132,7 @@ extension HTTPConnection {
         exchange.attach(pending)
         phase = .serving(exchange)
         exchange.deliverEarly()
+        if isStopping { exchange.serverStops() }
         armTimer(after: endpoint.options.keepAliveInterval)
     }
 
@@ -173,37 +174,32 @@ extension HTTPConnection {
             return false
         }
         input.consume(head.byteCount)
-        do {
+        do throws(StreamableEndpoint.Plain) {
             let session = try endpoint.openedSession(head, in: bytes)
+            var resumed: (stream: ResumableStream, number: Int)?
+            if let id = head.value(.lastEventID, in: bytes), !id.isEmpty {
+                resumed = endpoint.streams.find(id, in: session.scope)
+                if resumed == nil { throw StreamableEndpoint.eventsAreGone }
+            }
+            try endpoint.checkRoom(in: session, for: resumed?.stream)
             let exchange = HTTPExchange(
                 connection: self, version: head.version,
                 session: (session.scope, session.settled.revision))
             phase = .serving(exchange)
-            if let id = head.value(.lastEventID, in: bytes), !id.isEmpty {
-                guard let (stream, number) = endpoint.streams.find(id, in: session.scope),
-                    exchange.takeUp(stream, after: number)
-                else {
+            if let (stream, number) = resumed {
+                guard exchange.takeUp(stream, after: number) else {
                     phase = .idle
-                    answer(.init(status: 400, text: "These events are not kept any more; ask again"))
-                    return true
+                    throw StreamableEndpoint.eventsAreGone
                 }
             } else {
-                listen(exchange, session.scope)
+                exchange.openServerStream()
             }
+            if isStopping { exchange.serverStops() }
             armTimer(after: endpoint.options.keepAliveInterval)
         } catch {
             answer(error)
         }
         return true
-    }
-
-    private func listen(_ exchange: HTTPExchange, _ scope: UInt64) {
-        let memory = endpoint.dispatcher.subscriptions.sessions
-        let number = memory.attach(scope, end: { [weak exchange] in exchange?.endStream() }) {
-            [weak exchange] in exchange?.notify($0)
-        }
-        exchange.onVanish = { memory.detach(number, from: scope) }
-        exchange.openServerStream()
     }
 
     // MARK: Refusing

@@ -34,6 +34,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     var parser: RequestParser
     /// Whether the connection may serve another request after this one.
     var keepAlive = true
+    /// The server stops: streams without end come to one.
+    private(set) var isStopping = false
     /// The client has stopped writing, and everything it wrote was read.
     private var peerClosed = false
     /// The poller has said so; there may be more to read.
@@ -278,6 +280,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Stops taking requests: at once when idle, after the current answer otherwise.
     func stopServing() {
         keepAlive = false
+        isStopping = true
         if case .serving(let exchange) = phase { exchange.serverStops() }
         if case .idle = phase, output.out.isEmpty, input.isEmpty { close() }
     }

@@ -17,8 +17,6 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
     private var isOver = false
     /// What came before the connection was ready for it.
     private var early: [Event] = []
-    /// The end of a stream that was opened by GET.
-    var onVanish: (@Sendable () -> Void)?
 
     private enum Event: Sendable {
         case message(ByteSlice)
@@ -86,18 +84,14 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
             return
         }
         // The writer may be another connection by now, and nobody at all (LEG-09).
-        let (number, writer) = stream.append(message, isLast: false)
-        writer?.write(stream.id(of: number), message)
+        stream.append(message)
     }
 
     private func end(_ answer: Answer?) {
         exchange = nil
         if let stream {
-            guard let answer else { return stream.writer { $0.endStream() } }
-            let (number, writer) = stream.append(answer.bytes, isLast: true)
-            writer?.write(stream.id(of: number), answer.bytes)
-            writer?.endStream()
-            return
+            guard let answer else { return stream.end() }
+            return stream.append(answer.bytes, isLast: true)
         }
         guard let connection = waiting else { return isOver = true }
         isOver = true
@@ -125,12 +119,13 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
     private func beginStreaming() {
         guard !isStreaming else { return }
         isStreaming = true
-        if let session, let connection, session.revision.has(.resumption) {
-            let stream = connection.endpoint.streams.make(session.scope)
+        // A stream that no client saw begin cannot be asked for.
+        guard let connection = waiting else { return }
+        if let session, session.revision.has(.resumption) {
+            let stream = connection.endpoint.streams.make(session.scope, isOfServer: isOpenedByGet)
             stream.attach(self)
             self.stream = stream
         }
-        guard let connection = waiting else { return }
         writeStreamHead(on: connection)
         if let session, session.revision.has(.ssePriming), let stream { writePriming(stream, on: connection) }
     }
@@ -150,17 +145,21 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
     private func letGo(_ retry: Duration) {
         guard let session, session.revision.has(.ssePriming) else { return }
         beginStreaming()
-        guard let stream, let connection = waiting else { return }
+        stream?.release(retryAfter: retry)
+    }
+
+    /// Ends the response behind an event that says when to come back, and for what. From any thread, as `write`.
+    func endStream(after id: String, retryAfter retry: Duration) {
         let milliseconds = Int(clamping: retry.milliseconds)
-        chunk(on: connection) {
-            SSEEncoder.write(
-                data: ByteSlice(), id: stream.id(of: stream.lastNumber), retryMilliseconds: milliseconds,
-                to: &$0)
+        loop.execute { [self] in
+            guard let connection = waiting else { return }
+            chunk(on: connection) {
+                SSEEncoder.write(data: ByteSlice(), id: id, retryMilliseconds: milliseconds, to: &$0)
+            }
+            isOver = true
+            endResponse(on: connection)
+            connection.scheduleFlush()
         }
-        stream.detach(self)
-        isOver = true
-        endResponse(on: connection)
-        connection.scheduleFlush()
     }
 
     /// Opens a stream for messages of the server (LEG-12).
@@ -169,6 +168,7 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         isAttached = true
         isOpenedByGet = true
         beginStreaming()
+        receive(session.scope, on: connection)
         if !session.revision.has(.ssePriming) { keepAlive() }
         connection.scheduleFlush()
     }
@@ -182,33 +182,42 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         isOpenedByGet = true
         self.stream = stream
         writeStreamHead(on: connection)
-        for event in events { write(stream.id(of: event.number), event.data, on: connection) }
+        if stream.isOfServer, let session { receive(session.scope, on: connection) }
+        for event in events {
+            // Cut off in between when the client takes nothing.
+            if waiting != nil { write(stream.id(of: event.number), event.data, on: connection) }
+        }
         if isEnded { endStream() }
         connection.scheduleFlush()
         return true
     }
 
-    /// An event of a stream that this connection writes. From any thread.
-    private func write(_ id: String, _ data: ByteSlice) {
-        let body: @Sendable () -> Void = { [self] in
+    /// What the server says by itself goes to this stream now.
+    private func receive(_ scope: UInt64, on connection: HTTPConnection) {
+        if let stream {
+            connection.endpoint.dispatcher.subscriptions.sessions.attach(stream, to: scope)
+        }
+    }
+
+    /// An event of a stream that this connection writes. From any thread; never at once, so that whoever holds
+    /// the lock of the stream may call it.
+    func write(_ id: String, _ data: ByteSlice) {
+        loop.execute { [self] in
             guard let connection = waiting else { return }
             write(id, data, on: connection)
             connection.scheduleFlush()
         }
-        if loop.isOnLoop { body() } else { loop.execute(body) }
     }
 
-    /// Ends the response of a stream in good order. From any thread.
+    /// Ends the response of a stream in good order, behind what was written. From any thread, as `write`.
     func endStream() {
-        let body: @Sendable () -> Void = { [self] in
+        loop.execute { [self] in
             guard let connection = waiting else { return }
             isOver = true
             stream?.detach(self)
             endResponse(on: connection)
             connection.scheduleFlush()
-            onVanish?()
         }
-        if loop.isOnLoop { body() } else { loop.execute(body) }
     }
 
     private func write(_ id: String?, _ data: ByteSlice, on connection: HTTPConnection) {
@@ -235,9 +244,14 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         connection.scheduleFlush()
     }
 
-    /// The server stops: a stream without a request has nothing to wait for.
+    /// The server stops: what has no end by itself has nothing to wait for.
     func serverStops() {
-        if exchange == nil, isStreaming { endStream() }
+        if let exchange {
+            // A subscription, if it is one (SUB-09).
+            connection?.endpoint.dispatcher.subscriptions.finish(in: exchange.key.scope)
+        } else if stream?.isOfServer == true {
+            endStream()
+        }
     }
 
     /// Nobody reads the answer any more. A stateless request ends here; one of a session goes on, unseen.
@@ -247,13 +261,6 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         self.exchange = nil
         stream?.detach(self)
         if isModern { connection?.endpoint.dispatcher.cancel(exchange) }
-        onVanish?()
-    }
-}
-
-extension ResumableStream {
-    fileprivate func writer(_ body: (HTTPExchange) -> Void) {
-        if let writer = currentWriter { body(writer) }
     }
 }
 

@@ -124,8 +124,8 @@ final class HTTPServer: Sendable {
 
     /// Stops accepting, lets what is in flight finish within the drain time, cancels the rest.
     func stop() async {
-        // They wait for the server, which must not wait for them.
-        endpoint.dispatcher.subscriptions.finishAll()
+        // What changed before the end is told before it; subscriptions end with their connections.
+        endpoint.dispatcher.subscriptions.bus.deliverNow()
         for (listener, loop) in listeners { loop.execute { listener.stop() } }
         for set in sets { set.loop.execute { set.drain() } }
         if !(await waitUntilEmpty(atMost: endpoint.options.drainTimeout)) {
@@ -152,7 +152,8 @@ final class HTTPServer: Sendable {
 
 extension StreamableEndpoint {
     func with(policy: AccessPolicy) -> StreamableEndpoint {
-        StreamableEndpoint(server: server, policy: policy, options: options)
+        StreamableEndpoint(
+            server: server, policy: policy, options: options, sessions: sessions, streams: streams)
     }
 }
 

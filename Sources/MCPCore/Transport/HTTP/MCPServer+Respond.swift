@@ -60,7 +60,7 @@ public final class MCPEndpoint: Sendable {
     private func serve(_ body: ByteSlice, _ origin: inout Origin) async -> HTTPResponse {
         let wasOpen = !origin.slot.isNegotiated
         var writer = JSONWriter()
-        let sink = StreamingSink()
+        let sink = StreamingSink(endpoint.dispatcher)
         switch endpoint.dispatcher.receiveAny(body, from: &origin, into: &writer, sink: { sink }) {
         case .answered(let status):
             var headers = HeaderFields()
@@ -73,8 +73,7 @@ public final class MCPEndpoint: Sendable {
         case .accepted: return HTTPResponse(status: 202)
         case .dropped: return HTTPResponse(status: origin.slot.isNegotiated ? 202 : 400)
         case .deferred(let exchange):
-            return await sink.response(
-                cancelling: wasOpen ? exchange : nil, by: endpoint.dispatcher)
+            return await sink.response(cancelling: wasOpen ? exchange : nil)
         }
     }
 
@@ -105,60 +104,61 @@ public final class MCPEndpoint: Sendable {
 
 /// Decides late whether an answer is one JSON body or an event stream.
 private final class StreamingSink: ExchangeSink {
+    private enum First {
+        case answer(Answer?)
+        case stream
+    }
+
     private struct State {
         var waiting: CheckedContinuation<First, Never>?
         var first: First?
-        var stream: AsyncStream<[UInt8]>.Continuation?
+        var isStreaming = false
         var isOver = false
-    }
-
-    private enum First {
-        case answer(Answer?)
-        case stream(AsyncStream<[UInt8]>)
+        /// What is cancelled when nobody reads.
+        var exchange: Exchange?
     }
 
     private let state = Mutex(State())
+    private let queue: BodyQueue
+    private let dispatcher: Dispatcher
     let executor: (any TaskExecutor)? = nil
 
+    init(_ dispatcher: Dispatcher) {
+        self.dispatcher = dispatcher
+        queue = BodyQueue(limit: dispatcher.options.limits.outputBytes)
+    }
+
     func notify(_ message: ByteSlice) {
-        let event = Self.event(message)
-        let resumption = state.withLock { state -> (CheckedContinuation<First, Never>, First)? in
-            if let stream = state.stream {
-                stream.yield(event)
-                return nil
-            }
-            if state.isOver { return nil }
-            let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
-            continuation.yield(event)
-            state.stream = continuation
-            return Self.announce(.stream(stream), &state)
+        let waiting = state.withLock { state -> CheckedContinuation<First, Never>? in
+            guard !state.isStreaming, !state.isOver else { return nil }
+            state.isStreaming = true
+            return Self.announce(.stream, &state)
         }
-        resumption?.0.resume(returning: resumption?.1 ?? .answer(nil))
+        waiting?.resume(returning: .stream)
+        if !queue.add(Self.event(message)) { readerIsGone() }
     }
 
     func finish(_ answer: Answer?) {
-        let resumption = state.withLock { state -> (CheckedContinuation<First, Never>, First)? in
+        let (isStreaming, waiting) = state.withLock { state in
             state.isOver = true
-            if let stream = state.stream {
-                if let answer { stream.yield(Self.event(answer.bytes)) }
-                stream.finish()
-                return nil
-            }
-            return Self.announce(.answer(answer), &state)
+            return (
+                state.isStreaming, state.isStreaming ? nil : Self.announce(.answer(answer), &state)
+            )
         }
-        resumption?.0.resume(returning: resumption?.1 ?? .answer(nil))
+        waiting?.resume(returning: .answer(answer))
+        guard isStreaming else { return }
+        if let answer { _ = queue.add(Self.event(answer.bytes)) }
+        queue.finish()
     }
 
-    /// The stream is not kept here: when its reader drops it, that has to be noticed.
-    private static func announce(
-        _ first: First, _ state: inout State
-    ) -> (CheckedContinuation<First, Never>, First)? {
-        guard let waiting = state.waiting else {
-            state.first = first
-            return nil
-        }
-        state.waiting = nil
-        return (waiting, first)
+    private static func announce(_ first: First, _ state: inout State) -> CheckedContinuation<First, Never>? {
+        if state.waiting == nil { state.first = first }
+        return state.waiting.take()
+    }
+
+    private func readerIsGone() {
+        let exchange = state.withLock { $0.isOver ? nil : $0.exchange }
+        dispatcher.cancel(exchange)
     }
 
     private static func event(_ message: ByteSlice) -> [UInt8] {
@@ -167,7 +167,8 @@ private final class StreamingSink: ExchangeSink {
         return Array(out.freeze())
     }
 
-    func response(cancelling exchange: Exchange?, by dispatcher: Dispatcher) async -> HTTPResponse {
+    func response(cancelling exchange: Exchange?) async -> HTTPResponse {
+        state.withLock { $0.exchange = exchange }
         let first = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = state.withLock { state -> First? in
@@ -185,16 +186,14 @@ private final class StreamingSink: ExchangeSink {
         case .answer(let answer?):
             let headers = (try? HeaderFields(["Content-Type": "application/json"])) ?? HeaderFields()
             return HTTPResponse(status: answer.status, headers: headers, body: .bytes(Array(answer.bytes)))
-        case .stream(let stream):
-            state.withLock { $0.stream }?.onTermination = { reason in
-                if case .cancelled = reason { dispatcher.cancel(exchange) }
-            }
+        case .stream:
             let headers =
                 (try? HeaderFields([
                     "Content-Type": "text/event-stream", "Cache-Control": "no-cache",
                     "X-Accel-Buffering": "no",
                 ])) ?? HeaderFields()
-            return HTTPResponse(status: 200, headers: headers, body: .stream(stream))
+            let body = queue.stream { [weak self] in self?.readerIsGone() }
+            return HTTPResponse(status: 200, headers: headers, body: .stream(body))
         }
     }
 }

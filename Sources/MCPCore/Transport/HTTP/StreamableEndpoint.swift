@@ -11,12 +11,18 @@ final class StreamableEndpoint: Sendable {
     let streams: SessionStreams
     private let path: ByteSlice
 
-    init(server: MCPServer, policy: AccessPolicy, options: HTTPServerOptions) {
+    /// - Parameters:
+    ///   - sessions: those of another endpoint of the same server, which this one is another way to.
+    ///   - streams: as `sessions`.
+    init(
+        server: MCPServer, policy: AccessPolicy, options: HTTPServerOptions,
+        sessions: LegacySessions? = nil, streams: SessionStreams? = nil
+    ) {
         self.server = server
         self.policy = policy
         self.options = options
-        sessions = LegacySessions(key: server.stateKey)
-        streams = SessionStreams(clock: server.dispatcher.clock)
+        self.sessions = sessions ?? LegacySessions(key: server.stateKey)
+        self.streams = streams ?? SessionStreams(clock: server.dispatcher.clock)
         path = ByteSlice(options.endpoint)
     }
 
@@ -57,10 +63,14 @@ final class StreamableEndpoint: Sendable {
         if hasToken(head, in: bytes) {
             throw Plain(status: 400, text: "A token does not belong into a URL; send an Authorization header")
         }
+        // Neither exists in 2026-07-28, which ignores session ids (HTTP-16, HTTP-17).
+        let namesSession =
+            head.range(.mcpSessionID) != nil
+            && head.value(.mcpProtocolVersion, in: bytes)?.equals("2026-07-28") != true
         switch head.method {
         case .post: break
-        case .delete where head.range(.mcpSessionID) != nil: return .endSession
-        case .get where head.range(.mcpSessionID) != nil:
+        case .delete where namesSession: return .endSession
+        case .get where namesSession:
             guard head.range(.accept) != nil, AcceptedTypes(head, in: bytes).eventStream else {
                 throw Plain(status: 406, text: "Accept must list text/event-stream")
             }
@@ -131,21 +141,43 @@ final class StreamableEndpoint: Sendable {
         }
     }
 
-    /// The session that a GET names, when it may open one more stream.
+    /// The session that a GET names.
     func openedSession(_ head: RequestHead, in bytes: ByteSlice) throws(Plain) -> LegacySessions.Session {
         guard let id = head.value(.mcpSessionID, in: bytes) else {
             throw Plain(status: 400, text: "GET needs Mcp-Session-Id")
         }
+        try checkVersion(head, in: bytes)
         let session = try session(id, head)
         guard session.settled.revision.has(.resumption) else {
             throw Plain(status: 405, text: "This revision has no stream here", allow: "POST, DELETE")
         }
-        let open = dispatcher.subscriptions.sessions.streamCount(session.scope)
-        guard open < SessionStreams.maximumServerStreams || head.range(.lastEventID) != nil else {
+        guard !head.isRepeated(.lastEventID) else {
+            throw Plain(status: 400, text: "Last-Event-ID stands twice")
+        }
+        return session
+    }
+
+    /// Refuses one more stream for messages of the server than a session may have; nil is a new one.
+    func checkRoom(in session: LegacySessions.Session, for stream: ResumableStream?) throws(Plain) {
+        // Whoever takes up a stream that is read takes its place.
+        if let stream, !stream.isOfServer || stream.isLive { return }
+        guard
+            dispatcher.subscriptions.sessions.streamCount(session.scope) < SessionStreams.maximumServerStreams
+        else {
             throw Plain(
                 status: 409, text: "A session opens at most \(SessionStreams.maximumServerStreams) streams")
         }
-        return session
+    }
+
+    static let eventsAreGone = Plain(
+        status: 400, text: "These events are not kept, or not any more; open a stream without Last-Event-ID")
+
+    /// Without a message the header alone says the revision; it must be one that exists (HDR-03).
+    private func checkVersion(_ head: RequestHead, in bytes: ByteSlice) throws(Plain) {
+        guard let version = head.value(.mcpProtocolVersion, in: bytes) else { return }
+        guard !head.isRepeated(.mcpProtocolVersion), Revision.named(version) != nil else {
+            throw Plain(status: 400, text: "MCP-Protocol-Version names no revision that is served here")
+        }
     }
 
     /// Ends the session that a DELETE names.
@@ -153,6 +185,7 @@ final class StreamableEndpoint: Sendable {
         guard let id = head.value(.mcpSessionID, in: bytes) else {
             throw Plain(status: 400, text: "DELETE needs Mcp-Session-Id")
         }
+        try checkVersion(head, in: bytes)
         let session = try session(id, head)
         sessions.end(session, now: wallSeconds)
         dispatcher.cancelAll(in: session.scope)

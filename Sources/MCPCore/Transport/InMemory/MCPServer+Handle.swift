@@ -54,9 +54,8 @@ public final class MCPConnection: Sendable {
             }
             if !slot.isNegotiated, origin.slot.isNegotiated, let notification {
                 // What the server says by itself goes where progress goes.
-                _ = server.dispatcher.subscriptions.sessions.attach(identifier) {
-                    notification(Array($0))
-                }
+                let stream = ConnectionStream { notification(Array($0)) }
+                server.dispatcher.subscriptions.sessions.attach(stream, to: identifier)
             }
             slot = notification == nil ? origin.slot.withoutQuestions : origin.slot
             switch disposition {

@@ -20,6 +20,8 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private var inputRegistration: Registration?
     private var outputHandler: OutputHandler?
     private var outputRegistration: Registration?
+    /// Bytes of messages that are no answers, since everything was read last.
+    private var toldBytes = 0
     private var pending = 0
     private var inputEnded = false
     private var isOver = false
@@ -31,6 +33,8 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private static let readBytes = 64 * 1024
     /// Answers that a client may leave unread before it gets overload errors.
     private static let backlogBytes = 64 * 1024 * 1024
+    /// Messages that are no answers, and that a client may leave unread before the next ones are left out.
+    static let toldLimit = 16 * 1024 * 1024
     /// How long requests in flight may take after the input has ended.
     private static let drainTimeout: Duration = .seconds(10)
 
@@ -129,15 +133,21 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private func openSession() {
         guard !hasSession else { return }
         hasSession = true
-        _ = server.dispatcher.subscriptions.sessions.attach(identifier) { [weak self] message in
+        let stream = ConnectionStream { [weak self] message in
             guard let self else { return }
             loop.execute { [weak self] in self?.tell(message) }
         }
+        server.dispatcher.subscriptions.sessions.attach(stream, to: identifier)
     }
 
-    /// A message that nobody asked for now; dropped while the client does not read.
-    private func tell(_ message: ByteSlice) {
-        if output.out.count <= Self.backlogBytes { send(message) }
+    /// A message that is no answer. A client that reads none of them for long loses the next ones, and its
+    /// subscriptions end (fault 63): the messages that wait for it make it look again anyway.
+    func tell(_ message: ByteSlice) {
+        guard toldBytes <= Self.toldLimit else {
+            return server.dispatcher.subscriptions.finish(in: identifier, .tooSlow)
+        }
+        toldBytes += message.count
+        send(message)
     }
 
     private func requestID(of line: ByteSlice) -> ByteSlice? {
@@ -156,7 +166,9 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private func endInput() {
         guard !inputEnded else { return }
         inputEnded = true
-        server.dispatcher.subscriptions.finishAll(in: identifier)
+        // What changed before the end is told before it.
+        server.dispatcher.subscriptions.bus.deliverNow()
+        server.dispatcher.subscriptions.finish(in: identifier)
         if let inputRegistration { loop.deregister(inputRegistration) }
         inputRegistration = nil
         drainTimer = loop.schedule(after: Self.drainTimeout) { [weak self] in
@@ -199,6 +211,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
             return finish()
         }
         output.out.removeAll(keeping: 256 * 1024)
+        toldBytes = 0
         framer.shrink(keeping: 256 * 1024)
         if let outputRegistration { try? loop.modify(outputRegistration, []) }
         if inputEnded, pending == 0 { finish() }
@@ -236,7 +249,10 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
 /// Who an exchange over a shared channel belongs to.
 protocol ExchangeOwner: AnyObject, Sendable {
     var loop: EventLoop { get }
+    /// Sends an answer.
     func send(_ bytes: ByteSlice)
+    /// Sends what is no answer; it may be left out when the client does not read.
+    func tell(_ bytes: ByteSlice)
     func exchangeEnded()
 }
 
@@ -252,7 +268,7 @@ final class StdioExchange: ExchangeSink, @unchecked Sendable {
 
     func notify(_ message: ByteSlice) {
         // A handler on another thread may report while the answer is on its way (JRPC-30).
-        let send: @Sendable () -> Void = { [self] in if !isOver { owner.send(message) } }
+        let send: @Sendable () -> Void = { [self] in if !isOver { owner.tell(message) } }
         if owner.loop.isOnLoop { send() } else { owner.loop.execute(send) }
     }
 

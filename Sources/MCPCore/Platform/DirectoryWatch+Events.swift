@@ -1,0 +1,198 @@
+#if os(Linux)
+import CMCPSystem
+import Dispatch
+import Glibc
+import Synchronization
+
+// MARK: The tree
+
+extension DirectoryWatch {
+    private static let events =
+        UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
+        | UInt32(IN_CLOSE_WRITE) | UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
+    private static let parentEvents =
+        UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
+        | UInt32(IN_MOVE_SELF) | UInt32(IN_DELETE_SELF) | UInt32(IN_ONLYDIR)
+
+    /// Watches the root itself, and where it stands. It may be reached through symbolic links.
+    func openRoot() throws(IOError) {
+        let tree = try RootDirectory(root)
+        let watch = unsafe inotify_add_watch(fd, root, Self.events)
+        guard watch >= 0 else { throw IOError("inotify_add_watch").applied(to: root) }
+        state.tree = tree
+        state.directories[watch] = ""
+        // Without it a root that is replaced is not noticed; what is there now is watched all the same.
+        if let parent { state.parent = unsafe inotify_add_watch(fd, parent, Self.parentEvents) }
+    }
+
+    /// Where the root stands, and its name there.
+    private var place: (parent: String, name: String)? {
+        var path = Substring(root)
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        guard path != "/", path != "." else { return nil }
+        guard let slash = path.lastIndex(of: "/") else { return (".", String(path)) }
+        let parent = slash == path.startIndex ? "/" : String(path[..<slash])
+        return (parent, String(path[path.index(after: slash)...]))
+    }
+
+    private var parent: String? { place?.parent }
+
+    private func path(_ directory: String, _ name: String) -> String {
+        directory.isEmpty ? name : directory + "/" + name
+    }
+
+    /// Breadth first; symbolic links are not followed.
+    func addDirectories(beneath directory: String) {
+        guard let tree = state.tree else { return }
+        var waiting = [directory]
+        while let next = waiting.popLast(), !isCancelled.load(ordering: .relaxed) {
+            // A directory that is gone or not readable has nothing to watch.
+            let entries = (try? tree.list(next, maxEntries: Self.maxEntries))?.entries ?? []
+            for child in entries where child.info.kind == .directory {
+                if add(child.path) { waiting.append(child.path) }
+            }
+        }
+    }
+
+    /// False when the directory is watched already, or cannot be.
+    private func add(_ path: String) -> Bool {
+        guard interest.directories(path), state.directories.count < Self.maxDirectories else { return false }
+        let watch = unsafe inotify_add_watch(
+            fd, root + "/" + path, Self.events | UInt32(IN_DONT_FOLLOW))
+        return watch >= 0 && state.directories.updateValue(path, forKey: watch) != path
+    }
+
+    /// Forgets a directory that has another place now, and what is beneath it.
+    private func forget(_ path: String) {
+        for (watch, known) in state.directories where known == path || known.hasPrefix(path + "/") {
+            state.directories[watch] = nil
+            _ = inotify_rm_watch(fd, watch)
+        }
+    }
+
+    // MARK: A root that goes and comes
+
+    /// After something happened where the root stands.
+    private func checkRoot() {
+        if let tree = state.tree, tree.isInPlace { return }
+        let wasThere = state.tree != nil
+        for watch in state.directories.keys { _ = inotify_rm_watch(fd, watch) }
+        state.directories = [:]
+        state.tree = nil
+        if wasThere { state.pending.isListChanged = true }
+        if !findRoot() { search() }
+    }
+
+    /// Whether the root is there again.
+    private func findRoot() -> Bool {
+        guard (try? openRoot()) != nil else { return false }
+        addDirectories(beneath: "")
+        state.pending.isListChanged = true
+        state.pending.areLost = true
+        schedule()
+        return true
+    }
+
+    private func search() {
+        guard !state.isSearching else { return }
+        state.isSearching = true
+        queue.asyncAfter(deadline: .now() + Self.searchInterval) { [weak self] in
+            guard let self, !isCancelled.load(ordering: .relaxed) else { return }
+            state.isSearching = false
+            if state.tree == nil, !findRoot() { search() }
+        }
+    }
+}
+
+// MARK: Events
+
+extension DirectoryWatch {
+    func read() {
+        var buffer = [UInt64](repeating: 0, count: 2_048)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
+                guard let start = bytes.baseAddress else { return 0 }
+                return unsafe Glibc.read(fd, start, bytes.count)
+            }
+            guard count > 0 else { break }
+            unsafe buffer.withUnsafeBytes { bytes in
+                unsafe take(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+            }
+        }
+        schedule()
+    }
+
+    /// A sequence of `inotify_event`, each followed by its padded name.
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        var offset = 0
+        let size = MemoryLayout<inotify_event>.size
+        while offset + size <= bytes.count {
+            let watch = unsafe bytes.load(fromByteOffset: offset, as: Int32.self)
+            let mask = unsafe bytes.load(fromByteOffset: offset + 4, as: UInt32.self)
+            let length = Int(unsafe bytes.load(fromByteOffset: offset + 12, as: UInt32.self))
+            guard offset + size + length <= bytes.count else { return }
+            let name = unsafe UnsafeRawBufferPointer(
+                rebasing: bytes[(offset + size) ..< (offset + size + length)])
+            unsafe take(watch, mask, String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
+            offset += size + length
+        }
+    }
+
+    private func take(_ watch: Int32, _ mask: UInt32, _ name: String) {
+        func has(_ flags: Int...) -> Bool { flags.contains { mask & UInt32($0) != 0 } }
+        if has(Int(IN_Q_OVERFLOW)) {
+            state.pending.areLost = true
+            // What came and went is not known: directories that are new are looked for.
+            checkRoot()
+            return addDirectories(beneath: "")
+        }
+        if watch == state.parent {
+            if has(Int(IN_IGNORED)) { state.parent = -1 }
+            if name == place?.name || has(Int(IN_IGNORED), Int(IN_MOVE_SELF)) { checkRoot() }
+            return
+        }
+        if has(Int(IN_IGNORED)) {
+            // The root itself, when nobody else had it open.
+            if state.directories.removeValue(forKey: watch) == "" { checkRoot() }
+            return
+        }
+        guard let directory = state.directories[watch] else { return }
+        let path = path(directory, name)
+        has(Int(IN_ISDIR)) ? takeDirectory(path, mask) : takeFile(path, mask)
+    }
+
+    private func takeDirectory(_ path: String, _ mask: UInt32) {
+        guard interest.directories(path) else { return }
+        state.pending.isListChanged = true
+        if mask & UInt32(IN_MOVED_FROM) != 0 { forget(path) }
+        // It may hold files and directories already.
+        if mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0, add(path) { addDirectories(beneath: path) }
+    }
+
+    private func takeFile(_ path: String, _ mask: UInt32) {
+        guard interest.files(path) else { return }
+        if mask & UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) != 0 {
+            state.pending.isListChanged = true
+        }
+        guard mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 else { return }
+        if state.pending.written.count < Self.maxWritten {
+            state.pending.written.insert(path)
+        } else {
+            state.pending.areLost = true
+        }
+    }
+
+    private func schedule() {
+        guard !state.pending.isEmpty, !state.isScheduled else { return }
+        state.isScheduled = true
+        queue.asyncAfter(deadline: .now() + Self.moment) { [weak self] in self?.deliver() }
+    }
+
+    private func deliver() {
+        let changes = state.pending
+        state.pending = Changes()
+        state.isScheduled = false
+        if !changes.isEmpty, !isCancelled.load(ordering: .relaxed) { handler(changes) }
+    }
+}
+#endif

@@ -1,0 +1,267 @@
+import MCPCore
+import Synchronization
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+#if os(Linux)
+/// Changes of directories and of the configuration, with the real program, over both transports, in both eras.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ReloadTests {
+    struct Way: Sendable, CustomTestStringConvertible {
+        let isStdio: Bool
+        let version: ProtocolVersion
+        var testDescription: String { "\(isStdio ? "stdio" : "HTTP") \(version)" }
+    }
+
+    static let ways = [true, false].flatMap { isStdio in
+        [ProtocolVersion.v2026_07_28, .v2025_11_25].map { Way(isStdio: isStdio, version: $0) }
+    }
+
+    /// What a client has heard.
+    private final class Heard: Sendable {
+        private let changes = Mutex<[ServerChange]>([])
+        var all: [ServerChange] { changes.withLock { $0 } }
+        func clear() { changes.withLock { $0 = [] } }
+
+        func follow(_ subscription: Subscription) -> Task<Void, Never> {
+            Task {
+                do {
+                    for try await change in subscription { changes.withLock { $0.append(change) } }
+                } catch { return }
+            }
+        }
+
+        func has(_ change: ServerChange) async -> Bool { await eventually { self.all.contains(change) } }
+    }
+
+    private static let configuration = """
+        {
+          "tools": { "one": { "exec": ["true"] } },
+          "files": { "docs": { "root": "docs", "include": ["**/*.md"], "watch": true } },
+          "prompts": { "dir": "prompts", "watch": true }
+        }
+        """
+
+    private static func with(
+        _ way: Way, _ body: (TemporaryDirectory, MCPClient, Heard) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        for name in ["docs", "prompts"] { try directory.makeDirectory(name) }
+        try directory.write("docs/a.md", "first")
+        try directory.write("prompts/p.md", "Hello")
+        try directory.write("mcp.jsonc", configuration)
+        var options = ClientOptions()
+        options.protocol = .exactly(way.version)
+        let file = "\(directory.path)/mcp.jsonc"
+        var program: WatchedProgram?
+        let target: ClientTarget
+        if way.isStdio {
+            target = .command(
+                try WatchedProgram.path(), ["-c", file, "--stdio"], environment: WatchedProgram.environment)
+        } else {
+            let socket = "\(directory.path)/s.sock"
+            program = try await WatchedProgram(configuration: file, socket: socket)
+            target = .unix(path: socket)
+        }
+        let client = try await MCPClient.connect(target, options: options)
+        let heard = Heard()
+        var filter = SubscriptionFilter.lists
+        filter.resourceURIs = ["docs:///a.md", "docs:///b.md"]
+        let subscription = try await client.listen(filter)
+        #expect(subscription.accepted == filter)
+        let following = heard.follow(subscription)
+        // The stream of an older session is opened beside the requests.
+        if !way.isStdio, way.version == .v2025_11_25 {
+            var attempts = 0
+            while heard.all.isEmpty, attempts < 100 {
+                attempts += 1
+                try directory.write("docs/a.md", "first")
+                _ = await eventually(milliseconds: 100) { !heard.all.isEmpty }
+            }
+        }
+        heard.clear()
+        do {
+            try await body(directory, client, heard)
+        } catch {
+            Issue.record(error)
+        }
+        await subscription.cancel()
+        following.cancel()
+        await client.close()
+        await program?.stop()
+    }
+
+    private static func uris(_ client: MCPClient) async throws -> [String] {
+        try await client.request("resources/list")["resources"]?.elements?.compactMap { $0["uri"]?.string }
+            ?? []
+    }
+
+    // RES-14, DUAL-24: a file that is changed, added, removed.
+    @Test(arguments: ways) func files(_ way: Way) async throws {
+        try await Self.with(way) { directory, client, heard in
+            try directory.write("docs/a.md", "second")
+            #expect(await heard.has(.resourceUpdated("docs:///a.md")))
+            let read = try await client.request("resources/read", ["uri": "docs:///a.md"])
+            #expect(read["contents"]?[0]?["text"]?.string == "second")
+            heard.clear()
+            try directory.write("docs/b.md", "new")
+            #expect(await heard.has(.resourcesListChanged))
+            #expect(await heard.has(.resourceUpdated("docs:///b.md")))
+            #expect(try await Self.uris(client) == ["docs:///a.md", "docs:///b.md"])
+            heard.clear()
+            #expect(unsafe unlink("\(directory.path)/docs/b.md") == 0)
+            #expect(await heard.has(.resourcesListChanged))
+            #expect(try await Self.uris(client) == ["docs:///a.md"])
+            heard.clear()
+            // What is not shown is not told; the next change is.
+            try directory.write("docs/hidden.txt", "x")
+            try directory.write("docs/a.md", "third")
+            #expect(await heard.has(.resourceUpdated("docs:///a.md")))
+            #expect(!heard.all.contains(.toolsListChanged))
+        }
+    }
+
+    // A burst of file events is told in few messages.
+    @Test(arguments: ways) func bursts(_ way: Way) async throws {
+        let lists = Mutex(0)
+        try await Self.with(way) { directory, client, heard in
+            for number in 0 ..< 1_000 {
+                let file = unsafe open(
+                    "\(directory.path)/docs/f\(number).md", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+                #expect(file >= 0)
+                close(file)
+            }
+            try directory.write("docs/a.md", "end")
+            #expect(await heard.has(.resourceUpdated("docs:///a.md")))
+            #expect(await heard.has(.resourcesListChanged))
+            lists.withLock { $0 = heard.all.count }
+            #expect(heard.all.count < 60, "\(heard.all.count)")
+            let page = try await client.request("resources/list")
+            #expect(page["nextCursor"] != nil)
+        }
+        #expect(lists.withLock { $0 } > 0)
+    }
+
+    // A watched directory that is removed and made again.
+    @Test(arguments: ways) func theDirectoryGoesAndComes(_ way: Way) async throws {
+        try await Self.with(way) { directory, client, heard in
+            #expect(unsafe unlink("\(directory.path)/docs/a.md") == 0)
+            #expect(unsafe rmdir("\(directory.path)/docs") == 0)
+            #expect(await heard.has(.resourcesListChanged))
+            #expect(try await Self.uris(client) == [])
+            heard.clear()
+            try directory.makeDirectory("docs")
+            try directory.write("docs/b.md", "again")
+            #expect(await heard.has(.resourcesListChanged))
+            // Whoever watches a resource there looks again.
+            #expect(await heard.has(.resourceUpdated("docs:///b.md")))
+            #expect(try await Self.uris(client) == ["docs:///b.md"])
+            heard.clear()
+            try directory.write("docs/b.md", "and again")
+            #expect(await heard.has(.resourceUpdated("docs:///b.md")))
+            let read = try await client.request("resources/read", ["uri": "docs:///b.md"])
+            #expect(read["contents"]?[0]?["text"]?.string == "and again")
+        }
+    }
+
+    // The configuration and the prompts themselves.
+    @Test(arguments: ways) func configuration(_ way: Way) async throws {
+        try await Self.with(way) { directory, client, heard in
+            let two = Self.configuration.replacing("\"one\"", with: "\"two\"")
+            try directory.write("mcp.jsonc", two)
+            #expect(await heard.has(.toolsListChanged))
+            let tools = try await client.request("tools/list")["tools"]?.elements ?? []
+            #expect(tools.compactMap { $0["name"]?.string } == ["two"])
+            heard.clear()
+            try directory.write("prompts/q.md", "Another")
+            #expect(await heard.has(.promptsListChanged))
+            let prompts = try await client.request("prompts/list")["prompts"]?.elements ?? []
+            #expect(prompts.compactMap { $0["name"]?.string } == ["p", "q"])
+            #expect(!heard.all.contains(.toolsListChanged))
+            heard.clear()
+            // Other files under the same name.
+            try directory.makeDirectory("other")
+            try directory.write("other/c.md", "c")
+            try directory.write("mcp.jsonc", two.replacing("\"root\": \"docs\"", with: "\"root\": \"other\""))
+            #expect(await heard.has(.resourcesListChanged))
+            #expect(try await Self.uris(client) == ["docs:///c.md"])
+            heard.clear()
+            try directory.write("other/b.md", "b")
+            #expect(await heard.has(.resourceUpdated("docs:///b.md")))
+        }
+    }
+
+    // Fault row 87: SIGHUP reads the configuration again; one with a mistake changes nothing.
+    @Test func hangup() async throws {
+        let directory = try TemporaryDirectory()
+        let file = "\(directory.path)/mcp.jsonc"
+        try directory.write("mcp.jsonc", #"{ "tools": { "one": { "exec": ["true"] } } }"#)
+        let socket = "\(directory.path)/s.sock"
+        let program = try await WatchedProgram(configuration: file, socket: socket)
+        let client = try await MCPClient.connect(.unix(path: socket))
+        func tools() async throws -> [String] {
+            (try await client.request("tools/list")["tools"]?.elements ?? []).compactMap {
+                $0["name"]?.string
+            }
+        }
+        program.signal(SIGHUP)
+        #expect(await program.logs("SIGHUP"))
+        #expect(await program.logs(#""changes":"none""#))
+        try directory.write("mcp.jsonc", #"{ "tools": { "two": { "exec": [] }, "tres": 1 }"#)
+        #expect(await program.logs("not reloaded: the running configuration stays"))
+        program.signal(SIGHUP)
+        #expect(await program.logs("not reloaded: the running configuration stays", times: 2))
+        #expect(program.output.contains("mcp.jsonc:1:"))
+        #expect(try await tools() == ["one"])
+        try directory.write(
+            "mcp.jsonc", #"{ "tools": { "two": { "exec": ["true"] } }, "limits": { "perConnection": 3 } }"#)
+        #expect(await program.logs("+tool two -tool one"))
+        #expect(await program.logs("restart for those"))
+        #expect(try await tools() == ["two"])
+        // The file goes, and comes back.
+        #expect(unsafe unlink(file) == 0)
+        program.signal(SIGHUP)
+        #expect(await program.logs("not reloaded: the running configuration stays", times: 3))
+        #expect(try await tools() == ["two"])
+        await client.close()
+        await program.stop()
+    }
+}
+#endif
+
+@Suite struct ConfigurationDifferenceTests {
+    private static func load(_ text: String) throws -> Configuration {
+        let outcome = ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin", "HOME": "/root"]).load(
+            SourceText(name: "mcp.jsonc", text: text), directory: "/", Diagnostics())
+        try #require(outcome.diagnostics.errorCount == 0, "\(outcome.diagnostics.report)")
+        return outcome.configuration
+    }
+
+    @Test(arguments: [
+        ("{}", "{}", "none", false),
+        (#"{"tools":{"a":{"exec":["true"]}}}"#, "{}", "-tool a", false),
+        (
+            #"{"tools":{"a":{"exec":["true"]},"b":{"exec":["true"]}}}"#,
+            #"{"tools":{"b":{"exec":["true","x"]},"c":{"exec":["true"]}}}"#, "~tool b +tool c -tool a", false
+        ),
+        ("{}", #"{"files":{"t":{"root":"/tmp"}}}"#, "+files t", false),
+        (
+            #"{"files":{"t":{"root":"/tmp"}}}"#, #"{"files":{"t":{"root":"/tmp","watch":true}}}"#, "~files t",
+            false
+        ),
+        ("{}", #"{"server":{"name":"x"}}"#, "none", true),
+        (#"{"limits":{"connections":5}}"#, "{}", "none", true),
+        ("{}", #"{"listen":["127.0.0.1:1"]}"#, "none", true),
+    ])
+    func inWords(_ old: String, _ new: String, _ text: String, _ needsRestart: Bool) throws {
+        let difference = ConfigurationDifference(try Self.load(old), try Self.load(new))
+        #expect(difference.text == text)
+        #expect(difference.needsRestart == needsRestart)
+    }
+}

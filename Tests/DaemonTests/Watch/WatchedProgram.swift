@@ -1,0 +1,92 @@
+import Foundation
+import MCPCore
+import Synchronization
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// `mcp-server` as a process of its own that listens on a unix socket, with what it logs.
+final class WatchedProgram: Sendable {
+    let socket: String
+    private let child: ChildProcess
+    private let log = LogText()
+
+    /// The executable that the build has put beside the tests.
+    static func path() throws -> String {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
+            guard let base = bytes.baseAddress else { return 0 }
+            return unsafe readlink("/proc/self/exe", base.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        let path = Paths.parent(of: String(decoding: buffer[..<max(0, count)], as: UTF8.self)) + "/mcp-server"
+        try #require(Paths.findProgram(path, in: "") != nil, "\(path) is not built")
+        return path
+    }
+
+    static let environment = ["HOME": "/nonexistent", "PATH": "/usr/bin:/bin"]
+
+    init(configuration: String, socket: String) async throws {
+        self.socket = socket
+        var launch = ProcessLaunch(
+            try Self.path(), ["-c", configuration, "--listen", "unix://\(socket)"],
+            environment: Self.environment)
+        launch.input = .null
+        launch.output = .null
+        child = try ChildProcess(launch)
+        guard let pipe = child.takeErrors() else { throw IOError(errno: EBADF, function: "pipe") }
+        let errors = pipe.release()
+        let thread = Thread { [log] in
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            while true {
+                let count = unsafe buffer.withUnsafeMutableBytes {
+                    unsafe read(errors, $0.baseAddress, $0.count)
+                }
+                guard count > 0 else { break }
+                let text = String(decoding: buffer[..<count], as: UTF8.self)
+                log.add(text)
+            }
+            close(errors)
+        }
+        thread.start()
+        try #require(await logs("ready in"), "\(output)")
+    }
+
+    var output: String { log.text }
+
+    /// Whether it logs this, within 10 seconds.
+    func logs(_ text: String, times: Int = 1) async -> Bool {
+        await eventually { self.output.ranges(of: text).count >= times }
+    }
+
+    func signal(_ number: Int32) { child.signal(number) }
+
+    func stop() async {
+        child.signal(SIGTERM)
+        _ = await child.wait()
+    }
+
+    deinit { child.signal(SIGKILL) }
+}
+
+private final class LogText: Sendable {
+    private let all = Mutex("")
+    var text: String { all.withLock { $0 } }
+    func add(_ text: String) { all.withLock { $0 += text } }
+}
+
+/// Looks again and again, for 10 seconds at most.
+func eventually(milliseconds: Int = 10_000, _ fits: () -> Bool) async -> Bool {
+    let clock = ContinuousClock()
+    let limit = clock.now.advanced(by: .milliseconds(milliseconds))
+    while clock.now < limit {
+        if fits() { return true }
+        await Task.yield()
+    }
+    return fits()
+}

@@ -1,0 +1,246 @@
+#if os(Linux)
+import Dispatch
+import Glibc
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct DirectoryWatchTests {
+    /// What a watch has told since the last look.
+    private final class Told: Sendable {
+        private struct State {
+            var changes = DirectoryWatch.Changes()
+            var calls = 0
+        }
+        private let state = Mutex(State())
+
+        func add(_ new: DirectoryWatch.Changes) {
+            state.withLock { state in
+                state.calls += 1
+                state.changes.written.formUnion(new.written)
+                if new.isListChanged { state.changes.isListChanged = true }
+                if new.areLost { state.changes.areLost = true }
+            }
+        }
+
+        var calls: Int { state.withLock { $0.calls } }
+        var written: Set<String> { state.withLock { $0.changes.written } }
+        var isListChanged: Bool { state.withLock { $0.changes.isListChanged } }
+        var areLost: Bool { state.withLock { $0.changes.areLost } }
+        func clear() { state.withLock { $0 = State() } }
+    }
+
+    private let directory = TemporaryDirectory()
+    private let told = Told()
+
+    private func watch(
+        _ name: String = "root", _ interest: DirectoryWatch.Interest = .init()
+    ) throws -> DirectoryWatch {
+        try DirectoryWatch("\(directory.path)/\(name)", interest) { [told] in told.add($0) }
+    }
+
+    /// Writes in place, as `>` of a shell does.
+    private func write(_ path: String) throws {
+        let file = try Syscalls.open("\(directory.path)/\(path)", O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        try writeText(file.rawValue, "x")
+    }
+
+    private func rename(_ old: String, _ new: String) {
+        #expect(unsafe Glibc.rename("\(directory.path)/\(old)", "\(directory.path)/\(new)") == 0)
+    }
+
+    private func remove(_ path: String) throws {
+        _ = try ProcessRunner.run(ProcessLaunch("/bin/rm", ["-rf", "\(directory.path)/\(path)"]))
+    }
+
+    /// What is told from here on happened after this.
+    private func settle(_ folder: String = "root") async throws {
+        let mark = "mark\(UInt64.random(in: 0 ... .max))"
+        try write("\(folder)/\(mark)")
+        #expect(await comesTrue { told.written.contains { $0.hasSuffix(mark) } })
+        // The mark itself came; its moment is over when another one has been told.
+        told.clear()
+    }
+
+    @Test func filesThatAreWrittenComeAndGo() async throws {
+        directory.makeDirectory("root")
+        try write("root/old")
+        let watch = try watch()
+        try await settle()
+        try write("root/old")
+        #expect(await comesTrue { told.written == ["old"] })
+        #expect(!told.isListChanged && !told.areLost)
+        told.clear()
+        try write("root/new")
+        #expect(await comesTrue { told.written == ["new"] && told.isListChanged })
+        told.clear()
+        // As editors do it: a new file in the place of the old one.
+        try directory.write("root/old", "new contents")
+        #expect(await comesTrue { told.written.contains("old") })
+        told.clear()
+        rename("root/old", "root/renamed")
+        #expect(await comesTrue { told.isListChanged && told.written == ["renamed"] })
+        told.clear()
+        try remove("root/new")
+        #expect(await comesTrue { told.isListChanged })
+        #expect(told.written.isEmpty && !told.areLost)
+        watch.cancel()
+    }
+
+    @Test func directoriesBeneath() async throws {
+        directory.makeDirectory("root")
+        directory.makeDirectory("root/a")
+        directory.makeDirectory("root/a/b")
+        let watch = try watch()
+        try await settle("root/a/b")
+        try write("root/a/b/x")
+        #expect(await comesTrue { told.written.contains("a/b/x") })
+        // New ones, with what they hold when they come.
+        directory.makeDirectory("elsewhere")
+        directory.makeDirectory("elsewhere/deep")
+        rename("elsewhere", "root/moved")
+        try await settle("root/moved/deep")
+        try write("root/moved/deep/x")
+        #expect(await comesTrue { told.written.contains("moved/deep/x") })
+        // Their names change, all the way down.
+        rename("root/a", "root/c")
+        try await settle("root/c/b")
+        try write("root/c/b/x")
+        #expect(await comesTrue { told.written.contains("c/b/x") })
+        // What has left is nobody's business.
+        rename("root/c", "outside")
+        try await settle()
+        try write("outside/b/x")
+        try write("outside/x")
+        try write("root/end")
+        #expect(await comesTrue { told.written.contains("end") })
+        #expect(told.written.allSatisfy { $0 == "end" || $0.hasPrefix("mark") })
+        // Something else with its old name.
+        directory.makeDirectory("root/a")
+        try await settle("root/a")
+        try write("root/a/x")
+        #expect(await comesTrue { told.written.contains("a/x") })
+        watch.cancel()
+    }
+
+    @Test func onlyWhatIsOfInterest() async throws {
+        directory.makeDirectory("root")
+        directory.makeDirectory("root/hidden")
+        let watch = try watch(
+            "root", .init(files: { $0.hasSuffix(".md") }, directories: { $0 != "hidden" }))
+        try write("root/start.md")
+        #expect(await comesTrue { told.written.contains("start.md") })
+        // One moment later nothing of it is left.
+        try write("root/next.md")
+        #expect(await comesTrue { told.written.contains("next.md") })
+        told.clear()
+        try write("root/x.txt")
+        try remove("root/x.txt")
+        try write("root/hidden/x.md")
+        try remove("root/hidden")
+        try write("root/next.md")
+        #expect(await comesTrue { told.written.contains("next.md") })
+        #expect(told.written == ["next.md"])
+        #expect(!told.isListChanged)
+        watch.cancel()
+    }
+
+    // A directory that is removed and made again is watched again.
+    @Test func theRootGoesAndComes() async throws {
+        directory.makeDirectory("root")
+        let watch = try watch()
+        try await settle()
+        for _ in 0 ..< 2 {
+            try remove("root")
+            #expect(await comesTrue { told.isListChanged })
+            told.clear()
+            directory.makeDirectory("root")
+            directory.makeDirectory("root/sub")
+            try write("root/sub/early")
+            // It was not seen how it came to be.
+            #expect(await comesTrue { told.areLost && told.isListChanged })
+            told.clear()
+            try write("root/sub/late")
+            #expect(await comesTrue { told.written.contains("sub/late") })
+            told.clear()
+        }
+        watch.cancel()
+    }
+
+    // The same when its parent goes with it, and when another one is put in its place.
+    @Test func theRootIsReplaced() async throws {
+        directory.makeDirectory("parent")
+        directory.makeDirectory("parent/root")
+        let watch = try watch("parent/root")
+        try await settle("parent/root")
+        rename("parent/root", "parent/old")
+        directory.makeDirectory("parent/root")
+        #expect(await comesTrue { told.areLost })
+        try await settle("parent/root")
+        try write("parent/old/x")
+        try write("parent/root/y")
+        #expect(await comesTrue { told.written.contains("y") })
+        #expect(!told.written.contains("x"))
+        told.clear()
+        try remove("parent")
+        #expect(await comesTrue { told.isListChanged })
+        directory.makeDirectory("parent")
+        directory.makeDirectory("parent/root")
+        #expect(await comesTrue { told.areLost })
+        try await settle("parent/root")
+        watch.cancel()
+    }
+
+    // A symbolic link as the root, which is turned to another directory.
+    @Test func theRootIsALink() async throws {
+        for name in ["v1", "v2"] { directory.makeDirectory(name) }
+        directory.link("root", to: "v1")
+        let watch = try watch()
+        try await settle()
+        try write("v1/x")
+        #expect(await comesTrue { told.written.contains("x") })
+        told.clear()
+        directory.link("next", to: "v2")
+        rename("next", "root")
+        #expect(await comesTrue { told.areLost })
+        try await settle("v2")
+        watch.cancel()
+    }
+
+    // A burst is told in few pieces, and what is too much for one is not silently less.
+    @Test func bursts() async throws {
+        directory.makeDirectory("root")
+        let watch = try watch()
+        try await settle()
+        for number in 0 ..< 1_000 { try write("root/f\(number)") }
+        try write("root/end")
+        #expect(await comesTrue(within: 30) { told.written.contains("end") || told.areLost })
+        #expect(told.areLost || told.written.count { $0.hasPrefix("f") } == 1_000)
+        #expect(told.calls < 100, "\(told.calls) calls")
+        told.clear()
+        // Written by another process while the queue of this one is held up.
+        watch.queue.suspend()
+        for number in 0 ..< 3_000 { try write("root/f\(number % 1_500)") }
+        watch.queue.resume()
+        #expect(await comesTrue { told.areLost })
+        #expect(told.written.count <= DirectoryWatch.maxWritten)
+        watch.cancel()
+    }
+
+    @Test func theEndOfAWatch() async throws {
+        directory.makeDirectory("root")
+        #expect(throws: IOError.self) { try self.watch("none") }
+        let first = try watch()
+        try await settle()
+        first.cancel()
+        first.cancel()
+        let others = Told()
+        let second = try DirectoryWatch("\(directory.path)/root") { others.add($0) }
+        try write("root/x")
+        #expect(await comesTrue { others.written.contains("x") })
+        #expect(told.calls == 0)
+        second.cancel()
+    }
+}
+#endif
