@@ -22,6 +22,7 @@ struct TracePrinter: Sendable {
         case .httpRequest(let head): showsWire ? lines(head, style.cyan(">")) : nil
         case .httpResponse(_, let head): showsWire ? lines(head, style.green("<")) : nil
         case .garbage(let text): style.red("!") + " not a message: " + line(text)
+        case .warning(let text): style.red("!") + " " + line(text)
         case .stderr(let text): "server: " + line(text)
         }
     }

@@ -13,8 +13,10 @@ public struct CallOptions: Sendable {
     public var onLog: (@Sendable (LogMessage) -> Void)?
     /// Tells how far the task has come that the call became, each time it was asked for.
     public var onTask: (@Sendable (TaskInfo) -> Void)?
-    /// Further members of the request's `_meta`.
+    /// Further members of the request's `_meta`. An answer to a request with some is not kept.
     public var meta: JSONObject
+    /// Whether an answer will do that was kept and is still fresh (2026-07-28); else the server is asked: true.
+    public var usesCache = true
 
     /// A subscription: neither silence nor time ends it.
     var onNotification: (@Sendable (String, RawJSON?) -> Void)?

@@ -81,9 +81,12 @@ extension ClientConversation: ClientInbox {
         case "notifications/message": log(message, exchange)
         case "notifications/cancelled": cancelled(params)
         default:
+            let change = ServerChange(method, params)
+            // Before anybody hears of it and asks anew (CACHE-10).
+            if let change { changed(change) }
             if let listener = listener(params) {
                 listener(method, params)
-            } else if let change = ServerChange(method, params) {
+            } else if let change {
                 listeners.publish(change)
             }
         }
@@ -118,7 +121,7 @@ extension ClientConversation: ClientInbox {
     private func cancelled(_ params: RawJSON?) {
         guard let id = params?["requestId"].flatMap(RequestID.init) else { return }
         if let call = pending.call(id), call.onNotification != nil {
-            return fail(call.id, ClientError(.connectionClosed, "the server ended the subscription"))
+            return finish(call, .result(RawJSON(unchecked: ByteSlice("{}"))))
         }
         serverRequests.cancel(id)
     }

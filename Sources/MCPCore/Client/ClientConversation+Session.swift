@@ -12,6 +12,8 @@ extension ClientConversation {
     func remembersInterests() {
         state.withLock { state in
             state.onReconnect = { [weak self] in
+                // Perhaps it is another program, and what changed meanwhile was not told.
+                self?.changed(.resubscribed)
                 // The reconnection itself waits for nothing.
                 Task { await self?.tellInterests(isAgain: true) }
             }

@@ -33,6 +33,8 @@ final class ClientConversation: Sendable {
     let pending = PendingCalls<ClientCall>()
     let state = Mutex(State())
     let listeners = Listeners()
+    let tools = KnownTools()
+    let cache: ResultCache
     /// Answers to requests of the server that are being worked on.
     let serverRequests = ServerRequests()
     let clock: any TimeSource
@@ -42,6 +44,7 @@ final class ClientConversation: Sendable {
         self.transport = transport
         self.options = options
         self.clock = clock
+        cache = ResultCache(clock: clock)
         encoder = MessageEncoder(
             clientInfo: Implementation(name: options.name, version: options.version),
             capabilities: options.capabilities)
@@ -68,6 +71,15 @@ final class ClientConversation: Sendable {
         var options = CallOptions()
         options.onNotification = onNotification
         return await call("subscriptions/listen", ["notifications": filter.json], options)
+    }
+
+    /// Only modern revisions over HTTP repeat arguments in headers.
+    func mirrorsArguments(_ speech: Speech?) -> Bool { transport.isHTTP && speech?.isModern == true }
+
+    /// The server told of a change.
+    func changed(_ change: ServerChange) {
+        cache.drop(change)
+        if change == .toolsListChanged || change == .resubscribed { tools.forgetOutputs() }
     }
 
     // MARK: Calls
@@ -151,6 +163,9 @@ final class ClientConversation: Sendable {
                 logLevel: options.logLevel ?? logLevel, speech)
             var message = outbound(bytes, method, speech)
             if speech.isModern { message.mirroredName = MessageEncoder.mirroredName(method, params) }
+            if mirrorsArguments(speech), method == "tools/call" {
+                message.mirroredArguments = tools.fields(for: params)
+            }
             return (call, message)
         } catch {
             pending.remove(call.requestID)

@@ -55,6 +55,11 @@ public struct ClientOptions: Sendable {
     public var logLevel: LoggingLevel?
     /// Rounds of questions that one call may take: 10. One more fails it with `.inputRequired`.
     public var maxRounds: Int
+    /// Whether lists and resources are kept for as long as the server allows (2026-07-28, `ttlMs`): true. At most
+    /// 1,000 answers, 16 MiB in all, 4 MiB each, for 24 hours.
+    public var cache: Bool
+    /// Whether structured results are checked against the tool's output schema, when the tool was listed: true.
+    public var checksOutput: Bool
     /// Extensions that are declared, with their settings (CAP-04).
     public var extensions: JSONObject
     /// Declares the tasks extension: a call that becomes a task is followed to its end (TASK-05).
@@ -74,6 +79,8 @@ public struct ClientOptions: Sendable {
         supportsElicitationURL = false
         supportsSamplingTools = false
         maxRounds = 10
+        cache = true
+        checksOutput = true
         extensions = [:]
         followsTasks = false
         maxMessageBytes = 64 << 20

@@ -6,6 +6,8 @@ struct OutboundMessage: Sendable {
     let method: String
     /// What `Mcp-Name` repeats (HDR-05); modern requests only.
     var mirroredName: String?
+    /// What `Mcp-Param-*` repeat (HDR-15), encoded; calls of tools in modern revisions over HTTP only.
+    var mirroredArguments: [(name: String, value: String)] = []
     /// What the message speaks; nil for `initialize`, which negotiates it.
     var revision: Revision?
     /// How long a connection that has to be opened for it may take.

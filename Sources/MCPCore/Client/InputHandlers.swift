@@ -4,30 +4,38 @@ struct InputHandlers: Sendable {
 
     /// The answer to one request, as JSON in the words of the revision.
     ///
-    /// - Throws: -32601 without a handler; -32602 for what was not declared, for uses of tools that do not
-    ///   match their results, and for an answer that does not fit its form; -1 when the model is refused
-    ///   (SAMP-15); the `MCPError` that a handler throws.
+    /// - Throws: -32601 without a handler, or in a revision that has no such question; -32602 for what was not declared, for uses of tools that do not match
+    ///   their results, and for an answer that does not fit its form; -1 when the model is refused (SAMP-15); the
+    ///   `MCPError` that a handler throws.
     func answer(_ request: InputRequest, for revision: Revision) async throws(MCPError) -> JSONValue {
         switch request.kind {
-        case .elicit(let question): return try await elicit(question).json
+        case .elicit(let question): return try await elicit(question, revision).json
         case .sample(let question):
-            let result = try await sample(question)
+            let result = try await sample(question, revision)
             var writer = JSONWriter()
             result.write(to: &writer, for: revision)
             return RawJSON(unchecked: writer.finish()).value
         case .roots:
             guard let onRoots = options.onRoots else { throw .methodNotFound(request.method) }
+            let roots: [Root]
             do {
-                return ["roots": .array(try await onRoots().map(\.json))]
+                roots = try await onRoots()
             } catch {
                 throw Self.failure(error, "The roots cannot be told")
             }
+            var writer = JSONWriter()
+            writer.array(roots, for: revision)
+            return ["roots": RawJSON(unchecked: writer.finish()).value]
         }
     }
 
-    private func elicit(_ request: ElicitRequest) async throws(MCPError) -> ElicitResult {
-        guard let onElicit = options.onElicit else { throw .methodNotFound("elicitation/create") }
-        if request.url != nil, !options.supportsElicitationURL {
+    private func elicit(
+        _ request: ElicitRequest, _ revision: Revision
+    ) async throws(MCPError) -> ElicitResult {
+        guard let onElicit = options.onElicit, revision.has(.elicitation) else {
+            throw .methodNotFound("elicitation/create")
+        }
+        if request.url != nil, !options.supportsElicitationURL || !revision.has(.elicitationModes) {
             throw .invalidParams("This client declared no elicitation by URL")
         }
         let result: ElicitResult
@@ -36,7 +44,10 @@ struct InputHandlers: Sendable {
         } catch {
             throw Self.failure(error, "The question cannot be answered")
         }
-        guard result.action == .accept, let schema = request.schema else { return result }
+        // Only a form that was accepted has contents (ELIC-10).
+        guard result.action == .accept, let schema = request.schema else {
+            return ElicitResult(result.action)
+        }
         let violations = schema.violations(of: result.content ?? [:])
         guard violations.isEmpty else {
             let list = violations.map(\.description).joined(separator: "; ")
@@ -45,9 +56,13 @@ struct InputHandlers: Sendable {
         return ElicitResult(.accept, content: result.content ?? [:])
     }
 
-    private func sample(_ request: CreateMessageRequest) async throws(MCPError) -> CreateMessageResult {
+    private func sample(
+        _ request: CreateMessageRequest, _ revision: Revision
+    ) async throws(MCPError) -> CreateMessageResult {
         guard let onSample = options.onSample else { throw .methodNotFound("sampling/createMessage") }
-        if !request.tools.isEmpty || request.toolChoice != nil, !options.supportsSamplingTools {
+        if !request.tools.isEmpty || request.toolChoice != nil,
+            !options.supportsSamplingTools || !revision.has(.samplingTools)
+        {
             throw .invalidParams("This client declared no sampling with tools")
         }
         if let problem = request.balanceProblem { throw .invalidParams(problem) }

@@ -11,6 +11,8 @@ final class ListenStream: Sendable {
         var current: Task<ClientCall.Reply, Never>?
         var acknowledged: CheckedContinuation<Void, Never>?
         var isAcknowledged = false
+        /// The server took too long to acknowledge.
+        var isLate = false
         /// How the call ended before it was acknowledged.
         var refusal: ClientCall.Reply?
     }
@@ -26,9 +28,12 @@ final class ListenStream: Sendable {
     }
 
     /// Subscribes and returns when the server has said what it tells of.
+    ///
+    /// - Throws: what the server refuses it with; `ClientError` when it says nothing for the client's time-out.
     func open() async throws {
         state.withLock { state in
             state.isAcknowledged = false
+            state.isLate = false
             state.refusal = nil
         }
         let task = Task { await exchange() }
@@ -37,26 +42,49 @@ final class ListenStream: Sendable {
             _ = await task.value
             acknowledge()
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isReady = state.withLock { state -> Bool in
-                    if state.isAcknowledged { return true }
-                    state.acknowledged = continuation
-                    return false
-                }
-                if isReady { continuation.resume() }
+        let timer = conversation.options.timeout.map { limit in
+            Task {
+                guard (try? await Task.sleep(for: limit)) != nil, becomesLate() else { return }
+                task.cancel()
             }
+        }
+        await withTaskCancellationHandler {
+            await acknowledgement()
         } onCancel: {
             task.cancel()
         }
         watcher.cancel()
-        guard !task.isCancelled else { throw CancellationError() }
+        timer?.cancel()
+        if Task.isCancelled {
+            task.cancel()
+            throw ClientError(.cancelled, "the subscription was cancelled")
+        }
         // The call is still open, unless the server has refused it.
-        guard let reply = state.withLock({ $0.refusal }) else { return }
+        let (reply, isLate) = state.withLock { ($0.refusal, $0.isLate) }
+        if isLate { throw ClientError(.timeout, "the server did not acknowledge the subscription in time") }
         switch reply {
-        case .result: return
+        case .result, nil: return
         case .refused(let error, _): throw error
         case .failed(let error): throw error
+        }
+    }
+
+    private func acknowledgement() async {
+        await withCheckedContinuation { continuation in
+            let isReady = state.withLock { state -> Bool in
+                if state.isAcknowledged { return true }
+                state.acknowledged = continuation
+                return false
+            }
+            if isReady { continuation.resume() }
+        }
+    }
+
+    /// The time for the acknowledgment is over; false when it has come.
+    private func becomesLate() -> Bool {
+        state.withLock { state in
+            if !state.isAcknowledged { state.isLate = true }
+            return state.isLate
         }
     }
 
@@ -115,6 +143,7 @@ final class ListenStream: Sendable {
             do {
                 try await open()
                 pause = Self.pauses.first
+                conversation.changed(.resubscribed)
                 subscription.value?.publish(.resubscribed)
             } catch {
                 continue

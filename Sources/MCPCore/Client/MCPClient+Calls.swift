@@ -3,11 +3,45 @@ extension MCPClient {
 
     /// Calls a tool. A tool that failed is a result whose `isError` is true, not an error.
     ///
-    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
+    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came, and
+    ///   of the kind `.protocolViolation`, with `result`, when the result does not fit the output schema of a tool
+    ///   that was listed (`ClientOptions.checksOutput`).
     public func callTool(
         _ name: String, _ arguments: JSONObject = [:], options: CallOptions = CallOptions()
     ) async throws -> CallToolResult {
-        try await fetch("tools/call", ["name": .string(name), "arguments": .object(arguments)], options)
+        let result: CallToolResult = try await fetch(
+            "tools/call", ["name": .string(name), "arguments": .object(arguments)], options)
+        try check(result, of: name)
+        return result
+    }
+
+    /// TOOL-15: a result that failed has no shape to keep.
+    private func check(_ result: CallToolResult, of name: String) throws(ClientError) {
+        guard conversation.options.checksOutput, !result.isError,
+            conversation.profile?.revision.has(.structured) == true,
+            let schema = outputSchema(of: name)
+        else { return }
+        var error = ClientError(
+            .protocolViolation, "\(name) returned what its output schema does not allow",
+            hint: "the tool has run; if the server changed its schema, list the tools anew",
+            result: RawJSON(result.json))
+        if let structured = result.structuredContent {
+            let violations = schema.validate(structured)
+            if violations.isEmpty { return }
+            error.details = violations.map(\.description)
+        } else {
+            error.details = ["there is no structuredContent"]
+        }
+        throw error
+    }
+
+    private func outputSchema(of name: String) -> CompiledSchema? {
+        do {
+            return try conversation.tools.outputSchema(of: name)
+        } catch {
+            conversation.trace(.warning("results of \(name) are not checked; its output schema: \(error)"))
+            return nil
+        }
     }
 
     /// Calls a tool with a value of yours as its arguments; it must encode as an object.
@@ -60,7 +94,28 @@ extension MCPClient {
     }
 
     /// All tools, page by page as they are asked for.
-    public var tools: PagedSequence<Tool> { pages("tools/list", "tools") }
+    ///
+    /// Over HTTP in 2026-07-28 a tool with an annotation `x-mcp-header` that cannot be followed is left out
+    /// (HDR-19), which the trace tells.
+    public var tools: PagedSequence<Tool> {
+        let all: PagedSequence<Tool> = pages("tools/list", "tools")
+        guard conversation.mirrorsArguments(conversation.speech) else { return all }
+        return PagedSequence { cursor in
+            let page = try await all.fetch(cursor)
+            return PagedSequence.Page(elements: page.elements.filter(self.isUsable), next: page.next)
+        }
+    }
+
+    private func isUsable(_ tool: Tool) -> Bool {
+        do {
+            _ = try HeaderPlan(tool.inputSchema, at: .lenient)
+            return true
+        } catch {
+            conversation.trace(
+                .warning("the tool \(tool.name) is left out: x-mcp-header in its input schema: \(error)"))
+            return false
+        }
+    }
 
     /// All tools.
     /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
@@ -156,13 +211,13 @@ extension MCPClient {
     }
 
     /// Tells the server that the roots are others now; it asks for them when it wants them. Without effect in
-    /// 2026-07-28, where they are asked for by each request (ROOT-03).
+    /// 2026-07-28, where they are asked for by each request (ROOT-03), and without `onRoots`.
     ///
     /// - Throws: `ClientError` when the message cannot be sent.
     public func rootsChanged() async throws {
-        guard !protocolVersion.isModern, let speech = conversation.speech else {
-            return
-        }
+        guard !protocolVersion.isModern, conversation.options.onRoots != nil,
+            let speech = conversation.speech
+        else { return }
         let method = "notifications/roots/list_changed"
         try await conversation.transport.post(
             conversation.outbound(MessageEncoder.notification(method), method, speech))
@@ -175,9 +230,14 @@ extension MCPClient {
     /// - Throws: `MCPError` or `ClientError` when the server does not answer.
     public func ping(options: CallOptions = CallOptions()) async throws -> Duration {
         let start = conversation.clock.now
+        var options = options
+        options.usesCache = false
         _ = try await request(protocolVersion.isModern ? "server/discover" : "ping", options: options)
         return conversation.clock.now - start
     }
+
+    /// Forgets the answers that were kept: the next lists and reads ask the server.
+    public func dropCache() { conversation.cache.dropAll() }
 
     // MARK: Reading results
 
@@ -188,9 +248,19 @@ extension MCPClient {
         return try Self.read(R.self, result.value, method)
     }
 
-    private func pages<E: WireType>(_ method: String, _ member: String) -> PagedSequence<E> {
+    func pages<E: WireType>(
+        _ method: String, _ member: String, _ options: CallOptions = CallOptions()
+    ) -> PagedSequence<E> {
         PagedSequence { cursor in
-            let result = try await self.request(method, cursor.map { ["cursor": .string($0)] } ?? [:])
+            let result: RawJSON
+            do {
+                result = try await self.request(
+                    method, cursor.map { ["cursor": .string($0)] } ?? [:], options: options)
+            } catch let error as MCPError where cursor != nil {
+                // The pages before belong to a list that is no more (CACHE-12).
+                self.conversation.cache.drop(method)
+                throw error
+            }
             let elements: [E] = try Self.elements(of: result, member, method)
             return PagedSequence.Page(elements: elements, next: result["nextCursor"]?.string)
         }

@@ -42,12 +42,14 @@ extension MCPClient {
         var subscribed: [String] = []
         do {
             for uri in accepted.resourceURIs {
+                subscribed.append(uri)
                 // The server keeps one subscription per address and session, whoever asked for it here.
                 if conversation.listeners.retain(uri) {
                     _ = try await request("resources/subscribe", ["uri": .string(uri)])
                 }
-                subscribed.append(uri)
             }
+            // Nobody ends what was added after the end.
+            if let end = conversation.endOfConversation { throw end }
         } catch {
             await Self.unsubscribe(subscribed, conversation)
             conversation.listeners.remove(listener)

@@ -7,6 +7,20 @@ extension MCPClient {
     func requestInRounds(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) async throws -> RawJSON {
+        do {
+            return try await rounds(method, params, options)
+        } catch is CancellationError {
+            throw Self.cancelled(method)
+        }
+    }
+
+    private static func cancelled(_ method: String) -> ClientError {
+        ClientError(.cancelled, "the call of \(method) was cancelled between two messages")
+    }
+
+    private func rounds(
+        _ method: String, _ params: JSONObject, _ options: CallOptions
+    ) async throws -> RawJSON {
         let limit = options.deadline.map { conversation.clock.now + $0 }
         var options = options
         var current = params
@@ -32,11 +46,53 @@ extension MCPClient {
     private func requestOnce(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) async throws -> RawJSON {
-        switch await conversation.call(method, params, options) {
-        case .result(let result): return result
+        let key = cacheKey(method, params, options)
+        if let key, options.usesCache, let kept = conversation.cache.result(for: key) { return kept }
+        let ticket = key.map(conversation.cache.ticket)
+        var reply = await conversation.call(method, params, options)
+        if case .refused(let error, _) = reply, error.code == MCPError.headerMismatchCode,
+            await learnsOtherHeaders(method, params, options)
+        {
+            reply = await conversation.call(method, params, options)
+        }
+        switch reply {
+        case .result(let result):
+            if let ticket, try kind(of: result, method) == .complete {
+                conversation.cache.keep(result, ticket)
+            }
+            if method == "tools/list" {
+                conversation.tools.learn(
+                    result, isFirst: params["cursor"] == nil,
+                    mirrors: conversation.mirrorsArguments(conversation.speech))
+            }
+            return result
         case .refused(let error, _): throw error
         case .failed(let error): throw error
         }
+    }
+
+    /// Nil for what is not kept. A client that is closed answers nothing any more.
+    private func cacheKey(
+        _ method: String, _ params: JSONObject, _ options: CallOptions
+    ) -> ResultCache.Key? {
+        guard conversation.options.cache, protocolVersion.isModern, options.meta.isEmpty,
+            conversation.endOfConversation == nil
+        else { return nil }
+        return ResultCache.Key(method, params)
+    }
+
+    /// Lists the tools anew after the server missed a header; true when the call would now have others (HDR-26).
+    private func learnsOtherHeaders(
+        _ method: String, _ params: JSONObject, _ options: CallOptions
+    ) async -> Bool {
+        guard method == "tools/call", conversation.mirrorsArguments(conversation.speech) else { return false }
+        let before = conversation.tools.fields(for: params)
+        var options = CallOptions(timeout: options.timeout, deadline: options.deadline)
+        options.usesCache = false
+        guard (try? await pages("tools/list", "tools", options).collect() as [Tool]) != nil else {
+            return false
+        }
+        return !conversation.tools.fields(for: params).elementsEqual(before, by: ==)
     }
 
     private enum Kind { case complete, inputRequired, task }
@@ -102,6 +158,7 @@ extension MCPClient {
             do {
                 answers[key] = try await handlers.answer(request, for: .newest)
             } catch {
+                try Task.checkCancellation()
                 // Nothing is sent: the call ends here (MRTR-18, AMB-16).
                 var failure = Self.inputRequired(
                     "\(method) needs an answer that cannot be given: \(error.message)", result)

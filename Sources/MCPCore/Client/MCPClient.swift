@@ -25,7 +25,14 @@ public final class MCPClient: Sendable {
     public static func connect(
         _ target: ClientTarget, options: ClientOptions = ClientOptions()
     ) async throws -> MCPClient {
-        let client = MCPClient(ClientConversation(try target.open(options), options: options))
+        try await connect(target, options: options, clock: SystemClock())
+    }
+
+    static func connect(
+        _ target: ClientTarget, options: ClientOptions, clock: any TimeSource
+    ) async throws -> MCPClient {
+        let client = MCPClient(
+            ClientConversation(try target.open(options), options: options, clock: clock))
         client.conversation.transport.start(client.conversation)
         do {
             try await Negotiation(client.conversation).open()

@@ -16,7 +16,7 @@ public struct PagedSequence<Element: Sendable>: AsyncSequence, Sendable {
         private let fetch: @Sendable (String?) async throws -> Page
         private var page: IndexingIterator<[Element]> = [].makeIterator()
         private var cursor: String?
-        private var pages = 0
+        private(set) fileprivate var pages = 0
         private var isAtEnd = false
 
         init(_ fetch: @escaping @Sendable (String?) async throws -> Page) { self.fetch = fetch }
@@ -52,10 +52,20 @@ public struct PagedSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// An iterator that begins with the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(fetch) }
 
-    /// All elements.
+    /// All elements. When a cursor has become invalid, once more from the beginning (CACHE-12).
     func collect() async throws -> [Element] {
+        var iterator = makeAsyncIterator()
+        do {
+            return try await Self.rest(of: &iterator)
+        } catch let error as MCPError where error.code == MCPError.invalidParamsCode && iterator.pages > 1 {
+            iterator = makeAsyncIterator()
+            return try await Self.rest(of: &iterator)
+        }
+    }
+
+    private static func rest(of iterator: inout Iterator) async throws -> [Element] {
         var all: [Element] = []
-        for try await element in self { all.append(element) }
+        while let element = try await iterator.next() { all.append(element) }
         return all
     }
 }

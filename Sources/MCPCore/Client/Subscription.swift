@@ -19,8 +19,8 @@ public enum ServerChange: Sendable, Hashable {
 
 /// Changes of a server as they happen, until either side ends it.
 ///
-/// Changes that nobody has taken yet are kept once each: a hundred updates of one resource are one. One
-/// reader at a time.
+/// Changes that nobody has taken yet are kept once each: a hundred updates of one resource are one. Several
+/// readers share the changes: each goes to one of them.
 public final class Subscription: AsyncSequence, Sendable {
     /// What a reader gets.
     public typealias Element = ServerChange
@@ -33,10 +33,15 @@ public final class Subscription: AsyncSequence, Sendable {
     private struct State {
         var waiting: [ServerChange] = []
         var known: Set<ServerChange> = []
-        var reader: CheckedContinuation<Void, Never>?
+        var readers: [CheckedContinuation<Void, Never>] = []
         var end: Result<Void, ClientError>?
         var accepted: SubscriptionFilter
         var onCancel: (@Sendable () async -> Void)?
+
+        mutating func takeReaders() -> [CheckedContinuation<Void, Never>] {
+            defer { readers = [] }
+            return readers
+        }
     }
 
     private let state: Mutex<State>
@@ -70,25 +75,25 @@ public final class Subscription: AsyncSequence, Sendable {
     var isOver: Bool { state.withLock { $0.end != nil } }
 
     func publish(_ change: ServerChange) {
-        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.end == nil, state.known.insert(change).inserted else { return nil }
+        let readers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard state.end == nil, state.known.insert(change).inserted else { return [] }
             if state.waiting.count >= Self.maximumWaiting {
                 state.waiting = [.resubscribed]
                 state.known = [.resubscribed]
             } else {
                 state.waiting.append(change)
             }
-            return state.reader.take()
+            return state.takeReaders()
         }
-        reader?.resume()
+        for reader in readers { reader.resume() }
     }
 
     func end(_ result: Result<Void, ClientError>) {
-        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let readers = state.withLock { state in
             if state.end == nil { state.end = result }
-            return state.reader.take()
+            return state.takeReaders()
         }
-        reader?.resume()
+        for reader in readers { reader.resume() }
     }
 
     // MARK: The reader's side
@@ -98,8 +103,8 @@ public final class Subscription: AsyncSequence, Sendable {
         let subscription: Subscription
 
         /// The next change, or nil when the subscription has ended.
-        /// - Throws: `ClientError` when the connection is gone for good, `CancellationError` when the
-        ///   reading task was cancelled.
+        /// - Throws: `ClientError` when the connection is gone for good, `CancellationError` when the reading task
+        ///   was cancelled.
         public mutating func next() async throws -> ServerChange? { try await subscription.next() }
     }
 
@@ -130,15 +135,15 @@ public final class Subscription: AsyncSequence, Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state -> Bool in
-                    guard state.waiting.isEmpty, state.end == nil, !Task.isCancelled, state.reader == nil
-                    else { return true }
-                    state.reader = continuation
+                    guard state.waiting.isEmpty, state.end == nil, !Task.isCancelled else { return true }
+                    state.readers.append(continuation)
                     return false
                 }
                 if isReady { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.reader.take() }?.resume()
+            // The others look again, and wait again.
+            for reader in state.withLock({ $0.takeReaders() }) { reader.resume() }
         }
     }
 }

@@ -3,9 +3,11 @@ struct TaskFollower {
     let client: MCPClient
     let options: CallOptions
 
-    /// Between two questions when the server names no interval, and the bounds of what it may name.
+    /// Between two questions when the server names no interval, and the bounds of what it may name (TASK-12).
     private static let defaultInterval = Duration.seconds(1)
-    private static let intervals = Duration.milliseconds(50) ... .seconds(60)
+    private static let intervals = Duration.milliseconds(50) ... .seconds(3_600)
+    /// Questions in a row that may get lost on the way; the task goes on meanwhile.
+    private static let maximumLosses = 5
 
     private var clock: any TimeSource { client.conversation.clock }
 
@@ -21,22 +23,45 @@ struct TaskFollower {
                 options.onTask?(task)
                 if task.status.isTerminal { return try result(of: task) }
                 if task.status == .inputRequired { try await answer(task, &answered) }
-                let wait = min(
-                    max(task.pollInterval ?? Self.defaultInterval, Self.intervals.lowerBound),
-                    Self.intervals.upperBound)
-                if let limit, clock.now + wait >= limit {
-                    throw ClientError(
-                        .timeout, "the task did not end before its deadline; it was cancelled")
-                }
-                try await Task.sleep(for: wait)
-                task = try await client.task(task.taskID)
+                task = try await next(task, limit)
             }
         } catch is CancellationError {
             try? await cancel(task.taskID)
             throw ClientError(.cancelled, "the call was cancelled, and its task with it")
-        } catch let error as ClientError where error.kind == .timeout || error.kind == .cancelled {
-            try? await cancel(task.taskID)
+        } catch let error as ClientError where [.timeout, .cancelled, .inputRequired].contains(error.kind) {
+            // A task that nobody waits for, or whose question nobody answers, is of no use.
+            if !task.status.isTerminal { try? await cancel(task.taskID) }
             throw error
+        }
+    }
+
+    /// Waits as long as the server wants, and asks how far the task has come.
+    private func next(_ task: TaskInfo, _ limit: MonotonicInstant?) async throws -> TaskInfo {
+        let interval = min(
+            max(task.pollInterval ?? Self.defaultInterval, Self.intervals.lowerBound),
+            Self.intervals.upperBound)
+        var losses = 0
+        while true {
+            let left = limit.map { $0 - clock.now }
+            if let left, left <= .zero {
+                throw ClientError(.timeout, "the task did not end before its deadline; it was cancelled")
+            }
+            try await Task.sleep(for: left.map { min($0, interval) } ?? interval)
+            do {
+                return try await client.task(task.taskID)
+            } catch let error as ClientError where isLoss(error) && losses < Self.maximumLosses {
+                losses += 1
+            }
+        }
+    }
+
+    /// Whether a question got lost that can be asked again.
+    private func isLoss(_ error: ClientError) -> Bool {
+        guard client.conversation.endOfConversation == nil else { return false }
+        return switch error.kind {
+        case .connectionClosed, .cannotConnect, .timeout: true
+        case .httpStatus: (error.httpStatus ?? 0) >= 500
+        default: false
         }
     }
 

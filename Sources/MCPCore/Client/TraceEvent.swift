@@ -12,6 +12,8 @@ public enum TraceEvent: Sendable {
     case httpResponse(status: Int, head: String)
     /// What came is no message, or one that nobody waits for. The conversation goes on.
     case garbage(String)
+    /// Something that the server does wrong and that is left out, such as a tool that cannot be called.
+    case warning(String)
     /// A line that the program wrote to stderr.
     case stderr(String)
 }

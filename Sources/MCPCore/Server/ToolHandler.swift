@@ -38,7 +38,7 @@ final class ToolEntry: Sendable {
         self.tool = tool
         self.handler = handler
         self.timeout = timeout
-        headers = try HeaderPlan(tool)
+        headers = try Self.headers(of: tool)
         taskSupport = task
         input = try Self.compile(tool.inputSchema, "input", of: tool)
         output = try tool.outputSchema.map { (schema) throws(RegistrationError) in
@@ -59,6 +59,14 @@ final class ToolEntry: Sendable {
         }
         guard tool.inputSchema["type"]?.stringValue == "object" else {
             throw RegistrationError("the input schema of \(tool.name) must have \"type\": \"object\"")
+        }
+    }
+
+    private static func headers(of tool: Tool) throws(RegistrationError) -> HeaderPlan? {
+        do {
+            return try HeaderPlan(tool.inputSchema)
+        } catch {
+            throw RegistrationError("x-mcp-header in the input schema of \(tool.name): \(error)")
         }
     }
 

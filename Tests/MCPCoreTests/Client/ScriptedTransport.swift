@@ -109,6 +109,16 @@ enum Script {
         #"{"protocolVersion":"\#(version)","capabilities":{},"serverInfo":{"name":"old","version":"2"}}"#
     }
 
+    /// A page of a list of tools, which are given as JSON.
+    static func tools(_ tools: String..., ttl: Int = 0, next: String? = nil) -> ScriptedTransport.Step {
+        let cursor = next.map { #","nextCursor":"\#($0)""# } ?? ""
+        return result(
+            #"{"resultType":"complete","ttlMs":\#(ttl),"cacheScope":"private","#
+                + #""tools":[\#(tools.joined(separator: ","))]\#(cursor)}"#)
+    }
+
+    static let done = #"{"resultType":"complete","content":[{"type":"text","text":"done"}]}"#
+
     /// A modern server that answers everything else by `other`.
     static func modern(
         isHTTP: Bool = false,

@@ -50,6 +50,19 @@ final class ServedServer: Sendable {
         return client
     }
 
+    /// Our own client, which speaks the revision of the setting.
+    func connect(_ options: ClientOptions = ClientOptions()) async throws -> MCPClient {
+        var options = options
+        options.protocol = .exactly(ProtocolVersion(setting.version))
+        let target: ClientTarget =
+            switch setting.leg {
+            case .inMemory: .inProcess(server)
+            case .stdio: .pipes(server)
+            case .http: .http("http://127.0.0.1:\(try port())/mcp")
+            }
+        return try await MCPClient.connect(target.recorded([.client, .server]), options: options)
+    }
+
     func stop() async {
         for client in clients.withLock({ $0 }) { await client.close() }
         await running?.stop()

@@ -27,13 +27,17 @@ struct HTTPClientFields: Sendable {
         "mcp-session-id", "last-event-id",
     ]
 
+    private static func isReserved(_ name: String) -> Bool {
+        reserved.contains(name) || name.hasPrefix("mcp-param-")
+    }
+
     private let user: HeaderFields
 
     init(_ options: ClientOptions) throws(ClientError) {
         var fields = HeaderFields()
         fields.append(sanitizing: "User-Agent", "\(options.name)/\(options.version)")
         for (name, value) in options.headers {
-            if Self.reserved.contains(name.lowercased()) {
+            if Self.isReserved(name.lowercased()) {
                 throw ClientError(.invalidRequest, "the header \(name) is set by the client itself")
             }
             do {
@@ -63,6 +67,7 @@ struct HTTPClientFields: Sendable {
                 if let name = message.mirroredName {
                     try fields.append("Mcp-Name", MCPHeaderValue.encode(name))
                 }
+                for field in message.mirroredArguments { try fields.append(field.name, field.value) }
             }
         }
         if let session { try fields.append("Mcp-Session-Id", session) }

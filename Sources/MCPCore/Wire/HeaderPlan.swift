@@ -1,9 +1,25 @@
-/// Which arguments of a tool a client repeats as `Mcp-Param-*` headers, worked out when the tool is
-/// registered (streamable HTTP "Custom Headers from Tool Parameters").
+/// Which arguments of a tool a client repeats as `Mcp-Param-*` headers: worked out by a server when the tool is
+/// registered, by a client when it is listed (streamable HTTP "Custom Headers from Tool Parameters").
 struct HeaderPlan: Sendable {
+    /// An annotation that makes the whole tool unusable over HTTP.
+    struct Invalid: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// What an annotation may stand at.
+    struct Types: Sendable {
+        let names: Set<String>
+        /// What the specification allows (HDR-17).
+        static let strict = Types(names: ["string", "integer", "boolean"])
+        /// What a client takes: servers that mirror numbers exist (HDR-32).
+        static let lenient = Types(names: ["string", "integer", "boolean", "number"])
+    }
+
     /// One argument and its header.
     private struct Item: Sendable {
-        /// The whole name of the field, in lower case.
+        /// The whole name of the field, as the annotation writes it.
+        let name: String
+        /// The same in lower case.
         let field: [UInt8]
         /// The names that lead to the argument, from the outside in.
         let path: [String]
@@ -16,12 +32,34 @@ struct HeaderPlan: Sendable {
 
     /// The plan of an input schema; nil when it mirrors nothing.
     ///
-    /// - Throws: `RegistrationError` for an annotation that clients would refuse (HDR-16 to HDR-19).
-    init?(_ tool: Tool) throws(RegistrationError) {
-        var reader = Reader(tool: tool.name)
-        try reader.read(tool.inputSchema, at: [], isReachable: true, depth: 0)
+    /// - Throws: `Invalid` for an annotation that clients have to refuse (HDR-16 to HDR-19).
+    init?(_ inputSchema: JSONValue, at types: Types = .strict) throws(Invalid) {
+        var reader = Reader(types: types)
+        try reader.read(inputSchema, at: [], isReachable: true, depth: 0)
         guard !reader.items.isEmpty else { return nil }
         items = reader.items
+    }
+
+    // MARK: Writing
+
+    /// The header fields of a call, whose values are encoded. Without a value there is none, and what is no
+    /// scalar does not fit the schema (HDR-20, HDR-21, HDR-25).
+    func fields(for arguments: JSONObject) -> [(name: String, value: String)] {
+        items.compactMap { item in
+            var argument: JSONValue? = .object(arguments)
+            for name in item.path { argument = argument?[name] }
+            return argument.flatMap(Self.text).map { (item.name, MCPHeaderValue.encode($0)) }
+        }
+    }
+
+    private static func text(_ argument: JSONValue) -> String? {
+        switch argument {
+        case .string(let text): text
+        case .bool(let value): value ? "true" : "false"
+        // An integer in its decimal form, whichever way it was written.
+        case .number(let number): number.int64.map { String($0) } ?? number.text
+        case .null, .array, .object: nil
+        }
     }
 
     // MARK: Checking
@@ -78,7 +116,7 @@ struct HeaderPlan: Sendable {
 extension HeaderPlan {
     /// Finds the annotations of a schema and judges where they stand.
     private struct Reader {
-        let tool: String
+        let types: Types
         var items: [Item] = []
 
         /// Keywords whose value is data, not schemas.
@@ -93,7 +131,7 @@ extension HeaderPlan {
         ///   - isReachable: whether only `properties` lead here (HDR-18).
         mutating func read(
             _ schema: JSONValue, at path: [String], isReachable: Bool, depth: Int
-        ) throws(RegistrationError) {
+        ) throws(Invalid) {
             guard depth < JSONLimits.greatestDepth else { return }
             if case .array(let elements) = schema {
                 for element in elements {
@@ -124,12 +162,12 @@ extension HeaderPlan {
 
         private mutating func add(
             _ name: JSONValue, _ schema: JSONObject, at path: [String]
-        ) throws(RegistrationError) {
+        ) throws(Invalid) {
             guard case .string(let name) = name, !name.isEmpty, name.utf8.allSatisfy(ASCII.isToken) else {
                 throw problem("its value must be a name of letters, digits and - _ . (a token of RFC 9110)")
             }
             guard !path.isEmpty, let type = schema["type"]?.stringValue,
-                ["string", "integer", "boolean"].contains(type)
+                types.names.contains(type)
             else {
                 throw problem("\(name) must stand at a property of type string, integer or boolean")
             }
@@ -137,11 +175,9 @@ extension HeaderPlan {
             guard !items.contains(where: { $0.field == field }) else {
                 throw problem("the name \(name) stands twice; upper and lower case are the same")
             }
-            items.append(Item(field: field, path: path))
+            items.append(Item(name: prefix + name, field: field, path: path))
         }
 
-        private func problem(_ text: String) -> RegistrationError {
-            RegistrationError("x-mcp-header in the input schema of \(tool): \(text)")
-        }
+        private func problem(_ text: String) -> Invalid { Invalid(description: text) }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 /// `x-mcp-header` when a tool is registered, and the comparison of headers with arguments.
 @Suite(.timeLimit(.minutes(1))) struct HeaderPlanTests {
     private static func plan(_ schema: String) throws -> HeaderPlan? {
-        try HeaderPlan(Tool("t", inputSchema: try JSONValue(parsing: schema)))
+        try HeaderPlan(try JSONValue(parsing: schema))
     }
 
     private static func properties(_ properties: String) -> String {
@@ -71,9 +71,51 @@ import Testing
         (#"{"type":"object","patternProperties":{"a":{"type":"string","x-mcp-header":"A"}}}"#, "properties"),
         (#"{"type":"object","additionalProperties":{"type":"string","x-mcp-header":"A"}}"#, "properties"),
     ]) func refused(_ schema: String, because: String) throws {
-        let error = #expect(throws: RegistrationError.self) { try Self.plan(schema) }
+        let error = #expect(throws: HeaderPlan.Invalid.self) { try Self.plan(schema) }
         #expect(error?.description.contains(because) == true)
-        #expect(error?.description.contains("x-mcp-header in the input schema of t") == true)
+        let server = MCPServer("s", version: "1")
+        let tool = Tool("t", inputSchema: try JSONValue(parsing: schema))
+        let refusal = #expect(throws: RegistrationError.self) {
+            try server.register(tool) { _, _ in .text("") }
+        }
+        #expect(refusal?.description.contains("x-mcp-header in the input schema of t") == true)
+    }
+
+    // HDR-32: a client takes numbers, a server never gives them.
+    @Test func numbers() throws {
+        let schema = try JSONValue(parsing: Self.properties(#""a":{"type":"number","x-mcp-header":"A"}"#))
+        let plan = try HeaderPlan(schema, at: .lenient)
+        #expect(plan?.fields(for: ["a": 1.5]).map(\.value) == ["1.5"])
+        #expect(throws: HeaderPlan.Invalid.self) { try HeaderPlan(schema) }
+    }
+
+    // HDR-09, HDR-10, HDR-15, HDR-20, HDR-21, HDR-25, and conformance fixtures 6.2
+    @Test(arguments: [
+        (#"{"s":"eu"}"#, ["Mcp-Param-Region: eu"]),
+        (#"{"s":"a b"}"#, ["Mcp-Param-Region: a b"]),
+        (#"{"s":" a"}"#, ["Mcp-Param-Region: =?base64?IGE=?="]),
+        (#"{"s":"a "}"#, ["Mcp-Param-Region: =?base64?YSA=?="]),
+        (#"{"s":"a\tb"}"#, ["Mcp-Param-Region: =?base64?YQli?="]),
+        (#"{"s":"a\r\nb"}"#, ["Mcp-Param-Region: =?base64?YQ0KYg==?="]),
+        (#"{"s":"\u00e4"}"#, ["Mcp-Param-Region: =?base64?w6Q=?="]),
+        (#"{"s":"=?base64?eA==?="}"#, ["Mcp-Param-Region: =?base64?PT9iYXNlNjQ/ZUE9PT89?="]),
+        (#"{"s":""}"#, ["Mcp-Param-Region: "]),
+        (#"{"s":null}"#, []), ("{}", []), (#"{"s":["eu"]}"#, []), (#"{"o":7}"#, []), (#"{"x":"eu"}"#, []),
+        (#"{"i":42}"#, ["Mcp-Param-Count: 42"]), (#"{"i":42.0}"#, ["Mcp-Param-Count: 42"]),
+        (#"{"i":-7e1}"#, ["Mcp-Param-Count: -70"]),
+        (#"{"i":9007199254740993}"#, ["Mcp-Param-Count: 9007199254740993"]),
+        (#"{"b":false}"#, ["Mcp-Param-Flag: false"]),
+        (
+            #"{"o":{"t":"x"},"b":true,"s":"eu"}"#,
+            ["Mcp-Param-Region: eu", "Mcp-Param-Flag: true", "Mcp-Param-Tenant: x"]
+        ),
+    ]) func fields(_ arguments: String, _ fields: [String]) throws {
+        let plan = try #require(try Self.plan(Self.schema))
+        let raw = try RawJSON(validating: arguments)
+        let own = plan.fields(for: raw.value.objectValue ?? [:]).map { "\($0.name): \($0.value)" }
+        #expect(own == fields)
+        // What the client writes is what the server wants.
+        #expect(plan.mismatch(Self.claims(own), with: raw) == nil)
     }
 
     private static let schema = properties(

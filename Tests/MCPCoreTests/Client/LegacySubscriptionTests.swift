@@ -1,0 +1,144 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+/// Changes in the handshake revisions: the notifications of the session, and `resources/subscribe`.
+@Suite(.timeLimit(.minutes(1))) struct LegacySubscriptionTests {
+    private static func peer(
+        _ capabilities: String =
+            #"{"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true,"listChanged":true}}"#,
+        _ other: @escaping @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step] = { _ in
+            [Script.result("{}")]
+        }
+    ) -> ScriptedTransport {
+        ScriptedTransport { sent in
+            switch sent.message.method {
+            case "server/discover": [Script.error(-32601)]
+            case "initialize":
+                [
+                    Script.result(
+                        #"{"protocolVersion":"2025-11-25","capabilities":\#(capabilities),"#
+                            + #""serverInfo":{"name":"old","version":"2"}}"#)
+                ]
+            case "notifications/initialized": []
+            default: other(sent)
+            }
+        }
+    }
+
+    private static func calls(_ transport: ScriptedTransport) -> [String] {
+        transport.sent.filter { $0.message.method.hasPrefix("resources/") }.map {
+            "\($0.message.method) \($0.json["params"]?["uri"]?.string ?? "")"
+        }
+    }
+
+    private static func push(_ transport: ScriptedTransport, _ method: String, _ params: String = "{}") {
+        transport.push(#"{"jsonrpc":"2.0","method":"notifications/\#(method)","params":\#(params)}"#)
+    }
+
+    private static func watching(_ uris: String...) -> SubscriptionFilter {
+        SubscriptionFilter(resourceURIs: uris)
+    }
+
+    // RES-11, RES-12, RES-13, TOOL-21, DUAL-24: only what the server declares can be told, and only who asked hears it.
+    @Test func whatIsTold() async throws {
+        let transport = Self.peer()
+        let client = try await MCPClient.connect(transport.target)
+        let all = try await client.listen(
+            SubscriptionFilter(
+                toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true,
+                resourceURIs: ["mem://a"], taskIDs: ["k"]))
+        #expect(
+            all.accepted
+                == SubscriptionFilter(
+                    toolsListChanged: true, resourcesListChanged: true, resourceURIs: ["mem://a"]))
+        let tools = try await client.listen(SubscriptionFilter(toolsListChanged: true))
+        Self.push(transport, "prompts/list_changed")
+        Self.push(transport, "resources/updated", #"{"uri":"mem://b"}"#)
+        Self.push(transport, "resources/updated", #"{"uri":"mem://a/part"}"#)
+        Self.push(transport, "resources/list_changed")
+        Self.push(transport, "tools/list_changed")
+        var iterator = all.makeAsyncIterator()
+        #expect(try await iterator.next() == .resourceUpdated("mem://a/part"))
+        #expect(try await iterator.next() == .resourcesListChanged)
+        #expect(try await iterator.next() == .toolsListChanged)
+        var other = tools.makeAsyncIterator()
+        #expect(try await other.next() == .toolsListChanged)
+        await client.close()
+    }
+
+    @Test func aServerWithoutAny() async throws {
+        let transport = Self.peer(#"{"resources":{}}"#)
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(
+            SubscriptionFilter(toolsListChanged: true, resourceURIs: ["mem://a"]))
+        #expect(subscription.accepted.isEmpty)
+        #expect(Self.calls(transport) == [])
+        await client.close()
+    }
+
+    // RES-12: one subscription of the session for all who want an address.
+    @Test func sharedAddresses() async throws {
+        let transport = Self.peer()
+        let client = try await MCPClient.connect(transport.target)
+        let one = try await client.listen(Self.watching("mem://a", "mem://b"))
+        let other = try await client.listen(Self.watching("mem://a"))
+        #expect(Self.calls(transport) == ["resources/subscribe mem://a", "resources/subscribe mem://b"])
+        await one.cancel()
+        #expect(Self.calls(transport).dropFirst(2) == ["resources/unsubscribe mem://b"])
+        Self.push(transport, "resources/updated", #"{"uri":"mem://a"}"#)
+        var iterator = other.makeAsyncIterator()
+        #expect(try await iterator.next() == .resourceUpdated("mem://a"))
+        await other.cancel()
+        await other.cancel()
+        #expect(Self.calls(transport).dropFirst(3) == ["resources/unsubscribe mem://a"])
+        await client.close()
+    }
+
+    @Test func lettingGo() async throws {
+        let transport = Self.peer()
+        let client = try await MCPClient.connect(transport.target)
+        var subscription: Subscription? = try await client.listen(Self.watching("mem://a"))
+        #expect(subscription?.isOver == false)
+        subscription = nil
+        await eventually { Self.calls(transport).count == 2 }
+        #expect(Self.calls(transport).last == "resources/unsubscribe mem://a")
+        #expect(!client.conversation.listeners.hasAny)
+        await client.close()
+    }
+
+    // RES-12: what was refused once can be asked again, and what was granted before is given back.
+    @Test func refusedAddresses() async throws {
+        let refusals = Counter()
+        let transport = Self.peer { sent in
+            sent.json["params"]?["uri"]?.string == "mem://no" && refusals.increment() == 1
+                ? [Script.error(-32002)] : [Script.result("{}")]
+        }
+        let client = try await MCPClient.connect(transport.target)
+        await #expect(throws: MCPError.self) {
+            try await client.listen(Self.watching("mem://a", "mem://no", "mem://b"))
+        }
+        #expect(!client.conversation.listeners.hasAny)
+        #expect(client.conversation.listeners.watchedURIs == [])
+        let again = try await client.listen(Self.watching("mem://no"))
+        #expect(Self.calls(transport).last == "resources/subscribe mem://no")
+        #expect(refusals.value >= 2)
+        withExtendedLifetime(again) {}
+        await client.close()
+    }
+
+    @Test func theEnd() async throws {
+        let transport = Self.peer()
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(SubscriptionFilter(toolsListChanged: true))
+        await client.close()
+        var iterator = subscription.makeAsyncIterator()
+        #expect(await clientError { _ = try await iterator.next() }?.kind == .connectionClosed)
+        // Afterwards nobody waits for what cannot come.
+        let late = await clientError {
+            _ = try await client.listen(SubscriptionFilter(toolsListChanged: true))
+        }
+        #expect(late?.kind == .connectionClosed)
+    }
+}

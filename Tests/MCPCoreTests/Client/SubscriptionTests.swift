@@ -1,0 +1,308 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+/// Subscriptions of 2026-07-28 from the client's side (basic/patterns/subscriptions).
+@Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
+    private static func tagged(_ method: String, id: String = "ID", _ members: String = "") -> String {
+        #"{"jsonrpc":"2.0","method":"\#(method)","params":{"#
+            + #""_meta":{"io.modelcontextprotocol/subscriptionId":\#(id)}\#(members)}}"#
+    }
+
+    private static func acknowledged(_ filter: String = #"{"toolsListChanged":true}"#, id: String = "ID")
+        -> ScriptedTransport.Step
+    {
+        .message(
+            tagged("notifications/subscriptions/acknowledged", id: id, #","notifications":\#(filter)"#))
+    }
+
+    private static func updated(_ uri: String, id: String = "ID") -> String {
+        tagged("notifications/resources/updated", id: id, #","uri":"\#(uri)""#)
+    }
+
+    /// Each `subscriptions/listen` is answered by the next of `steps`, and then by the last.
+    private static func peer(isHTTP: Bool = false, _ steps: [ScriptedTransport.Step]...) -> ScriptedTransport
+    {
+        let count = Counter()
+        return Script.modern(isHTTP: isHTTP) { sent in
+            guard sent.message.method == "subscriptions/listen" else { return [] }
+            return steps[min(count.increment(), steps.count) - 1]
+        }
+    }
+
+    private static func listens(_ transport: ScriptedTransport) -> [ScriptedTransport.Sent] {
+        transport.sent.filter { $0.message.method == "subscriptions/listen" }
+    }
+
+    private static func taken(_ subscription: Subscription, _ count: Int) async throws -> [ServerChange] {
+        var changes: [ServerChange] = []
+        var iterator = subscription.makeAsyncIterator()
+        while changes.count < count, let change = try await iterator.next() { changes.append(change) }
+        return changes
+    }
+
+    private static let everything = SubscriptionFilter(
+        toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true,
+        resourceURIs: ["mem://a"], taskIDs: ["k"])
+
+    // MARK: Opening
+
+    // SUB-01, SUB-03, SUB-06: the wish as it stands in the request, and what the server makes of it.
+    @Test func opening() async throws {
+        let transport = Self.peer([
+            Self.acknowledged(#"{"toolsListChanged":true,"resourceSubscriptions":["mem://a"]}"#)
+        ])
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(Self.everything)
+        #expect(
+            Self.listens(transport).first?.json["params"]?["notifications"]?.value == [
+                "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
+                "resourceSubscriptions": ["mem://a"], "taskIds": ["k"],
+            ])
+        #expect(
+            subscription.accepted
+                == SubscriptionFilter(toolsListChanged: true, resourceURIs: ["mem://a"]))
+        await client.close()
+    }
+
+    @Test func refused() async throws {
+        let transport = Self.peer([Script.error(-32601)])
+        let client = try await MCPClient.connect(transport.target)
+        await #expect(throws: MCPError.self) { try await client.listen(.lists) }
+        await client.close()
+        #expect(await clientError { _ = try await client.listen(.lists) }?.kind == .connectionClosed)
+    }
+
+    // SUB-15: acknowledged with nothing, and ended at once.
+    @Test func nothingToTell() async throws {
+        let transport = Self.peer([Self.acknowledged("{}"), Script.result(#"{"resultType":"complete"}"#)])
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(.lists)
+        #expect(subscription.accepted.isEmpty)
+        #expect(try await Self.taken(subscription, 1) == [])
+        await client.close()
+    }
+
+    @Test func neverAcknowledged() async throws {
+        let transport = Self.peer([.message(Self.tagged("notifications/tools/list_changed"))])
+        var options = ClientOptions()
+        options.timeout = .milliseconds(40)
+        let client = try await MCPClient.connect(transport.target, options: options)
+        #expect(await clientError { _ = try await client.listen(.lists) }?.kind == .timeout)
+        #expect(transport.abandoned.count == 1)
+        #expect(client.conversation.pending.count == 0)
+        await client.close()
+    }
+
+    @Test func cancelledBeforeItIsAcknowledged() async throws {
+        let transport = Self.peer([])
+        let client = try await MCPClient.connect(transport.target)
+        let opening = Task { try await client.listen(.lists) }
+        await eventually { !Self.listens(transport).isEmpty }
+        opening.cancel()
+        #expect(await clientError { _ = try await opening.value }?.kind == .cancelled)
+        await eventually { client.conversation.pending.count == 0 }
+        #expect(transport.abandoned.count == 1)
+        await client.close()
+    }
+
+    // SUB-16: silence does not end it, as it ends calls.
+    @Test func silenceIsFine() async throws {
+        let transport = Self.peer([Self.acknowledged()])
+        var options = ClientOptions()
+        options.timeout = .milliseconds(20)
+        let client = try await MCPClient.connect(transport.target, options: options)
+        let subscription = try await client.listen(.lists)
+        // A call of the same age is over.
+        let late = await clientError { _ = try await client.request("tools/list") }
+        #expect(late?.kind == .timeout)
+        #expect(!subscription.isOver)
+        #expect(client.conversation.pending.count == 1)
+        await client.close()
+    }
+
+    // MARK: Changes
+
+    // SUB-05, SUB-07, STDIO-09, AMB-10: by the id of the subscription, with its type; several at the same time.
+    @Test func severalAtOnce() async throws {
+        let transport = Self.peer([Self.acknowledged()])
+        let client = try await MCPClient.connect(transport.target)
+        let one = try await client.listen(.lists)
+        let other = try await client.listen(.lists)
+        let ids = Self.listens(transport).compactMap(\.id)
+        try #require(ids.count == 2)
+        transport.push(Self.updated("mem://string", id: #""\#(ids[0])""#))
+        transport.push(Self.updated("mem://nobody", id: "999"))
+        transport.push(Self.updated("mem://1", id: "\(ids[0])"))
+        transport.push(Self.updated("mem://2", id: "\(ids[1])"))
+        for method in [
+            "notifications/tools/list_changed", "notifications/prompts/list_changed",
+            "notifications/resources/list_changed",
+        ] { transport.push(Self.tagged(method, id: "\(ids[0])")) }
+        #expect(
+            try await Self.taken(one, 4) == [
+                .resourceUpdated("mem://1"), .toolsListChanged, .promptsListChanged, .resourcesListChanged,
+            ])
+        #expect(try await Self.taken(other, 1) == [.resourceUpdated("mem://2")])
+        await client.close()
+    }
+
+    // TASK-19
+    @Test func tasks() async throws {
+        let transport = Self.peer([
+            Self.acknowledged(),
+            .message(
+                Self.tagged(
+                    "notifications/tasks",
+                    #","taskId":"k","status":"working","ttlMs":null,"createdAt":"c","lastUpdatedAt":"l""#)),
+            .message(Self.tagged("notifications/tasks", #","taskId":7"#)),
+            .message(Self.tagged("notifications/tools/list_changed")),
+        ])
+        let client = try await MCPClient.connect(transport.target)
+        let changes = try await Self.taken(try await client.listen(SubscriptionFilter(taskIDs: ["k"])), 2)
+        guard case .task(let task)? = changes.first else { Issue.record("no task"); return }
+        #expect(task.taskID == "k" && task.status == .working)
+        #expect(changes.last == .toolsListChanged)
+        await client.close()
+    }
+
+    // HTTPC-10: what does not belong on the stream does no harm.
+    @Test func strangeMessages() async throws {
+        let logged = Counter()
+        var options = ClientOptions()
+        options.onLog = { _ in logged.increment() }
+        let transport = Self.peer(
+            isHTTP: true,
+            [
+                Self.acknowledged(), .message(Script.progress("ID")),
+                .message(
+                    #"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}"#),
+                .message(#"{"jsonrpc":"2.0","id":"s","method":"ping"}"#),
+                .message(Self.tagged("notifications/resources/updated")),
+                .message(Self.tagged("notifications/tools/list_changed")),
+            ])
+        let client = try await MCPClient.connect(transport.target, options: options)
+        #expect(try await Self.taken(try await client.listen(.lists), 1) == [.toolsListChanged])
+        #expect(logged.value == 1)
+        await client.close()
+    }
+
+    // A change that nobody has taken yet is kept once; too many are told as lost.
+    @Test func whatWaits() async throws {
+        let subscription = Subscription(accepted: .lists)
+        for _ in 0 ..< 100 { subscription.publish(.resourceUpdated("mem://a")) }
+        subscription.publish(.toolsListChanged)
+        #expect(try await Self.taken(subscription, 2) == [.resourceUpdated("mem://a"), .toolsListChanged])
+        subscription.publish(.resourceUpdated("mem://a"))
+        #expect(try await Self.taken(subscription, 1) == [.resourceUpdated("mem://a")])
+        for number in 0 ... Subscription.maximumWaiting {
+            subscription.publish(.resourceUpdated("mem://\(number)"))
+        }
+        subscription.publish(.promptsListChanged)
+        #expect(try await Self.taken(subscription, 2) == [.resubscribed, .promptsListChanged])
+        subscription.end(.success(()))
+        subscription.publish(.toolsListChanged)
+        #expect(try await Self.taken(subscription, 1) == [])
+    }
+
+    @Test func severalReaders() async throws {
+        let subscription = Subscription(accepted: .lists)
+        let readers = (0 ..< 3).map { _ in Task { try await Self.taken(subscription, 1) } }
+        for change in [ServerChange.toolsListChanged, .promptsListChanged, .resourcesListChanged] {
+            subscription.publish(change)
+        }
+        var taken: Set<ServerChange> = []
+        for reader in readers { taken.formUnion(try await reader.value) }
+        #expect(taken.count == 3)
+    }
+
+    @Test func aCancelledWait() async throws {
+        let subscription = Subscription(accepted: .lists)
+        let waiting = Task { try await Self.taken(subscription, 1) }
+        let other = Task { try await Self.taken(subscription, 1) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        // The subscription itself goes on.
+        subscription.publish(.toolsListChanged)
+        #expect(try await other.value == [.toolsListChanged])
+    }
+
+    // MARK: The end
+
+    // SUB-09, SUB-10, AMB-1: the result, or a cancellation by the server, is an end in good order.
+    @Test(arguments: [true, false]) func theServerEndsIt(_ byResult: Bool) async throws {
+        let transport = Self.peer([
+            Self.acknowledged(), .message(Self.tagged("notifications/tools/list_changed")),
+            byResult
+                ? Script.result(#"{"resultType":"complete"}"#)
+                : .message(
+                    #"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":ID}}"#),
+        ])
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(.lists)
+        #expect(try await Self.taken(subscription, 2) == [.toolsListChanged])
+        #expect(Self.listens(transport).count == 1)
+        #expect(transport.abandoned == [])
+        await client.close()
+    }
+
+    // SUB-10, SUB-14, HTTPC-07: an end without that is made good, with a new id; what was kept is old.
+    @Test func aBrokenStreamIsTakenUpAgain() async throws {
+        let lost = ScriptedTransport.Step.failure(ClientError(.connectionClosed, "reset"))
+        let transport = Self.peer(
+            isHTTP: true, [Self.acknowledged(), lost], [lost],
+            [Self.acknowledged("{}"), .message(Self.tagged("notifications/tools/list_changed"))])
+        let client = try await MCPClient.connect(transport.target)
+        let key = try #require(ResultCache.Key("tools/list", [:]))
+        let cache = client.conversation.cache
+        cache.keep(RawJSON(["ttlMs": 60_000]), cache.ticket(for: key))
+        let subscription = try await client.listen(.lists)
+        #expect(try await Self.taken(subscription, 2).contains(.resubscribed))
+        #expect(subscription.accepted.isEmpty)
+        #expect(cache.count == 0)
+        let ids = Self.listens(transport).compactMap(\.id)
+        #expect(ids.count == 3)
+        #expect(Set(ids).count == 3)
+        await client.close()
+    }
+
+    @Test func refusedTheSecondTime() async throws {
+        let transport = Self.peer(
+            isHTTP: true, [Self.acknowledged(), .failure(ClientError(.connectionClosed, "reset"))],
+            [Script.error(-32601)])
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(.lists)
+        #expect(
+            await clientError { _ = try await Self.taken(subscription, 1) }?.kind == .protocolViolation)
+        await client.close()
+    }
+
+    // SUB-11, HTTPC-08: on a shared channel by a notification, over HTTP by the end of the stream.
+    @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
+    func unsubscribing(_ isHTTP: Bool, _ byLettingGo: Bool) async throws {
+        let transport = Self.peer(isHTTP: isHTTP, [Self.acknowledged()])
+        let client = try await MCPClient.connect(transport.target)
+        var subscription: Subscription? = try await client.listen(.lists)
+        let id = try #require(Self.listens(transport).first?.id)
+        if let ended = subscription, !byLettingGo {
+            await ended.cancel()
+            #expect(try await Self.taken(ended, 1) == [])
+        }
+        subscription = nil
+        await eventually { transport.abandoned == [id] }
+        #expect(transport.abandoned == [id])
+        let notices = transport.sent.filter { $0.message.method == "notifications/cancelled" }
+        #expect(notices.map { $0.json["params"]?["requestId"]?.int64 } == (isHTTP ? [] : [id]))
+        await client.close()
+    }
+
+    @Test func theEndOfTheClient() async throws {
+        let transport = Self.peer([Self.acknowledged()])
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(.lists)
+        let waiting = Task { try await Self.taken(subscription, 1) }
+        await client.close()
+        #expect(await clientError { _ = try await waiting.value }?.kind == .connectionClosed)
+    }
+}
