@@ -5,6 +5,7 @@ struct Scenario: Sendable {
     typealias Body = @Sendable (Scenario) async throws -> Void
 
     let url: String
+    let name: String
     let version: String?
     let context: JSONValue
 
@@ -22,11 +23,14 @@ struct Scenario: Sendable {
         "json-schema-2020-12-preservation": { try await $0.echoSchema() },
     ]
 
+    /// Scenarios whose server speaks an older revision than the run is for.
+    private static let older: Set = ["sse-retry", "json-schema-ref-no-deref"]
+
     /// Runs `body` with a connected client that has handlers for everything.
     func withClient(_ body: (MCPClient) async throws -> Void) async throws {
         var options = ClientOptions(name: "conformance-client", version: "1.0.0")
         options.timeout = .seconds(20)
-        if let version { options.protocol = .exactly(ProtocolVersion(version)) }
+        if let version, !Self.older.contains(name) { options.protocol = .exactly(ProtocolVersion(version)) }
         // What is asked for is answered with the defaults of the form, and a value that fits where there is
         // none.
         options.onElicit = { request in .accept(request.schema?.sample() ?? [:]) }
