@@ -7,6 +7,12 @@ import Testing
 @Suite("client", .timeLimit(.minutes(3))) struct ClientScenarios {
     static let versions = ["2025-11-25", "2026-07-28"]
 
+    @Test("a scenario that does not exist") func unknownScenario() async throws {
+        let outcome = try await ClientFixture.run("nothing", "2026-07-28", at: "http://localhost:1/mcp")
+        #expect(outcome.code == 1)
+        #expect(outcome.errors == "conformance-client: the scenario nothing is not known\n")
+    }
+
     @Test("initialize") func initialize() async throws {
         let server = try MockServer("2025-11-25", ["tools/list": MockServer.tools()]) { heard, _ in
             // This mock answers notifications with a body that has no id.
@@ -122,16 +128,9 @@ import Testing
         let call = Mutex<(id: String, end: ContinuousClock.Instant)?>(nil)
         let tool = "test_reconnection"
         let server = try MockServer(
-            "2025-11-25", ["tools/list": MockServer.tools(MockServer.tool(tool))]
+            "2025-11-25", handshake: "2025-03-26",
+            ["tools/list": MockServer.tools(MockServer.tool(tool))]
         ) { heard, _ in
-            if heard.rpcMethod == "initialize" {
-                // This mock speaks an older revision.
-                return .result(
-                    heard,
-                    #"{"protocolVersion":"2025-03-26","capabilities":{"tools":{}},"#
-                        + #""serverInfo":{"name":"mock","version":"1"}}"#,
-                    headers: "mcp-session-id: mock-1\r\n")
-            }
             if heard.rpcMethod == "tools/call" {
                 call.withLock { $0 = (heard.id, .now) }
                 return .events("id: event-1\nretry: 500\ndata: \n\n")

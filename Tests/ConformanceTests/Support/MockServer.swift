@@ -18,16 +18,21 @@ final class MockServer: Sendable {
 
     private let state = Mutex(State())
     private let version: String
+    private let handshake: String
     private let results: [String: JSONValue]
     private let script: Script
     private let recorder: MessageRecorder
 
-    /// - Parameter results: by method; what is not there gets an empty result.
+    /// - Parameters:
+    ///   - version: the revision of the run.
+    ///   - handshake: what `initialize` is answered with, where that is another one.
+    ///   - results: by method; what is not there gets an empty result.
     init(
-        _ version: String, _ results: [String: JSONValue] = [:],
+        _ version: String, handshake: String? = nil, _ results: [String: JSONValue] = [:],
         script: @escaping Script = { _, _ in nil }
     ) throws {
         self.version = version
+        self.handshake = handshake ?? version
         self.results = results
         self.script = script
         recorder = MessageRecorder([.client], version: version)
@@ -75,6 +80,11 @@ final class MockServer: Sendable {
         for heard in posts {
             guard let body = heard.body else { continue }
             recorder.saw(body.value.serialized(), from: .client)
+            guard heard.rpcMethod == "initialize" else { continue }
+            let answer: JSONValue = [
+                "jsonrpc": "2.0", "id": body["id"]?.value ?? .null, "result": result("initialize"),
+            ]
+            recorder.saw(answer.serialized(), from: .server)
         }
         recorder.report()
     }
@@ -94,7 +104,7 @@ final class MockServer: Sendable {
     private func result(_ method: String) -> JSONValue {
         if method == "initialize" {
             return [
-                "protocolVersion": .string(version), "capabilities": Self.capabilities,
+                "protocolVersion": .string(handshake), "capabilities": Self.capabilities,
                 "serverInfo": ["name": "mock", "version": "1.0.0"],
             ]
         }
