@@ -14,8 +14,11 @@ import Testing
     }
 
     @Test("initialize") func initialize() async throws {
-        let server = try MockServer("2025-11-25", ["tools/list": MockServer.tools()]) { heard, _ in
-            // This mock answers notifications with a body that has no id.
+        let server = try MockServer(
+            "2025-11-25", capabilities: [:], ["tools/list": MockServer.tools()]
+        ) { heard, _ in
+            // This mock has no streams, and answers notifications with a body that has no id.
+            if heard.method == "GET" { return .json(#"{"jsonrpc":"2.0"}"#, status: 400) }
             guard heard.rpcMethod.hasPrefix("notifications/") else { return nil }
             return .json(#"{"jsonrpc":"2.0","result":{}}"#)
         }
@@ -128,7 +131,7 @@ import Testing
         let call = Mutex<(id: String, end: ContinuousClock.Instant)?>(nil)
         let tool = "test_reconnection"
         let server = try MockServer(
-            "2025-11-25", handshake: "2025-03-26",
+            "2025-11-25", handshake: "2025-03-26", capabilities: [:],
             ["tools/list": MockServer.tools(MockServer.tool(tool))]
         ) { heard, _ in
             if heard.rpcMethod == "tools/call" {
@@ -153,7 +156,7 @@ import Testing
     @Test("request-metadata") func requestMetadata() async throws {
         let isFirst = Mutex(true)
         let server = try MockServer(
-            "2026-07-28",
+            "2026-07-28", capabilities: [:],
             ["tools/list": MockServer.tools(MockServer.tool("any")), "tools/call": ["content": []]]
         ) { heard, _ in
             guard heard.method == "POST" else { return .status(405, headers: "Allow: POST\r\n") }

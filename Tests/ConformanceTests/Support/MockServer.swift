@@ -19,6 +19,7 @@ final class MockServer: Sendable {
     private let state = Mutex(State())
     private let version: String
     private let handshake: String
+    private let capabilities: JSONValue
     private let results: [String: JSONValue]
     private let script: Script
     private let recorder: MessageRecorder
@@ -26,13 +27,17 @@ final class MockServer: Sendable {
     /// - Parameters:
     ///   - version: the revision of the run.
     ///   - handshake: what `initialize` is answered with, where that is another one.
+    ///   - capabilities: what the mock says it can do; some say nothing and can do it all the same.
     ///   - results: by method; what is not there gets an empty result.
     init(
-        _ version: String, handshake: String? = nil, _ results: [String: JSONValue] = [:],
+        _ version: String, handshake: String? = nil,
+        capabilities: JSONValue = ["tools": [:], "resources": [:], "prompts": [:]],
+        _ results: [String: JSONValue] = [:],
         script: @escaping Script = { _, _ in nil }
     ) throws {
         self.version = version
         self.handshake = handshake ?? version
+        self.capabilities = capabilities
         self.results = results
         self.script = script
         recorder = MessageRecorder([.client], version: version)
@@ -104,7 +109,7 @@ final class MockServer: Sendable {
     private func result(_ method: String) -> JSONValue {
         if method == "initialize" {
             return [
-                "protocolVersion": .string(handshake), "capabilities": Self.capabilities,
+                "protocolVersion": .string(handshake), "capabilities": capabilities,
                 "serverInfo": ["name": "mock", "version": "1.0.0"],
             ]
         }
@@ -112,7 +117,7 @@ final class MockServer: Sendable {
         if method == "server/discover", result.isEmpty {
             // Some mocks name themselves in the body.
             result = [
-                "supportedVersions": [.string(version)], "capabilities": Self.capabilities,
+                "supportedVersions": [.string(version)], "capabilities": capabilities,
                 "serverInfo": ["name": "mock", "version": "1.0.0"],
             ]
         }
@@ -124,8 +129,6 @@ final class MockServer: Sendable {
         }
         return .object(result)
     }
-
-    private static let capabilities: JSONValue = ["tools": [:], "resources": [:], "prompts": [:]]
 
     static func tools(_ tools: JSONValue...) -> JSONValue { ["tools": .array(tools)] }
 
