@@ -184,6 +184,7 @@ import Testing
         }
     }
 
+    // MRTR-13, MRTR-14, MRTR-15
     @Test("sep-2322-client-request-state") func requestState() async throws {
         // A client that reads and writes the state anew would change it.
         let state = #"{ "nonce" : "c2VjcmV0", "originalId":1.0 }"#

@@ -52,6 +52,7 @@ import Testing
                 == ["id": "123", "templateTest": true, "data": "Data for ID: 123"])
     }
 
+    // RES-12
     @Test("resources-subscribe, resources-unsubscribe") func subscribe() async throws {
         try await withSuiteClient(SuiteRun.stateful) { client in
             for method in ["resources/subscribe", "resources/unsubscribe"] {
@@ -130,6 +131,7 @@ import Testing
         #expect(messages.last?["content"]?["text"] == "Please analyze the image above.")
     }
 
+    // CACHE-01
     @Test("caching") func caching() async throws {
         try await withSuiteClient(SuiteRun.stateless) { client in
             var results = [JSONValue]()

@@ -90,33 +90,46 @@ import Testing
         }
     }
 
+    // LEG-01, LEG-06, LEG-18, LEG-20
     @Test("server-sse-polling") func polling() async throws {
         try await withSuiteClient(SuiteRun.stateful) { client in
             let fields = [
                 (name: "Mcp-Session-Id", value: try #require(client.raw.sessionID)),
                 (name: "MCP-Protocol-Version", value: "2025-11-25"),
             ]
-            let call = JSONValue.object([
-                "jsonrpc": "2.0", "id": 7, "method": "tools/call",
-                "params": ["name": "test_reconnection", "arguments": [:]],
-            ])
-            let first = try await RawPost(fields: fields, body: call.serialized()).send()
-            #expect(first.status == 200)
-            #expect(first.isEventStream)
-            // The first event has an id, no data and the time to wait; the answer does not come here.
-            let priming = try #require(first.frames.first).split(separator: "\n").map { String($0) }
-            let id = try #require(priming.first { $0.hasPrefix("id: ") }).dropFirst(4)
-            #expect(priming.contains("data: ") || priming.contains("data:"))
-            #expect(first.frames.contains { $0.contains("retry: 500") })
-            #expect(first.messages.isEmpty)
+            let id = try await releasedStream(7, fields)
+            let other = try await releasedStream(8, fields)
+            #expect(id != other)
             var again = RawPost(method: "GET", fields: fields)
-            again.fields += [("Accept", "text/event-stream"), ("Last-Event-ID", String(id))]
+            again.fields += [("Accept", "text/event-stream"), ("Last-Event-ID", id)]
             let second = try await again.send()
             #expect(second.status == 200)
+            #expect(second.messages.count == 1)
             let answer = try #require(second.answer)
             #expect(answer["id"] == 7)
             #expect(answer["result"]?.block("text")?["text"] == "Reconnection test completed successfully")
         }
+    }
+
+    /// Calls the tool that lets go of its stream; returns the id of the stream's last event.
+    private func releasedStream(
+        _ id: Int, _ fields: [(name: String, value: String)]
+    ) async throws -> String {
+        let call = JSONValue.object([
+            "jsonrpc": "2.0", "id": JSONValue(id), "method": "tools/call",
+            "params": ["name": "test_reconnection", "arguments": [:]],
+        ])
+        let response = try await RawPost(fields: fields, body: call.serialized()).send()
+        #expect(response.status == 200)
+        #expect(response.isEventStream)
+        // The first event has an id and no data; how long to wait is said, and the answer does not come here.
+        let priming = try #require(response.frames.first).split(separator: "\n").map { String($0) }
+        #expect(priming.contains { $0.hasPrefix("id: ") })
+        #expect(priming.contains("data: ") || priming.contains("data:"))
+        #expect(response.frames.contains { $0.contains("retry: 500") })
+        #expect(response.messages.isEmpty)
+        let lines = response.frames.flatMap { $0.split(separator: "\n") }
+        return String(try #require(lines.last { $0.hasPrefix("id: ") }).dropFirst(4))
     }
 
     @Test("dns-rebinding-protection", arguments: SuiteRun.both)

@@ -28,6 +28,7 @@ import Testing
         return try #require(schema?["properties"])
     }
 
+    // LEG-05, JRPC-18
     @Test("tools-call-sampling") func sampling() async throws {
         let asked = try await ask(
             "test_sampling", ["prompt": "Test prompt for sampling"],
@@ -39,6 +40,7 @@ import Testing
             asked.params?["messages"]?[0]?["content"]?["text"]?.string == "Test prompt for sampling")
     }
 
+    // LEG-05, JRPC-18
     @Test("tools-call-elicitation") func elicitation() async throws {
         let asked = try await ask(
             "test_elicitation", ["message": "Please provide your information"],

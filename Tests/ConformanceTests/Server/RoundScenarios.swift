@@ -22,6 +22,7 @@ import Testing
         let result = try #require(reply.result?.value, "\(reply)", sourceLocation: location)
         #expect(result["resultType"] == "input_required", sourceLocation: location)
         #expect(result["inputRequests"]?.objectValue?.isEmpty == false, sourceLocation: location)
+        #expect(result["ttlMs"] == nil && result["cacheScope"] == nil, sourceLocation: location)
         return result
     }
 
@@ -36,6 +37,7 @@ import Testing
     ]
 
     // Also input-required-result-result-type: the one says input_required, the other complete.
+    // TOOL-25, MRTR-01, MRTR-03, MRTR-04
     @Test(
         "basic-elicitation, basic-sampling, basic-list-roots, request-state, result-type",
         arguments: [
@@ -81,6 +83,7 @@ import Testing
         }
     }
 
+    // MRTR-08
     @Test("multi-round") func multiRound() async throws {
         try await withSuiteClient(SuiteRun.stateless) { client in
             let first = try asking(await round(client, "multi_round"))
@@ -104,7 +107,7 @@ import Testing
         }
     }
 
-    // The state is left out here, as the suite leaves it out.
+    // MRTR-12; the state is left out here, as the suite leaves it out.
     @Test("missing-input-response") func missingResponse() async throws {
         try await withSuiteClient(SuiteRun.stateless) { client in
             let result = try asking(
@@ -113,7 +116,7 @@ import Testing
         }
     }
 
-    // The suite knows the question and answers it before it is asked, without a state.
+    // MRTR-12; the suite knows the question and answers it before it is asked, without a state.
     @Test("ignore-extra-params") func extraResponses() async throws {
         let responses: JSONValue = [
             "user_name": accept(["name": "Alice"]), "unknown_extra_key": accept(["foo": "bar"]),
@@ -129,6 +132,7 @@ import Testing
         }
     }
 
+    // MRTR-12
     @Test("validate-input", arguments: [["user_name": 12345], .null] as [JSONValue])
     func invalidInput(_ responses: JSONValue) async throws {
         try await withSuiteClient(SuiteRun.stateless) { client in
@@ -142,6 +146,7 @@ import Testing
         }
     }
 
+    // MRTR-09
     @Test("tampered-state") func tamperedState() async throws {
         try await withSuiteClient(SuiteRun.stateless) { client in
             let first = try asking(await round(client, "tampered_state"))
@@ -156,6 +161,7 @@ import Testing
         }
     }
 
+    // MRTR-05, CAP-01
     @Test("capability-check") func capabilityCheck() async throws {
         try await withSuiteClient(SuiteRun.stateless, capabilities: ["sampling": [:]]) { client in
             let first = try asking(await round(client, "capabilities"))
@@ -164,6 +170,7 @@ import Testing
         }
     }
 
+    // PROM-07
     @Test("non-tool-request") func prompt() async throws {
         let name: JSONValue = "test_input_required_result_prompt"
         try await withSuiteClient(SuiteRun.stateless) { client in
@@ -179,6 +186,7 @@ import Testing
         }
     }
 
+    // MRTR-02
     @Test("unsupported-methods") func listsAskNothing() async throws {
         try await withSuiteClient(SuiteRun.stateless) { client in
             for method in ["tools/list", "prompts/list", "resources/list"] {

@@ -92,6 +92,7 @@ import Testing
         expect(try await send("server/discover", params, id: 302), 400, -32020, id: 302)
     }
 
+    // CAP-02, HTTP-13
     @Test("server-rejects-undeclared-capability, missing-capability-http-400")
     func undeclaredCapability() async throws {
         let response = try await send(
@@ -133,7 +134,8 @@ import Testing
     }
 
     // server-sends-subscription-ack, server-tags-subscription-id, server-honors-notification-filter,
-    // server-sends-…-list-changed-on-subscription
+    // server-sends-…-list-changed-on-subscription: SUB-01, SUB-02, SUB-03, SUB-04, SUB-05, META-13, TOOL-21,
+    // HTTP-29
     @Test(
         "subscriptions/listen",
         arguments: [
@@ -160,10 +162,11 @@ import Testing
             }
             #expect(seen.count == 2)
             #expect(seen.first?["method"] == "notifications/subscriptions/acknowledged")
+            #expect(seen.first?["params"]?["notifications"] == [filter: true])
             let kind = filter.hasPrefix("tools") ? "tools" : "prompts"
             #expect(seen.last?["method"]?.stringValue == "notifications/\(kind)/list_changed")
             for message in seen {
-                #expect(message["params"]?["_meta"]?[Self.prefix + "subscriptionId"] != nil)
+                #expect(message["params"]?["_meta"]?[Self.prefix + "subscriptionId"] == "listen")
             }
             try raw.disconnect("listen")
             _ = await stream.value

@@ -65,6 +65,7 @@ import Testing
         }
     }
 
+    // TASK-09
     @Test("tasks-lifecycle: from its creation to its result") func creation() async throws {
         try await withTasks { raw in
             let task = try await start(raw, "slow_compute", ["seconds": 1, "label": "lifecycle"])
@@ -78,6 +79,7 @@ import Testing
         }
     }
 
+    // TASK-10
     @Test("tasks-lifecycle: failures") func failures() async throws {
         try await withTasks { raw in
             let toolError = try await waitForEnd(raw, try await start(raw, "failing_job"))
@@ -91,6 +93,7 @@ import Testing
         }
     }
 
+    // TASK-11, TASK-16
     @Test("tasks-lifecycle: cancellation") func cancellation() async throws {
         try await withTasks { raw in
             let task = try await start(raw, "slow_compute", ["seconds": 60, "label": "cancel"])
@@ -113,6 +116,7 @@ import Testing
             sourceLocation: location)
     }
 
+    // TASK-01, TASK-03, TASK-20, CAP-01
     @Test("tasks-capability-negotiation") func negotiation() async throws {
         try await withTasks([:]) { raw in
             let capabilities = try await raw.result("server/discover")["capabilities"]
@@ -143,6 +147,7 @@ import Testing
         }
     }
 
+    // TASK-04
     @Test("tasks-required-task-error") func requiredTask() async throws {
         try await withTasks([:]) { raw in
             for tool in ["failing_job", "test_tool_with_task"] {
@@ -151,6 +156,7 @@ import Testing
         }
     }
 
+    // TASK-06
     @Test("tasks-wire-fields, tasks-request-state-removal") func wireFields() async throws {
         try await withTasks { raw in
             let created = try await raw.tool("slow_compute", ["seconds": 1, "label": "wire"])
@@ -190,6 +196,7 @@ import Testing
 
     private func accept(_ content: JSONValue) -> JSONValue { ["action": "accept", "content": content] }
 
+    // TASK-16
     @Test("tasks-mrtr-input: one answer after the other") func partialInput() async throws {
         try await withTasks { raw in
             let task = try await start(raw, "multi_input")
@@ -232,6 +239,7 @@ import Testing
         }
     }
 
+    // TASK-21, TASK-24
     @Test("tasks-dispatch-and-envelope: methods and ids that do not exist") func unknown() async throws {
         try await withTasks { raw in
             for method in ["tasks/result", "tasks/list"] {
@@ -245,6 +253,7 @@ import Testing
         }
     }
 
+    // TASK-02, TASK-07, TASK-16, TASK-24
     @Test("tasks-dispatch-and-envelope: the server decides") func dispatch() async throws {
         try await withTasks { raw in
             let hinted = try await raw.result(
@@ -272,6 +281,7 @@ import Testing
         }
     }
 
+    // TASK-08
     @Test("tasks-mrtr-composition") func composition() async throws {
         try await withTasks { raw in
             let first = try await raw.tool("test_tool_with_task")
