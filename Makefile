@@ -22,7 +22,8 @@ demo: build ## the client talks to the daemon, over stdio and HTTP; prints every
 	@Tests/demo.sh
 
 # One process for each suite: tests that talk to real processes would otherwise hold up those that measure waits.
-SUITES = MCPCoreTests SimulationTests DaemonTests ClientCLITests FaultTests ExampleTests DocsTests
+SUITES = MCPCoreTests SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests ExampleTests \
+    DocsTests
 
 test: ## all tests that need nothing but Swift, git and make
 	$(SWIFT) build --build-tests $(WARNINGS)

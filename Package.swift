@@ -51,6 +51,9 @@ let package = Package(
             name: "ClientCLITests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore"],
             swiftSettings: settings),
         .testTarget(
+            name: "ConformanceTests", dependencies: ["MCPCore", "conformance-server", "conformance-client"],
+            swiftSettings: settings),
+        .testTarget(
             name: "DocsTests", dependencies: ["MCPCore", "MCPServerDaemon", "MCPClientCLI"],
             swiftSettings: settings),
         .testTarget(

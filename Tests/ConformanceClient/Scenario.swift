@@ -5,6 +5,7 @@ struct Scenario: Sendable {
     typealias Body = @Sendable (Scenario) async throws -> Void
 
     let url: String
+    let name: String
     let version: String?
     let context: JSONValue
 
@@ -22,18 +23,16 @@ struct Scenario: Sendable {
         "json-schema-2020-12-preservation": { try await $0.echoSchema() },
     ]
 
-    /// Runs `body` with a connected client that has handlers for everything.
+    /// Scenarios whose server speaks an older revision than the run is for.
+    private static let older: Set = ["sse-retry", "json-schema-ref-no-deref"]
+
+    /// Runs `body` with a connected client that has handlers for whatever may be asked.
     func withClient(_ body: (MCPClient) async throws -> Void) async throws {
         var options = ClientOptions(name: "conformance-client", version: "1.0.0")
         options.timeout = .seconds(20)
-        if let version { options.protocol = .exactly(ProtocolVersion(version)) }
-        // What is asked for is answered with the defaults of the form, and a value that fits where there is
-        // none.
-        options.onElicit = { request in .accept(request.schema?.sample() ?? [:]) }
-        options.onSample = { _ in
-            CreateMessageResult(role: .assistant, content: [.text("Paris")], model: "scripted")
-        }
-        options.onRoots = { [Root("file:///test/root", name: "root")] }
+        if let version, !Self.older.contains(name) { options.protocol = .exactly(ProtocolVersion(version)) }
+        // It measures when the client comes back for a stream: one for questions would be taken for that.
+        if name != "sse-retry" { Self.answerQuestions(&options) }
         let client = try await MCPClient.connect(.http(url), options: options)
         do {
             try await body(client)
@@ -42,6 +41,15 @@ struct Scenario: Sendable {
             await client.close()
             throw error
         }
+    }
+
+    /// What is asked for is answered with the defaults of the form, and a value that fits where there is none.
+    private static func answerQuestions(_ options: inout ClientOptions) {
+        options.onElicit = { request in .accept(request.schema?.sample() ?? [:]) }
+        options.onSample = { _ in
+            CreateMessageResult(role: .assistant, content: [.text("Paris")], model: "scripted")
+        }
+        options.onRoots = { [Root("file:///test/root", name: "root")] }
     }
 
     func call(_ tool: String) async throws {

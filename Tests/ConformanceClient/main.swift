@@ -35,7 +35,7 @@ guard let name = environment("MCP_CONFORMANCE_SCENARIO") else {
 guard let run = Scenario.all[name] else { fail("the scenario \(name) is not known") }
 do {
     let scenario = Scenario(
-        url: url, version: environment("MCP_CONFORMANCE_PROTOCOL_VERSION"),
+        url: url, name: name, version: environment("MCP_CONFORMANCE_PROTOCOL_VERSION"),
         context: try environment("MCP_CONFORMANCE_CONTEXT").map { try JSONValue(parsing: $0) } ?? [:])
     try await run(scenario)
 } catch {

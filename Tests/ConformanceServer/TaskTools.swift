@@ -48,13 +48,14 @@ func registerTaskTools(on server: MCPServer) throws {
     try server.register(Tool("multi_input", description: "Asks two things at once"), task: .required) {
         _, context in
         try await context.becomeTask(pollInterval: .milliseconds(200))
+        // The suite answers whatever is asked with a name and a confirmation.
+        let form = ElicitationSchema([.string("name", required: true), .boolean("confirm")])
         let answers = try await context.ask([
-            "first": .elicit(ElicitRequest("First?", ElicitationSchema([.string("value", required: true)]))),
-            "second": .elicit(
-                ElicitRequest("Second?", ElicitationSchema([.string("value", required: true)]))),
+            "first": .elicit(ElicitRequest("First?", form)),
+            "second": .elicit(ElicitRequest("Second?", form)),
         ])
-        let first = try answers.elicitation("first").content?["value"]?.stringValue ?? ""
-        return .text("\(first) \(try answers.elicitation("second").content?["value"]?.stringValue ?? "")")
+        let names = try ["first", "second"].map { try answers.elicitation($0).content?["name"]?.stringValue }
+        return .text(names.map { $0 ?? "" }.joined(separator: " "))
     }
     try server.register(
         Tool("test_tool_with_task", description: "Asks for a name, then runs as a task"), task: .required

@@ -1,7 +1,10 @@
 // A server that offers everything the public conformance suite asks for, in every revision.
 //
-//     conformance-server --listen 127.0.0.1:PORT      endpoint /mcp
+//     conformance-server --listen 127.0.0.1:PORT      endpoint /mcp; port 0 takes a free one
 //     conformance-server --stdio
+//
+// Over HTTP the first line of its output says where it listens. SIGTERM ends it.
+import Dispatch
 import MCPCore
 
 #if canImport(Darwin)
@@ -12,10 +15,19 @@ import Musl
 import Glibc
 #endif
 
-/// Writes to standard error.
-func say(_ text: String) {
+func say(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)
-    _ = unsafe write(2, &bytes, bytes.count)
+    _ = unsafe write(descriptor, &bytes, bytes.count)
+}
+
+func serve(_ address: ListenAddress) async throws {
+    let running = try ConformanceServer.make().start([.http(address)])
+    signal(SIGTERM, SIG_IGN)
+    let ending = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
+    ending.setEventHandler { running.requestStop() }
+    ending.resume()
+    for address in running.addresses { say("listening on http://\(address)/mcp\n", to: 1) }
+    await running.waitUntilEnded()
 }
 
 let usage = "usage: conformance-server --listen 127.0.0.1:PORT | --stdio\n"
@@ -26,14 +38,11 @@ case ["--stdio"]:
 case let arguments where arguments.count == 2 && arguments[0] == "--listen":
     let parts = arguments[1].split(separator: ":")
     guard parts.count == 2, let port = UInt16(parts[1]) else {
-        say(usage)
+        say(usage, to: 2)
         exit(2)
     }
-    let address = ListenAddress.tcp(host: String(parts[0]), port: port)
-    // Requests that come before this line wait in the listener's queue.
-    say("listening on http://\(arguments[1])/mcp\n")
-    try await ConformanceServer.make().run(.http(address))
+    try await serve(.tcp(host: String(parts[0]), port: port))
 default:
-    say(usage)
+    say(usage, to: 2)
     exit(2)
 }

@@ -8,22 +8,9 @@ import Musl
 import Glibc
 #endif
 
-/// The program under test: it lies beside the test binary.
+/// The program under test.
 enum ServerProgram {
-    static let path: String = {
-        #if os(Linux)
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
-            guard let base = bytes.baseAddress else { return 0 }
-            return unsafe readlink("/proc/self/exe", base.assumingMemoryBound(to: CChar.self), bytes.count)
-        }
-        let tests = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
-        #else
-        // The bundle lies in the folder of the products: X.xctest/Contents/MacOS/X.
-        let tests = CommandLine.arguments[0].components(before: ".xctest")
-        #endif
-        return String(tests[..<(tests.lastIndex(of: "/") ?? tests.startIndex)]) + "/mcp-server"
-    }()
+    static let path = BuiltProgram.path("mcp-server")
 
     static func launch(_ arguments: [String]) -> ProcessLaunch {
         ProcessLaunch(path, arguments, environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
@@ -51,13 +38,3 @@ enum ServerProgram {
         return count - 2
     }
 }
-
-#if !os(Linux)
-extension String {
-    fileprivate func components(before suffix: String) -> String {
-        var path = self
-        while !path.isEmpty, !path.hasSuffix(suffix) { path.removeLast() }
-        return path
-    }
-}
-#endif

@@ -41,7 +41,7 @@ final class WireSocket: Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = unsafe rest.withUnsafeBytes {
-                unsafe MCPCoreTests.send(descriptor.rawValue, $0.baseAddress, $0.count)
+                unsafe sendBytes(descriptor.rawValue, $0.baseAddress, $0.count)
             }
             guard sent > 0 else { return }
             rest = rest.dropFirst(sent)
@@ -70,18 +70,18 @@ final class WireSocket: Sendable {
     }
 
     /// Ends both directions; the descriptor itself closes when nobody uses it any more.
-    func shutdown() { _ = MCPCoreTests.shutdown(descriptor.rawValue) }
+    func shutdown() { shutDownBoth(descriptor.rawValue) }
 
     /// Says that nothing more will be sent.
     func finishWriting() { try? Syscalls.shutdownWriting(descriptor.rawValue) }
 }
 
 // Inside the class their own names mean its members.
-private func send(_ fd: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+private func sendBytes(_ fd: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     unsafe send(fd, bytes, count, 0)
 }
 
-private func shutdown(_ fd: Int32) -> Int32 { shutdown(fd, Int32(SHUT_RDWR)) }
+private func shutDownBoth(_ fd: Int32) { _ = shutdown(fd, Int32(SHUT_RDWR)) }
 
 /// An HTTP response, taken apart by hand.
 struct WireResponse: Sendable {
@@ -91,6 +91,8 @@ struct WireResponse: Sendable {
     var body = ""
     /// The data of each server-sent event, comments left out.
     var events: [String] = []
+    /// Each server-sent event as it came, also those without data.
+    var frames: [String] = []
 
     var isEventStream: Bool { headers["content-type"]?.hasPrefix("text/event-stream") == true }
     var json: RawJSON? { try? RawJSON(validating: body) }
@@ -162,8 +164,10 @@ struct WireReader {
         while let end = text.indices.dropLast().first(where: { text[$0] == 10 && text[$0 + 1] == 10 }) {
             let event = String(decoding: text[..<end], as: UTF8.self)
             text.removeFirst(end + 2)
+            response.frames.append(event)
             let data = event.split(separator: "\n").filter { $0.hasPrefix("data: ") }.map { $0.dropFirst(6) }
-            guard !data.isEmpty else { continue }
+            // The first event of a stream may have an id and no data (LEG-06).
+            guard data.contains(where: { !$0.isEmpty }) else { continue }
             response.events.append(data.joined(separator: "\n"))
             onEvent(data.joined(separator: "\n"))
         }

@@ -39,6 +39,13 @@ final class WireSchema: Sendable {
             number["properties"] = .object(properties)
             definitions["NumberSchema"] = .object(number)
         }
+        if var answer = definitions["ElicitResult"]?.objectValue,
+            var properties = answer["properties"]?.objectValue, let content = properties["content"]
+        {
+            properties["content"] = Self.withNumbers(content)
+            answer["properties"] = .object(properties)
+            definitions["ElicitResult"] = .object(answer)
+        }
         if version == "2026-07-28" {
             for (name, definition) in TaskSchema.definitions { definitions[name] = definition }
         }
@@ -67,6 +74,16 @@ final class WireSchema: Sendable {
             .server: Self.methods(
                 ["ServerRequest", "ServerNotification", "TaskExtensionServer"], definitions),
         ]
+    }
+
+    /// A schema that has `number` wherever it had `integer`.
+    private static func withNumbers(_ schema: JSONValue) -> JSONValue {
+        switch schema {
+        case .array(let elements): .array(elements.map(withNumbers))
+        case .object(let members): .object(JSONObject(members.map { ($0.key, withNumbers($0.value)) }))
+        case "integer": "number"
+        default: schema
+        }
     }
 
     /// The methods that the members of these unions have.

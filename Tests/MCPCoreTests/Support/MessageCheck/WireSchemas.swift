@@ -57,7 +57,8 @@ enum MessageCount {
     static func writeAtExit() {
         atexit {
             guard let path = Environment.value("MCP_SCHEMA_COUNT") else { return }
-            let line = "MCPCoreTests \(MessageCount.value)\n"
+            let suite = "\(#fileID)".prefix { $0 != "/" }
+            let line = "\(suite) \(MessageCount.value)\n"
             guard let file = try? Syscalls.open(path, O_WRONLY | O_CREAT | O_APPEND) else {
                 return say("MCP_SCHEMA_COUNT=\(path) cannot be written")
             }
