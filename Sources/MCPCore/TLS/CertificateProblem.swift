@@ -7,7 +7,8 @@ struct CertificateProblem: Sendable {
     /// The server's certificate, then those of its issuers as far as they are known.
     let chain: [OpenSSLCertificate]
 
-    private static let trustHint = "if you trust it, give its certificate as trust file (mcp-client: --cacert FILE)"
+    private static let trustHint =
+        "if you trust it, give its certificate as trust file (mcp-client: --cacert FILE)"
 
     var error: TLSError {
         let (message, hint) = words

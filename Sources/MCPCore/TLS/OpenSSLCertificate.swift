@@ -37,7 +37,9 @@ struct OpenSSLCertificate: Sendable {
     }
 
     private static func hosts(_ certificate: OpaquePointer, _ library: OpenSSLLibrary) -> [String] {
-        guard let names = unsafe library.extensionOf(certificate, alternativeNames, nil, nil) else { return [] }
+        guard let names = unsafe library.extensionOf(certificate, alternativeNames, nil, nil) else {
+            return []
+        }
         defer { unsafe library.namesFree(names) }
         var hosts: [String] = []
         for index in 0 ..< max(0, min(unsafe library.stackCount(names), maxNames)) {

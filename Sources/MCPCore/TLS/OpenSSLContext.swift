@@ -21,7 +21,8 @@
         self.library = library
         library.clearErrors()
         guard let pointer = unsafe library.contextNew(library.clientMethod()) else {
-            throw TLSError(.unavailable, "OpenSSL makes no context: \(library.takeError()?.text ?? "no reason")")
+            throw TLSError(
+                .unavailable, "OpenSSL makes no context: \(library.takeError()?.text ?? "no reason")")
         }
         unsafe self.pointer = unsafe pointer
         _ = unsafe library.contextControl(pointer, Self.controlMode, Self.mode, nil)

@@ -75,7 +75,7 @@
             beginning = []
             return true
         }
-        if try mustWait(result) != nil { return false }
+        guard try mustWait(result) != nil else { return false }
         throw TLSError(.connection, "the server ended the TLS handshake", details: ["nothing was sent"])
     }
 

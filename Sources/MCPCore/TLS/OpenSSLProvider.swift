@@ -44,8 +44,8 @@ public final class OpenSSLProvider: TLSProvider {
 
     /// Loads OpenSSL and the trusted certificates, once.
     ///
-    /// - Throws: `TLSError` of the kind `.unavailable` when a library is missing, `.trust` when the trust file
-    ///   cannot be read.
+    /// - Throws: `TLSError` of the kind `.unavailable` when a library is missing, `.trust` when the trust
+    ///   file cannot be read.
     public func prepare() throws(TLSError) { _ = try loaded() }
 
     /// A filter for a connection to `host`.

@@ -1,5 +1,8 @@
 /// The same connection for https: what comes and goes passes a filter.
 extension HTTPClientConnection {
+    /// What one record holds at most (RFC 8446 5.1).
+    private static let recordBytes = 16 << 10
+
     static func handshakeTimeout(_ limit: Duration) -> String {
         "the server did not finish the TLS handshake within \(limit.milliseconds) ms"
     }
@@ -46,6 +49,7 @@ extension HTTPClientConnection {
             }
             watch(tls.hasOutput ? [.readable, .writable] : .readable)
         } catch {
+            noteUnreadable(tls)
             lost(error.message)
         }
     }
@@ -59,21 +63,30 @@ extension HTTPClientConnection {
                 switch try tls.pull(fd) {
                 case .some: continue
                 case .dry: return write()
-                case .ended: return endOfInput(isCutOff: true)
+                case .ended:
+                    noteUnreadable(tls)
+                    return endOfInput(isCutOff: true)
                 }
             }
             // The socket tells of what it still has, but not of what the filter has.
             if try takePlaintext(tls) { write() }
         } catch {
+            noteUnreadable(tls)
             lost(error.message)
         }
+    }
+
+    /// A piece of an answer was an answer all the same: the request must not be sent again. An end in good
+    /// order needs no such care, since then everything could be read.
+    private func noteUnreadable(_ tls: TLSStream) {
+        if tls.hasReceived { hasAnswerBytes = true }
     }
 
     /// Processes what can be decrypted now; false when the connection is over.
     private func takePlaintext(_ tls: TLSStream) throws(TLSError) -> Bool {
         while true {
             if case .closed = phase { return false }
-            inbox.reserve(Self.readBytes)
+            inbox.reserve(Self.recordBytes)
             var mustWait = false
             let count = unsafe try inbox.fill { (room) throws(TLSError) in
                 let count = unsafe try tls.receive(into: room)

@@ -1,6 +1,6 @@
 /// One connection to a server: it carries one exchange after the other. Confined to the loop.
 final class HTTPClientConnection: EventHandler {
-    static let readBytes = 64 << 10
+    private static let readBytes = 64 << 10
     static let readsPerTurn = 16
     /// How long, and how far, the rest of an event stream is read after its answer, to use the connection
     /// again.
@@ -126,6 +126,7 @@ final class HTTPClientConnection: EventHandler {
         exchange.connection = self
         outbox = exchange.request.bytes
         hasAnswerBytes = false
+        tls?.expectAnswer()
         phase = .head
         write()
     }

@@ -36,7 +36,8 @@ final class HTTPClientTransport: ClientTransport {
     var isHTTP: Bool { true }
 
     var serverKey: ServerKey? {
-        ServerKey(place: "\(endpoint.scheme)://\(endpoint.name)\(endpoint.target)", principal: fields.principal)
+        ServerKey(
+            place: "\(endpoint.scheme)://\(endpoint.name)\(endpoint.target)", principal: fields.principal)
     }
 
     func start(_ inbox: any ClientInbox) {

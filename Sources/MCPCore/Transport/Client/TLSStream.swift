@@ -21,6 +21,12 @@ final class TLSStream {
 
     init(_ filter: any TLSFilter) { self.filter = filter }
 
+    /// Anything has come since `expectAnswer()`, which may be a part of an answer that nobody can read.
+    private(set) var hasReceived = false
+
+    /// A request begins.
+    func expectAnswer() { hasReceived = false }
+
     /// Something waits until the socket takes more.
     var hasOutput: Bool { !outgoing.isEmpty }
 
@@ -67,6 +73,7 @@ final class TLSStream {
         }
         if isDry { return .dry }
         if count == 0 { return .ended }
+        hasReceived = true
         try unsafe incoming.withBytes { (bytes) throws(TLSError) in
             try filter.receive(unsafe UnsafeRawBufferPointer(bytes).bytes)
         }
