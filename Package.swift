@@ -35,20 +35,23 @@ let package = Package(
             name: "example-minimal-server", dependencies: ["MCPCore"], path: "Examples/MinimalServer"),
         .executableTarget(
             name: "example-minimal-client", dependencies: ["MCPCore"], path: "Examples/MinimalClient"),
+        .executableTarget(
+            name: "example-secure-client", dependencies: ["MCPCore"], path: "Examples/SecureClient"),
         .executableTarget(name: "example-embedded", dependencies: ["MCPCore"], path: "Examples/Embedded"),
         .executableTarget(
             name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
         .executableTarget(name: "example-asking", dependencies: ["MCPCore"], path: "Examples/Asking"),
         .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
-        .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore"], swiftSettings: settings),
+        .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
+        .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(
             name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
         .testTarget(
             name: "FaultTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
         .testTarget(
-            name: "ClientCLITests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore"],
+            name: "ClientCLITests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront"],
             swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests", dependencies: ["MCPCore", "conformance-server", "conformance-client"],

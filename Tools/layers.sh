@@ -8,13 +8,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 declare -A uses=(
     [Platform]="" [Bytes]=""
     [JSON]="Bytes" [HTTP]="Bytes" [Crypto]="Bytes"
-    [Events]="Platform Bytes"
+    [Events]="Platform Bytes" [TLS]="Platform Bytes"
     [JSONRPC]="JSON" [Schema]="JSON"
     [Protocol]="JSONRPC Schema"
     [Wire]="Protocol Crypto"
     [Server]="Wire Platform" [Client]="Wire Platform"
     [Auth]="HTTP Protocol Crypto"
-    [Transport]="Server Client Auth HTTP Events"
+    [Transport]="Server Client Auth HTTP Events TLS"
 )
 
 closure() { # FOLDER: the folder and everything below it

@@ -72,7 +72,7 @@ enum FailureMapping {
     private static func codes(_ error: ClientError) -> (ExitCode, Failure.Kind) {
         switch error.kind {
         case .cannotStart: (.unreachable, .cannotStart)
-        case .cannotConnect: (.unreachable, .cannotConnect)
+        case .cannotConnect, .tls: (.unreachable, .cannotConnect)
         case .connectionClosed: (.unreachable, .connectionClosed)
         case .authentication: (.authentication, error.httpStatus == 403 ? .forbidden : .authRequired)
         case .timeout: (.timeout, .timeout)

@@ -3,7 +3,9 @@ import MCPCore
 extension Target {
     func clientTarget(_ options: Options) -> ClientTarget {
         switch self {
-        case .http(let url): .http(url)
+        case .http(let url):
+            .http(
+                url, tls: options.trustFile.map { OpenSSLProvider(trustFile: $0) } ?? OpenSSLProvider.system)
         case .unix(let path, let endpoint): .unix(path: path, endpoint: endpoint)
         case .program(let words):
             .command(

@@ -1,7 +1,7 @@
 /// Our flags. They stand before the tool name; behind it there are only the tool's arguments.
 enum Flag: Sendable, CaseIterable {
     case json, raw, structured, select, output, quiet, verbose, wire, timings, color
-    case header, bearerEnv, bearerFile, environment, directory
+    case header, bearerEnv, bearerFile, trustFile, environment, directory
     case protocolVersion, timeout, deadline, connectTimeout, noValidate
     case answer, answers, noInput, logLevel, exec, eventCount
     case benchCount, benchConcurrency
@@ -36,9 +36,8 @@ extension Flag {
         switch self {
         case .json, .raw, .structured, .select, .output, .quiet, .verbose, .wire, .timings, .color:
             outputGrammar
-        case .header, .bearerEnv, .bearerFile, .environment, .directory, .protocolVersion, .timeout,
-            .deadline,
-            .connectTimeout:
+        case .header, .bearerEnv, .bearerFile, .trustFile, .environment, .directory, .protocolVersion,
+            .timeout, .deadline, .connectTimeout:
             transportGrammar
         case .noValidate:
             FlagGrammar(
@@ -125,6 +124,8 @@ extension Flag {
         case .header: flag(["-H", "--header"], "K:V", "an extra HTTP header (repeatable)")
         case .bearerEnv: flag(["--bearer-env"], "VAR", "bearer token from an environment variable")
         case .bearerFile: flag(["--bearer-file"], "FILE", "bearer token from a file")
+        case .trustFile:
+            flag(["--cacert"], "FILE", "trust these certificates (PEM) for https, not the system's")
         case .environment: flag(["-e", "--env"], "K=V", "environment of a program after -- (repeatable)")
         case .directory: flag(["-C", "--directory"], "DIR", "working directory of a program after --")
         case .protocolVersion: flag(["--protocol"], "auto|REVISION", "protocol revision (auto)")

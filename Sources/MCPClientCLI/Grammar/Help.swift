@@ -41,7 +41,7 @@ enum Help {
     private static var target: [String] {
         ["TARGET"]
             + table([
-                ("http://HOST:PORT/PATH", "a Streamable HTTP endpoint, used as given"),
+                ("http[s]://HOST:PORT/PATH", "a Streamable HTTP endpoint, used as given"),
                 (
                     "unix:///PATH#/ENDPOINT",
                     "Streamable HTTP over a unix socket; without # the endpoint is /mcp"

@@ -143,6 +143,10 @@ struct InvocationParser {
             switch flag {
             case .header, .bearerEnv, .bearerFile:
                 if isProgram { throw .usage("\(flag.name) is for HTTP targets, not for a program") }
+            case .trustFile:
+                if invocation.target?.isSecure != true {
+                    throw .usage("--cacert is for https targets", hint: "TARGET is https://HOST:PORT/PATH")
+                }
             case .environment, .directory:
                 if !isProgram { throw .usage("\(flag.name) is for a program after --, not for HTTP") }
             default: break

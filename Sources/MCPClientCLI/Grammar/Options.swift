@@ -17,6 +17,8 @@ struct Options: Sendable {
     var headers: [HeaderLine] = []
     var bearerEnv: String?
     var bearerFile: String?
+    /// Trusted for https, instead of what the system trusts.
+    var trustFile: String?
     var environment: [EnvironmentEntry] = []
     var directory: String?
     /// Nil negotiates.
@@ -67,6 +69,7 @@ struct Options: Sendable {
         case .header: headers.append(try Self.header(value))
         case .bearerEnv: bearerEnv = try nonEmpty(value, flag)
         case .bearerFile: bearerFile = try nonEmpty(value, flag)
+        case .trustFile: trustFile = try nonEmpty(value, flag)
         case .environment: environment.append(try Self.environmentEntry(value))
         case .directory: directory = try nonEmpty(value, flag)
         case .protocolVersion: protocolVersion = try Self.revision(value)

@@ -9,12 +9,7 @@ enum Target: Sendable, Hashable {
         if text.isEmpty { throw .usage("TARGET is empty", hint: Self.forms) }
         if let scheme = Self.scheme(of: text) {
             switch scheme {
-            case "http": self = .http(text)
-            case "https":
-                throw .usage(
-                    "https is not in this version", details: ["given: \(inlineText(text))"],
-                    hint: "use http:// to a server or proxy on this machine, unix:///PATH, or -- PROGRAM ARGS"
-                )
+            case "http", "https": self = .http(text)
             case "unix": self = try Self.unixSocket(text)
             default: throw .usage("\(inlineText(scheme)):// is not a transport of MCP", hint: Self.forms)
             }
@@ -24,7 +19,12 @@ enum Target: Sendable, Hashable {
     }
 
     static let forms =
-        "TARGET is http://HOST:PORT/PATH, unix:///PATH, HOST:PORT, or -- PROGRAM ARGS at the end"
+        "TARGET is http[s]://HOST:PORT/PATH, unix:///PATH, HOST:PORT, or -- PROGRAM ARGS at the end"
+
+    /// It is spoken to by TLS.
+    var isSecure: Bool {
+        if case .http(let url) = self { Self.scheme(of: url) == "https" } else { false }
+    }
 
     private static func scheme(of text: String) -> String? {
         guard let end = text.firstIndex(of: ":"), text[end...].hasPrefix("://"), end > text.startIndex else {

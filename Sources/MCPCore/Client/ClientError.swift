@@ -12,6 +12,9 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
         /// The server cannot be reached: refused, no such host or socket, no answer to the connection
         /// attempt.
         public static let cannotConnect = Kind(description: "cannotConnect")
+        /// The server was reached, but not by TLS: its certificate is not accepted, it speaks something else,
+        /// or there is no TLS here. Nothing was sent.
+        public static let tls = Kind(description: "tls")
         /// The connection, or the program, ended before the answer; also every call after `close()`.
         public static let connectionClosed = Kind(description: "connectionClosed")
         /// HTTP 401 or 403: credentials are missing, wrong or not enough.

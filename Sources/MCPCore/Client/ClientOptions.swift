@@ -16,8 +16,8 @@ public struct ClientOptions: Sendable {
     public var `protocol`: ProtocolChoice
     /// How long the server may be silent during a call: 60 s. Nil: for ever.
     public var timeout: Duration?
-    /// How long each step of connecting may take (the socket, the answer to `server/discover`, to
-    /// `initialize`): 10 s.
+    /// How long each step of connecting may take (the socket with the TLS handshake, the answer to
+    /// `server/discover`, to `initialize`): 10 s.
     public var connectTimeout: Duration
     /// How long a program may be silent to `server/discover` before `initialize` is tried: 10 s, and never
     /// more than `connectTimeout`.

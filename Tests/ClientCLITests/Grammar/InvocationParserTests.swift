@@ -114,6 +114,9 @@ struct InvocationParserTests {
         ("-e A=b tools localhost:1", "-e is for a program after --, not for HTTP"),
         ("-C / tools localhost:1", "-C is for a program after --, not for HTTP"),
         ("-H A:b tools -- p", "-H is for HTTP targets, not for a program"),
+        ("--cacert F tools -- p", "--cacert is for https targets"),
+        ("--cacert F tools http://localhost:1/mcp", "--cacert is for https targets"),
+        ("--cacert F tools unix:///a", "--cacert is for https targets"),
         ("--bearer-env T tools -- p", "--bearer-env is for HTTP targets, not for a program"),
         (
             "--bearer-env A --bearer-file B tools localhost:1",

@@ -6,6 +6,8 @@ struct TargetTests {
     @Test(arguments: [
         ("http://example.com/x", Target.http("http://example.com/x")),
         ("http://127.0.0.1:3000", .http("http://127.0.0.1:3000")),
+        ("https://example.com/mcp", .http("https://example.com/mcp")),
+        ("HTTPS://example.com/mcp", .http("HTTPS://example.com/mcp")),
         ("localhost:80", .http("http://localhost:80/mcp")),
         ("127.0.0.1:8080", .http("http://127.0.0.1:8080/mcp")),
         ("127.1.2.3:8080", .http("http://127.1.2.3:8080/mcp")),
@@ -19,8 +21,6 @@ struct TargetTests {
 
     @Test(arguments: [
         ("", "TARGET is empty"),
-        ("https://example.com/mcp", "https is not in this version"),
-        ("HTTPS://example.com/mcp", "https is not in this version"),
         ("ws://example.com/mcp", "ws:// is not a transport of MCP"),
         ("unix://relative", "a unix target needs an absolute path"),
         ("unix:///", "a unix target needs an absolute path"),

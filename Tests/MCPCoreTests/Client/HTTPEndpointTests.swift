@@ -10,6 +10,9 @@ import Testing
             ("http://example.com?x=1", "example.com", 80, "/?x=1", "example.com"),
             ("http://[::1]:9/a?b#c", "::1", 9, "/a?b", "[::1]:9"),
             ("http://h:80/", "h", 80, "/", "h:80"),
+            ("https://example.com/mcp", "example.com", 443, "/mcp", "example.com"),
+            ("HTTPS://[::1]:8443/", "::1", 8443, "/", "[::1]:8443"),
+            ("https://h:", "h", 443, "/", "h:"),
         ] as [(String, String, UInt16, String, String)])
     func urls(_ url: String, _ host: String, _ port: UInt16, _ target: String, _ field: String) throws {
         let endpoint = try HTTPEndpoint(url: url)
@@ -19,7 +22,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://h/mcp", "TLS"), ("ftp://h/", "only http"), ("127.0.0.1:8808", "not a URL"),
+        ("https://u@h/", "password"), ("https:///mcp", "HOST"), ("ftp://h/", "only http://"),
+        ("127.0.0.1:8808", "not a URL"),
         ("http:///mcp", "HOST"),
         ("http://h:99999/", "HOST"), ("http://h:0/", "HOST"), ("http://u:p@h/", "password"),
         ("http://h/a b", "cannot be sent"),

@@ -27,10 +27,17 @@ extension ClientTarget {
         }
     }
 
-    /// A Streamable HTTP endpoint, for example `http://127.0.0.1:8808/mcp`; the URL is used as it is given.
-    public static func http(_ url: String) -> ClientTarget {
+    /// A Streamable HTTP endpoint, for example `https://mcp.example.com/mcp`; the URL is used as it is given.
+    ///
+    /// - Parameters:
+    ///   - url: `http://` or `https://`.
+    ///   - tls: encrypts an `https://` URL: the system's OpenSSL, which is loaded when it is needed. A trust
+    ///     file is given by `OpenSSLProvider(trustFile:)`.
+    public static func http(
+        _ url: String, tls: any TLSProvider = OpenSSLProvider.system
+    ) -> ClientTarget {
         ClientTarget(url) { (options) throws(ClientError) in
-            try HTTPClientTransport(HTTPEndpoint(url: url), options: options)
+            try HTTPClientTransport(HTTPEndpoint(url: url), options: options, tls: tls)
         }
     }
 

@@ -1,7 +1,7 @@
 /// One connection to a server: it carries one exchange after the other. Confined to the loop.
 final class HTTPClientConnection: EventHandler {
     private static let readBytes = 64 << 10
-    private static let readsPerTurn = 16
+    static let readsPerTurn = 16
     /// How long, and how far, the rest of an event stream is read after its answer, to use the connection
     /// again.
     private static let drainTimeout = Duration.seconds(1)
@@ -9,33 +9,37 @@ final class HTTPClientConnection: EventHandler {
     /// The body of a refusal is read so far; it only explains.
     private static let refusalBytes = 1 << 20
 
-    private enum Phase {
+    enum Phase {
         case connecting
+        /// The socket is connected, TLS is not yet.
+        case handshake
         case idle
         case head
         case body(ResponseHead, ByteSlice)
         case closed
     }
 
-    private let pool: HTTPClientPool
-    private let loop: EventLoop
-    private var descriptor: FileDescriptor?
+    let pool: HTTPClientPool
+    let loop: EventLoop
+    var descriptor: FileDescriptor?
     private var registration: Registration?
-    private var phase = Phase.connecting
+    var phase = Phase.connecting
     private var addresses: [SocketAddress] = []
     private var timer: LoopTimer?
+    /// Between the socket and everything else, for https.
+    var tls: TLSStream?
 
-    private var exchange: HTTPClientExchange?
-    private var outbox = ByteSlice()
-    private var inbox = ByteBuffer()
+    var exchange: HTTPClientExchange?
+    var outbox = ByteSlice()
+    var inbox = ByteBuffer()
     private var parser: ResponseParser
-    private var body: BodyDecoder
+    var body: BodyDecoder
     private var content = ByteBuffer()
     private var events: SSEDecoder?
     private var drained = 0
     /// It has carried an answer before, so the server may have closed it in the meantime.
     private var isReused = false
-    private var hasAnswerBytes = false
+    var hasAnswerBytes = false
 
     init(_ pool: HTTPClientPool) {
         self.pool = pool
@@ -51,8 +55,11 @@ final class HTTPClientConnection: EventHandler {
     func open(for exchange: HTTPClientExchange) {
         self.exchange = exchange
         exchange.connection = self
-        arm(exchange.request.connectTimeout) { [unowned self] in
-            refuse("no answer within \(exchange.request.connectTimeout.milliseconds) ms")
+        let limit = exchange.request.connectTimeout
+        // A moment earlier than the time of the call that opens a conversation, so that the reason is told.
+        arm(limit - min(limit / 20, .milliseconds(200))) { [unowned self] in
+            let isConnected = if case .handshake = phase { true } else { false }
+            refuse(isConnected ? Self.handshakeTimeout(limit) : "no answer within \(limit.milliseconds) ms")
         }
         pool.resolve { [self] result in
             guard case .connecting = phase else { return }
@@ -91,22 +98,22 @@ final class HTTPClientConnection: EventHandler {
     }
 
     private func connected() {
-        timer?.cancel()
-        timer = nil
         guard let exchange, !exchange.isOver else { return close() }
+        if let host = pool.endpoint.tlsHost { return beginHandshake(host) }
         self.exchange = nil
         begin(exchange)
     }
 
     private func refuse(_ reason: String) {
         let text = reason.prefix(1).lowercased() + reason.dropFirst()
-        let exchange = exchange
-        self.exchange = nil
+        refuse(TLSError(.connection, text, hint: "is the server running, and is the address right?"))
+    }
+
+    func refuse(_ error: TLSError) {
+        let refused = exchange
+        exchange = nil
         close()
-        exchange?.fail(
-            ClientError(
-                .cannotConnect, "cannot connect to \(pool.endpoint.name): \(text)",
-                hint: "is the server running, and is the address right?"))
+        refused?.fail(ClientError(error, pool.endpoint.name))
     }
 
     // MARK: Sending
@@ -119,12 +126,14 @@ final class HTTPClientConnection: EventHandler {
         exchange.connection = self
         outbox = exchange.request.bytes
         hasAnswerBytes = false
+        tls?.expectAnswer()
         phase = .head
         write()
     }
 
-    private func write() {
+    func write() {
         guard let fd = descriptor?.rawValue else { return }
+        if let tls { return write(through: tls, fd) }
         while !outbox.isEmpty {
             do {
                 let written = unsafe try outbox.withBytes { (bytes) throws(IOError) in
@@ -141,7 +150,7 @@ final class HTTPClientConnection: EventHandler {
         watch(.readable)
     }
 
-    private func watch(_ interest: Readiness) {
+    func watch(_ interest: Readiness) {
         guard let fd = descriptor?.rawValue else { return }
         do {
             if let registration {
@@ -157,12 +166,17 @@ final class HTTPClientConnection: EventHandler {
     // MARK: Receiving
 
     override func ready(_ events: Readiness) {
-        if case .connecting = phase { return connectionProgressed() }
-        if events.contains(.writable), !outbox.isEmpty { write() }
+        switch phase {
+        case .connecting: return connectionProgressed()
+        case .handshake: return goOnWithHandshake()
+        default: break
+        }
+        if events.contains(.writable), !outbox.isEmpty || tls != nil { write() }
         if !events.isDisjoint(with: [.readable, .hangup]) { read() }
     }
 
     private func read() {
+        if let tls { return read(through: tls) }
         for _ in 0 ..< Self.readsPerTurn {
             guard let fd = descriptor?.rawValue else { return }
             inbox.reserve(Self.readBytes)
@@ -185,10 +199,10 @@ final class HTTPClientConnection: EventHandler {
         }
     }
 
-    private func process() {
+    func process() {
         while true {
             switch phase {
-            case .connecting, .closed: return
+            case .connecting, .handshake, .closed: return
             case .idle:
                 // Nothing was asked, so whatever comes can be no answer.
                 if !inbox.isEmpty { close() }
@@ -291,7 +305,7 @@ final class HTTPClientConnection: EventHandler {
         arm(Self.drainTimeout) { [unowned self] in close() }
     }
 
-    private func endBody(_ head: ResponseHead, _ bytes: ByteSlice, isComplete: Bool) {
+    func endBody(_ head: ResponseHead, _ bytes: ByteSlice, isComplete: Bool) {
         let ended = exchange
         exchange = nil
         ended?.connection = nil
@@ -317,10 +331,13 @@ final class HTTPClientConnection: EventHandler {
 
     // MARK: Ends
 
-    private func endOfInput() {
+    /// `isCutOff`: the peer did not say that this is the end, as TLS lets it.
+    func endOfInput(isCutOff: Bool = false) {
         if case .body(let head, let bytes) = phase {
             do {
                 try body.finish()
+                // RFC 9112 9.8. A refusal explains itself as far as it has come.
+                if isCutOff, head.status < 400 { return fail(cutOff) }
                 return endBody(head, bytes, isComplete: false)
             } catch {
                 return broken(error)
@@ -330,7 +347,7 @@ final class HTTPClientConnection: EventHandler {
     }
 
     /// The connection is gone.
-    private func lost(_ reason: String) {
+    func lost(_ reason: String) {
         let lost = exchange
         exchange = nil
         let isUntouched = isReused && !hasAnswerBytes
@@ -356,7 +373,7 @@ final class HTTPClientConnection: EventHandler {
                 "the answer of \(pool.endpoint.name) cannot be read: \(error.reason)"))
     }
 
-    private func fail(_ error: ClientError) {
+    func fail(_ error: ClientError) {
         let failed = exchange
         exchange = nil
         close()
@@ -380,6 +397,7 @@ final class HTTPClientConnection: EventHandler {
         phase = .closed
         timer?.cancel()
         timer = nil
+        if let tls, let fd = descriptor?.rawValue { tls.close(fd) }
         deregister()
         let left = exchange
         exchange = nil

@@ -13,6 +13,8 @@ final class HTTPClientPool {
     let options: ClientOptions
     let session: HTTPClientSession
     let fields: HTTPClientFields
+    /// Encrypts connections to an https endpoint.
+    let tls: any TLSProvider
     weak var inbox: (any ClientInbox)?
 
     private var connections: [ObjectIdentifier: HTTPClientConnection] = [:]
@@ -26,10 +28,11 @@ final class HTTPClientPool {
 
     init(
         _ endpoint: HTTPEndpoint, loop: EventLoop, options: ClientOptions, fields: HTTPClientFields,
-        session: HTTPClientSession
+        session: HTTPClientSession, tls: any TLSProvider
     ) {
         self.endpoint = endpoint
         self.fields = fields
+        self.tls = tls
         self.loop = loop
         self.options = options
         self.session = session

@@ -12,11 +12,15 @@ final class HTTPClientTransport: ClientTransport {
     private let session = HTTPClientSession()
 
     init(
-        _ endpoint: HTTPEndpoint, options: ClientOptions, loop: EventLoop? = nil
+        _ endpoint: HTTPEndpoint, options: ClientOptions, loop: EventLoop? = nil,
+        tls: any TLSProvider = OpenSSLProvider.system
     ) throws(ClientError) {
         self.endpoint = endpoint
         self.options = options
         fields = try HTTPClientFields(options)
+        if endpoint.isSecure {
+            do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) }
+        }
         do {
             self.loop = try loop ?? ClientLoops.next()
         } catch {
@@ -24,14 +28,16 @@ final class HTTPClientTransport: ClientTransport {
         }
         SignalWatch.ignoreBrokenPipes()
         pool = LoopBound(
-            HTTPClientPool(endpoint, loop: self.loop, options: options, fields: fields, session: session),
+            HTTPClientPool(
+                endpoint, loop: self.loop, options: options, fields: fields, session: session, tls: tls),
             loop: self.loop)
     }
 
     var isHTTP: Bool { true }
 
     var serverKey: ServerKey? {
-        ServerKey(place: "http://\(endpoint.name)\(endpoint.target)", principal: fields.principal)
+        ServerKey(
+            place: "\(endpoint.scheme)://\(endpoint.name)\(endpoint.target)", principal: fields.principal)
     }
 
     func start(_ inbox: any ClientInbox) {

@@ -3,9 +3,9 @@ extension HTTPEndpoint {
     ///
     /// - Throws: `.protocolViolation` when that is at another origin: nothing is sent there.
     func target(of reference: String) throws(ClientError) -> String {
-        let base = SchemaURI("http://\(hostField)\(target)")
+        let base = SchemaURI("\(scheme)://\(hostField)\(target)")
         let found = SchemaURI(reference).resolved(against: base)
-        guard found.scheme?.lowercased() == "http", isSame(found.authority ?? "") else {
+        guard found.scheme?.lowercased() == scheme, isSame(found.authority ?? "") else {
             throw ClientError(
                 .protocolViolation,
                 "\(name) wants messages to be sent to \(Self.shortened(reference)), which is another origin",
@@ -22,7 +22,7 @@ extension HTTPEndpoint {
 
     private func isSame(_ authority: String) -> Bool {
         if case .unix = place { return authority == hostField }
-        guard let other = try? HTTPEndpoint(url: "http://\(authority)/"),
+        guard let other = try? HTTPEndpoint(url: "\(scheme)://\(authority)/"),
             case .host(let host, let port) = place, case .host(let otherHost, let otherPort) = other.place
         else { return false }
         return port == otherPort && ASCII.equalsIgnoringCase(host.utf8, otherHost.utf8)

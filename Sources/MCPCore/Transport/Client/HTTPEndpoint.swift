@@ -6,6 +6,8 @@ struct HTTPEndpoint: Sendable, Hashable {
     }
 
     let place: Place
+    /// https.
+    let isSecure: Bool
     /// The path and the query.
     let target: String
     /// What stands in `Host`.
@@ -13,18 +15,15 @@ struct HTTPEndpoint: Sendable, Hashable {
     /// The endpoint in messages: `127.0.0.1:8808`, or the path of the socket.
     let name: String
 
-    /// Reads `http://HOST[:PORT][/PATH][?QUERY]`.
+    /// Reads `http://HOST[:PORT][/PATH][?QUERY]`, or the same with `https://`.
     init(url: String) throws(ClientError) {
         guard let mark = Self.find("://", in: url) else {
             throw ClientError(.invalidRequest, "\(url) is not a URL", hint: "write http://\(url)")
         }
         switch url[..<mark.lowerBound].lowercased() {
-        case "http": break
-        case "https":
-            throw ClientError(
-                .invalidRequest, "\(url): this version has no TLS, so https cannot be spoken",
-                hint: "use http:// to a server or a TLS proxy on this machine")
-        default: throw ClientError(.invalidRequest, "\(url): only http:// can be reached")
+        case "http": isSecure = false
+        case "https": isSecure = true
+        default: throw ClientError(.invalidRequest, "\(url): only http:// and https:// can be reached")
         }
         let rest = url[mark.upperBound...].prefix { $0 != "#" }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
@@ -37,7 +36,7 @@ struct HTTPEndpoint: Sendable, Hashable {
         }
         let bytes = ByteSlice(String(authority))
         let isValid = unsafe bytes.withBytes { Authority.isValid(unsafe ByteView($0), 0 ..< bytes.count) }
-        guard isValid, let (host, port) = Self.split(authority) else {
+        guard isValid, let (host, port) = Self.split(authority, isSecure ? 443 : 80) else {
             throw ClientError(.invalidRequest, "\(url): \(authority) is not HOST or HOST:PORT")
         }
         place = .host(host, port: port)
@@ -54,10 +53,19 @@ struct HTTPEndpoint: Sendable, Hashable {
                 "\(path): a socket's path has 1 to \(SocketAddress.maxUnixPathBytes) bytes and no NUL")
         }
         place = .unix(address)
+        isSecure = false
         self.target = target
         hostField = "localhost"
         name = path
         try Self.check(target)
+    }
+
+    var scheme: String { isSecure ? "https" : "http" }
+
+    /// Who the certificate must be for; nil without TLS.
+    var tlsHost: String? {
+        guard isSecure, case .host(let host, _) = place else { return nil }
+        return host
     }
 
     private static func check(_ target: String) throws(ClientError) {
@@ -69,14 +77,14 @@ struct HTTPEndpoint: Sendable, Hashable {
     }
 
     /// The host without brackets, and the port.
-    private static func split(_ authority: Substring) -> (String, UInt16)? {
+    private static func split(_ authority: Substring, _ defaultPort: UInt16) -> (String, UInt16)? {
         let afterHost =
             authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
         let colon = authority[afterHost...].firstIndex(of: ":")
         let host = authority[..<(colon ?? authority.endIndex)].filter { $0 != "[" && $0 != "]" }
-        guard let colon else { return (String(host), 80) }
+        guard let colon else { return (String(host), defaultPort) }
         let digits = authority[authority.index(after: colon)...]
-        if digits.isEmpty { return (String(host), 80) }
+        if digits.isEmpty { return (String(host), defaultPort) }
         guard let port = UInt16(digits), port > 0 else { return nil }
         return (String(host), port)
     }

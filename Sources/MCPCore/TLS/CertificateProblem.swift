@@ -1,0 +1,58 @@
+#if !canImport(Darwin)
+/// Why a server's certificate is not accepted, in words.
+struct CertificateProblem: Sendable {
+    let result: Int
+    let reason: String
+    let host: String
+    /// The server's certificate, then those of its issuers as far as they are known.
+    let chain: [OpenSSLCertificate]
+
+    private static let trustHint =
+        "if you trust it, give its certificate as trust file (mcp-client: --cacert FILE)"
+
+    var error: TLSError {
+        let (message, hint) = words
+        return TLSError(.certificate, message, details: ["nothing was sent"], hint: hint)
+    }
+
+    // The numbers are those of X509_verify_cert_error_string(3).
+    private var words: (String, String?) {
+        let leaf = chain.first
+        switch result {
+        case 9:
+            let early = chain.first { !$0.hasBegun } ?? leaf
+            return (
+                "\(whose(early)) is not valid before \(early?.begins ?? "a later day")",
+                "is the clock of this machine right?"
+            )
+        case 10:
+            let late = chain.first { $0.hasEnded } ?? leaf
+            return (
+                "\(whose(late)) expired on \(late?.ends ?? "an earlier day")",
+                "who runs the server has to renew it; or the clock of this machine is wrong"
+            )
+        case 18: return ("its certificate is self-signed, so that nobody vouches for it", Self.trustHint)
+        case 2, 19, 20, 21:
+            return (
+                "its certificate was issued by \(chain.last?.issuer ?? "somebody"), who is not trusted here",
+                Self.trustHint + "; what the system trusts comes with the package ca-certificates"
+            )
+        case 62, 64:
+            let hosts = leaf?.hosts ?? []
+            let names =
+                hosts.isEmpty
+                ? "no host at all (subject: \(leaf?.subject ?? "nobody"))" : hosts.joined(separator: ", ")
+            return (
+                "its certificate is for \(names), not for \(host)",
+                "is the address right? something between here and the server may also answer for it"
+            )
+        default: return ("its certificate is not accepted: \(reason)", nil)
+        }
+    }
+
+    private func whose(_ certificate: OpenSSLCertificate?) -> String {
+        guard let certificate, certificate.subject != chain.first?.subject else { return "its certificate" }
+        return "the certificate of its issuer (\(certificate.subject))"
+    }
+}
+#endif

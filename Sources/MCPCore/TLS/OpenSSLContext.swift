@@ -1,0 +1,66 @@
+#if !canImport(Darwin)
+/// What all connections of a provider share: the versions, and the certificates that are trusted.
+@safe final class OpenSSLContext: @unchecked Sendable {
+    // SAFETY: set once in `init`; OpenSSL counts the references of an SSL_CTX and locks it.
+    let pointer: OpaquePointer
+    let library: OpenSSLLibrary
+
+    private static let controlMode: Int32 = 33
+    private static let controlMinimumVersion: Int32 = 123
+    private static let tls12 = 0x0303
+    /// SSL_MODE_ENABLE_PARTIAL_WRITE, ACCEPT_MOVING_WRITE_BUFFER, AUTO_RETRY, RELEASE_BUFFERS.
+    private static let mode = 0x01 | 0x02 | 0x04 | 0x10
+    /// SSL_OP_NO_COMPRESSION: its size would tell what was encrypted.
+    private static let options: UInt64 = 1 << 17
+    private static let verifyPeer: Int32 = 1
+    /// RFC 7301 3.1: a length before each name.
+    private static let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
+
+    /// - Parameter trustFile: PEM; nil trusts what the system trusts.
+    init(_ library: OpenSSLLibrary, trustFile: String?) throws(TLSError) {
+        self.library = library
+        library.clearErrors()
+        guard let pointer = unsafe library.contextNew(library.clientMethod()) else {
+            throw TLSError(
+                .unavailable, "OpenSSL makes no context: \(library.takeError()?.text ?? "no reason")")
+        }
+        unsafe self.pointer = unsafe pointer
+        _ = unsafe library.contextControl(pointer, Self.controlMode, Self.mode, nil)
+        _ = unsafe library.contextSetOptions(pointer, Self.options)
+        unsafe library.contextSetVerify(pointer, Self.verifyPeer, nil)
+        let hasMinimum = unsafe library.contextControl(pointer, Self.controlMinimumVersion, Self.tls12, nil)
+        let hasProtocols = unsafe library.contextSetProtocols(
+            pointer, Self.protocols, UInt32(Self.protocols.count))
+        guard hasMinimum == 1, hasProtocols == 0 else {
+            throw TLSError(
+                .unavailable, "OpenSSL refuses its settings: \(library.takeError()?.text ?? "no reason")")
+        }
+        if let trustFile {
+            guard unsafe library.contextLoadTrust(pointer, trustFile, nil) == 1 else {
+                library.clearErrors()
+                throw Self.unreadable(trustFile)
+            }
+        } else {
+            // SSL_CERT_FILE and SSL_CERT_DIR, or the folder of the system. Without any, no server is trusted
+            // and the error of the handshake tells.
+            _ = unsafe library.contextDefaultTrust(pointer)
+        }
+        library.clearErrors()
+    }
+
+    deinit { unsafe library.contextFree(pointer) }
+
+    private static let maxTrustBytes = 64 << 20
+
+    private static func unreadable(_ file: String) -> TLSError {
+        do {
+            _ = try Files.read(file, maxBytes: maxTrustBytes)
+        } catch {
+            return TLSError(.trust, "the trust file \(file) cannot be read: \(error.reason)")
+        }
+        return TLSError(
+            .trust, "the trust file \(file) holds no certificate",
+            hint: "it has to be PEM: -----BEGIN CERTIFICATE-----")
+    }
+}
+#endif

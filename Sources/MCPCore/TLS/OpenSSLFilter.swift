@@ -1,0 +1,177 @@
+#if !canImport(Darwin)
+/// One connection through OpenSSL, between two buffers in memory (BIOs).
+@safe final class OpenSSLFilter: TLSFilter {
+    private static let controlServerName: Int32 = 55
+    /// X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS, NEVER_CHECK_SUBJECT: RFC 9110 4.3.4 takes no common name.
+    private static let hostFlags: UInt32 = 0x04 | 0x20
+    private static let wantRead: Int32 = 2
+    private static let wantWrite: Int32 = 3
+    private static let zeroReturn: Int32 = 6
+    private static let certificateRefused = 134
+    private static let maxPiece = Int(Int32.max)
+    /// The longest line of a peer that speaks no TLS that an error shows.
+    private static let maxSaid = 80
+
+    private let context: OpenSSLContext
+    private let library: OpenSSLLibrary
+    private let host: String
+    private let ssl: OpaquePointer
+    // Both belong to `ssl`.
+    private let received: OpaquePointer
+    private let toSend: OpaquePointer
+    private var isOpen = false
+    /// What came first: it shows what a peer speaks instead of TLS.
+    private var beginning: [UInt8] = []
+
+    init(_ context: OpenSSLContext, host: String) throws(TLSError) {
+        self.context = context
+        // A name may be written with its root's dot, a certificate never is.
+        let host = host.hasSuffix(".") ? String(host.dropLast()) : host
+        self.host = host
+        let library = context.library
+        self.library = library
+        library.clearErrors()
+        guard let ssl = unsafe library.sslNew(context.pointer) else { throw Self.noMemory }
+        unsafe self.ssl = unsafe ssl
+        guard let received = unsafe library.bioNew(library.memoryMethod()),
+            let toSend = unsafe library.bioNew(library.memoryMethod())
+        else {
+            unsafe library.sslFree(ssl)
+            throw Self.noMemory
+        }
+        unsafe self.received = unsafe received
+        unsafe self.toSend = unsafe toSend
+        unsafe library.sslSetBIO(ssl, received, toSend)
+        unsafe library.sslSetConnecting(ssl)
+        unsafe library.sslSetHostFlags(ssl, Self.hostFlags)
+        let isBound: Bool
+        if SocketAddress(numeric: host, port: 0) != nil {
+            // RFC 6066 3: no address in SNI.
+            isBound = unsafe library.setAddress(library.sslParameters(ssl), host) == 1
+        } else {
+            let named = unsafe host.withCString { name in
+                unsafe library.sslControl(
+                    ssl, Self.controlServerName, 0, UnsafeMutableRawPointer(mutating: name))
+            }
+            isBound = unsafe named == 1 && library.sslSetHost(ssl, host) == 1
+        }
+        // Without a host to check the certificate for, any certificate of anybody would do.
+        guard isBound else {
+            throw TLSError(.handshake, "\(host) cannot be the name of a TLS server")
+        }
+    }
+
+    deinit { unsafe library.sslFree(ssl) }
+
+    private static let noMemory = TLSError(.unavailable, "OpenSSL has no memory for a connection")
+
+    // MARK: TLSFilter
+
+    func handshake() throws(TLSError) -> Bool {
+        library.clearErrors()
+        let result = unsafe library.sslHandshake(ssl)
+        if result == 1 {
+            isOpen = true
+            beginning = []
+            return true
+        }
+        guard try mustWait(result) != nil else { return false }
+        throw TLSError(.connection, "the server ended the TLS handshake", details: ["nothing was sent"])
+    }
+
+    func receive(_ bytes: RawSpan) throws(TLSError) {
+        try unsafe bytes.withUnsafeBytes { (bytes) throws(TLSError) in
+            if !isOpen, beginning.count < Self.maxSaid {
+                unsafe beginning += bytes.prefix(Self.maxSaid - beginning.count)
+            }
+            var rest = unsafe bytes[...]
+            while unsafe !rest.isEmpty {
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(Self.maxPiece))
+                let taken = unsafe library.bioWrite(received, piece.baseAddress, Int32(piece.count))
+                guard taken > 0 else { throw Self.noMemory }
+                unsafe rest = unsafe rest.dropFirst(Int(taken))
+            }
+        }
+    }
+
+    func read(into room: inout MutableRawSpan) throws(TLSError) -> Int? {
+        library.clearErrors()
+        let count = unsafe room.withUnsafeMutableBytes { room in
+            unsafe library.sslRead(ssl, room.baseAddress, Int32(min(room.count, Self.maxPiece)))
+        }
+        if count > 0 { return Int(count) }
+        return try mustWait(count)
+    }
+
+    func write(_ bytes: RawSpan) throws(TLSError) -> Int {
+        library.clearErrors()
+        let count = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe library.sslWrite(ssl, bytes.baseAddress, Int32(min(bytes.count, Self.maxPiece)))
+        }
+        if count > 0 { return Int(count) }
+        // After the end of the peer's side too: reading tells of it.
+        _ = try mustWait(count)
+        return 0
+    }
+
+    func takeOutput(into room: inout MutableRawSpan) -> Int {
+        let count = unsafe room.withUnsafeMutableBytes { room in
+            unsafe library.bioRead(toSend, room.baseAddress, Int32(min(room.count, Self.maxPiece)))
+        }
+        return Int(max(count, 0))
+    }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        library.clearErrors()
+        _ = unsafe library.sslShutdown(ssl)
+        library.clearErrors()
+    }
+
+    // MARK: Errors
+
+    /// What a call that gave nothing means. Nil: the peer has to send more first. 0: it has ended its side.
+    private func mustWait(_ result: Int32) throws(TLSError) -> Int? {
+        switch unsafe library.sslError(ssl, result) {
+        case Self.wantRead, Self.wantWrite: return nil
+        case Self.zeroReturn: return 0
+        default: throw failure(library.takeError())
+        }
+    }
+
+    private func failure(_ error: (code: Int, text: String)?) -> TLSError {
+        let text = error?.text ?? "the peer broke the protocol"
+        if isOpen { return TLSError(.handshake, "TLS: \(text)") }
+        if error?.code == Self.certificateRefused { return certificateError() }
+        // RFC 8446 5.1: a record begins with its type, 20 to 24.
+        if let first = beginning.first, !(20 ... 24).contains(first) { return noTLS() }
+        return TLSError(
+            .handshake, "the TLS handshake failed: \(text)", details: ["nothing was sent"],
+            hint: "this client speaks TLS 1.2 and 1.3")
+    }
+
+    private func noTLS() -> TLSError {
+        let line = beginning.prefix { $0 >= 0x20 && $0 < 0x7F }
+        let said = line.isEmpty ? [] : ["it said: \(String(decoding: line, as: UTF8.self))"]
+        return TLSError(
+            .handshake, "the server speaks no TLS", details: said + ["nothing was sent"],
+            hint: "write http:// if that is what it speaks")
+    }
+
+    private func certificateError() -> TLSError {
+        let result = unsafe library.sslVerifyResult(ssl)
+        let reason =
+            unsafe library.verifyText(result).map { unsafe String(cString: $0) } ?? "error \(result)"
+        var chain: [OpenSSLCertificate] = []
+        // Kept by `ssl`, also when the verification failed.
+        let stack = unsafe library.sslVerifiedChain(ssl)
+        let count = unsafe stack == nil ? 0 : library.stackCount(stack)
+        for index in 0 ..< max(0, min(count, 10)) {
+            guard let certificate = unsafe library.stackItem(stack, index) else { continue }
+            unsafe chain.append(OpenSSLCertificate(certificate, library))
+        }
+        return CertificateProblem(result: result, reason: reason, host: host, chain: chain).error
+    }
+}
+#endif

@@ -1,0 +1,81 @@
+#if !canImport(Darwin)
+import Foundation
+import MCPCore
+import TLSFront
+import Testing
+
+@testable import MCPClientCLI
+
+/// mcp-client and a server behind a TLS proxy. Skipped where OpenSSL 3 is not installed.
+@Suite("mcp-client over https (needs libssl.so.3)", .serialized, .enabled(if: TLSFront.isAvailable))
+struct SecureServerTests {
+    private func withFront(
+        _ identity: TLSIdentity = .server, _ body: (_ port: UInt16, _ trustFile: String) async throws -> Void
+    ) async throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.stop() }
+        let front = try TLSFront(identity, to: UInt16(daemon.port))
+        defer { front.stop() }
+        let file = NSTemporaryDirectory() + "mcp-cli-tls-\(getpid())-\(daemon.port).pem"
+        try Data(TLSIdentity.authority.utf8).write(to: URL(fileURLWithPath: file))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try await body(front.port, file)
+    }
+
+    @Test func aTrustedServer() async throws {
+        try await withFront { port, file in
+            let url = "https://localhost:\(port)/mcp"
+            let outcome = try await ProgramRunner.client("--cacert", file, "call", url, "add", "a=2", "b=3")
+            #expect(outcome.code == 0)
+            #expect(outcome.stdout == "{\"sum\":5}\n")
+            #expect(outcome.stderr.isEmpty)
+            let byVariable = try await ProgramRunner.client(
+                "call", url, "add", "a=2", "b=3", environment: ["SSL_CERT_FILE": file])
+            #expect(byVariable.code == 0)
+            #expect(byVariable.stdout == "{\"sum\":5}\n")
+        }
+    }
+
+    @Test func aServerThatIsNotTrusted() async throws {
+        try await withFront { port, _ in
+            let outcome = try await ProgramRunner.client("--json", "tools", "https://localhost:\(port)/mcp")
+            #expect(outcome.code == 3)
+            #expect(outcome.stdout.isEmpty)
+            let lines = outcome.stderr.split(separator: "\n")
+            let first =
+                "error: cannot connect to localhost:\(port): its certificate was issued by "
+                + "CN=swift-mcp-core test CA, who is not trusted here"
+            #expect(lines.first.map { String($0) } == first)
+            #expect(lines.dropFirst().first == "  nothing was sent")
+            #expect(
+                lines.dropFirst(2).first?.hasPrefix("hint: if you trust it, give its certificate") == true)
+            #expect(outcome.stderr.contains(#""kind":"cannot_connect","code":3"#))
+        }
+    }
+
+    @Test func aCertificateForAnotherHost() async throws {
+        try await withFront(.other) { port, file in
+            let outcome = try await ProgramRunner.client(
+                "--cacert", file, "tools", "https://localhost:\(port)/mcp")
+            #expect(outcome.code == 3)
+            #expect(outcome.stderr.contains("its certificate is for other.example, "))
+        }
+    }
+
+    @Test func aServerWithoutTLS() async throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.stop() }
+        let outcome = try await ProgramRunner.client("tools", "https://localhost:\(daemon.port)/mcp")
+        #expect(outcome.code == 3)
+        #expect(outcome.stderr.contains("the server speaks no TLS"))
+        #expect(outcome.stderr.contains("hint: write http:// if that is what it speaks"))
+    }
+
+    @Test func aTrustFileThatIsNotThere() async throws {
+        let outcome = try await ProgramRunner.client(
+            "--cacert", "/nowhere/ca.pem", "tools", "https://localhost:1/mcp")
+        #expect(outcome.code == 2)
+        #expect(outcome.stderr.contains("the trust file /nowhere/ca.pem cannot be read: No such file"))
+    }
+}
+#endif
