@@ -43,7 +43,8 @@ struct Scenario: Sendable {
         }
     }
 
-    /// What is asked for is answered with the defaults of the form, and a value that fits where there is none.
+    /// What is asked for is answered with the defaults of the form, and a value that fits where there is
+    /// none.
     private static func answerQuestions(_ options: inout ClientOptions) {
         options.onElicit = { request in .accept(request.schema?.sample() ?? [:]) }
         options.onSample = { _ in

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A listening socket on 127.0.0.1 that gives every connection a thread of its own. Nothing on it blocks longer
-/// than 20 seconds.
+/// A listening socket on 127.0.0.1 that gives every connection a thread of its own. Nothing on it blocks
+/// longer than 20 seconds.
 public final class BareListener: Sendable {
     public let port: UInt16
     private let descriptor: Int32

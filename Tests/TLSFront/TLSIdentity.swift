@@ -5,11 +5,12 @@
 ///     openssl ecparam -name prime256v1 -genkey -noout -out NAME.key
 ///     openssl req -x509 -new -key ca.key -subj "/CN=swift-mcp-core test CA" -days 36500 \
 ///         -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign,cRLSign
-///     openssl req -new -key NAME.key -subj /CN=NAME | openssl x509 -req -CA ca.pem -CAkey ca.key -days 36500 \
-///         -extfile <(printf "subjectAltName=…\nbasicConstraints=CA:false\nextendedKeyUsage=serverAuth\n")
+///     openssl req -new -key NAME.key -subj /CN=NAME | openssl x509 -req -CA ca.pem -CAkey ca.key -days
+///     36500 \ -extfile <(printf
+///     "subjectAltName=…\nbasicConstraints=CA:false\nextendedKeyUsage=serverAuth\n")
 ///
-/// The expired one by `openssl ca -startdate 20200101000000Z -enddate 20210102000000Z`. The key of the authority
-/// was thrown away.
+/// The expired one by `openssl ca -startdate 20200101000000Z -enddate 20210102000000Z`. The key of the
+/// authority was thrown away.
 public struct TLSIdentity: Sendable {
     public let certificate: String
     public let key: String

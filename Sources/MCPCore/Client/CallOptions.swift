@@ -15,7 +15,8 @@ public struct CallOptions: Sendable {
     public var onTask: (@Sendable (TaskInfo) -> Void)?
     /// Further members of the request's `_meta`. An answer to a request with some is not kept.
     public var meta: JSONObject
-    /// Whether an answer will do that was kept and is still fresh (2026-07-28); else the server is asked: true.
+    /// Whether an answer will do that was kept and is still fresh (2026-07-28); else the server is asked:
+    /// true.
     public var usesCache = true
 
     /// A subscription: neither silence nor time ends it.

@@ -55,10 +55,11 @@ public struct ClientOptions: Sendable {
     public var logLevel: LoggingLevel?
     /// Rounds of questions that one call may take: 10. One more fails it with `.inputRequired`.
     public var maxRounds: Int
-    /// Whether lists and resources are kept for as long as the server allows (2026-07-28, `ttlMs`): true. At most
-    /// 1,000 answers, 16 MiB in all, 4 MiB each, for 24 hours.
+    /// Whether lists and resources are kept for as long as the server allows (2026-07-28, `ttlMs`): true.
+    /// At most 1,000 answers, 16 MiB in all, 4 MiB each, for 24 hours.
     public var cache: Bool
-    /// Whether structured results are checked against the tool's output schema, when the tool was listed: true.
+    /// Whether structured results are checked against the tool's output schema, when the tool was listed:
+    /// true.
     public var checksOutput: Bool
     /// Extensions that are declared, with their settings (CAP-04).
     public var extensions: JSONObject

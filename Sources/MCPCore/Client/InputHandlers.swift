@@ -4,9 +4,9 @@ struct InputHandlers: Sendable {
 
     /// The answer to one request, as JSON in the words of the revision.
     ///
-    /// - Throws: -32601 without a handler, or in a revision that has no such question; -32602 for what was not declared, for uses of tools that do not match
-    ///   their results, and for an answer that does not fit its form; -1 when the model is refused (SAMP-15); the
-    ///   `MCPError` that a handler throws.
+    /// - Throws: -32601 without a handler, or in a revision that has no such question; -32602 for what was
+    ///   not declared, for uses of tools that do not match their results, and for an answer that does not
+    ///   fit its form; -1 when the model is refused (SAMP-15); the `MCPError` that a handler throws.
     func answer(_ request: InputRequest, for revision: Revision) async throws(MCPError) -> JSONValue {
         switch request.kind {
         case .elicit(let question): return try await elicit(question, revision).json

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What the lists of tools have shown and calls need: which arguments are repeated in headers (HDR-15), and what
-/// results look like (TOOL-15).
+/// What the lists of tools have shown and calls need: which arguments are repeated in headers (HDR-15), and
+/// what results look like (TOOL-15).
 final class KnownTools: Sendable {
     /// Tools that are remembered; the calls of further ones are made without this knowledge.
     static let maximumTools = 10_000
@@ -60,8 +60,8 @@ final class KnownTools: Sendable {
         return entry.headers == nil && entry.schemaBytes == 0 ? nil : entry
     }
 
-    /// The tools are others now: results are not held against schemas of the past. Headers stay; a server that
-    /// wants others says so (HDR-26).
+    /// The tools are others now: results are not held against schemas of the past. Headers stay; a server
+    /// that wants others says so (HDR-26).
     func forgetOutputs() {
         state.withLock { state in
             for name in state.entries.keys {

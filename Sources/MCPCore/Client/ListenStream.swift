@@ -29,7 +29,8 @@ final class ListenStream: Sendable {
 
     /// Subscribes and returns when the server has said what it tells of.
     ///
-    /// - Throws: what the server refuses it with; `ClientError` when it says nothing for the client's time-out.
+    /// - Throws: what the server refuses it with; `ClientError` when it says nothing for the client's
+    ///   time-out.
     func open() async throws {
         state.withLock { state in
             state.isAcknowledged = false

@@ -3,9 +3,9 @@ extension MCPClient {
 
     /// Calls a tool. A tool that failed is a result whose `isError` is true, not an error.
     ///
-    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came, and
-    ///   of the kind `.protocolViolation`, with `result`, when the result does not fit the output schema of a tool
-    ///   that was listed (`ClientOptions.checksOutput`).
+    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer
+    ///   came, and of the kind `.protocolViolation`, with `result`, when the result does not fit the output
+    ///   schema of a tool that was listed (`ClientOptions.checksOutput`).
     public func callTool(
         _ name: String, _ arguments: JSONObject = [:], options: CallOptions = CallOptions()
     ) async throws -> CallToolResult {

@@ -81,7 +81,8 @@ extension MCPClient {
         return ResultCache.Key(method, params)
     }
 
-    /// Lists the tools anew after the server missed a header; true when the call would now have others (HDR-26).
+    /// Lists the tools anew after the server missed a header; true when the call would now have others
+    /// (HDR-26).
     private func learnsOtherHeaders(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) async -> Bool {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Answers of a server that stay true for a while: lists, resources and what it says of itself, each for as long
-/// as the server allows (server/utilities/caching).
+/// Answers of a server that stay true for a while: lists, resources and what it says of itself, each for as
+/// long as the server allows (server/utilities/caching).
 ///
 /// A cache belongs to one client, and so to one principal: whom an answer may be shared with does not matter
 /// (CACHE-08, CACHE-14).
@@ -28,8 +28,8 @@ final class ResultCache: Sendable {
         /// Of `resources/read`.
         let uri: String?
 
-        /// Nil for a question whose answer is not kept: of another method, or one that says more than what it asks
-        /// for, as the second round of questions does (CACHE-04).
+        /// Nil for a question whose answer is not kept: of another method, or one that says more than what
+        /// it asks for, as the second round of questions does (CACHE-04).
         init?(_ method: String, _ params: JSONObject) {
             guard ResultCache.methods.contains(method),
                 !params.keys.contains(where: { ["inputResponses", "requestState", "_meta"].contains($0) })
@@ -40,7 +40,8 @@ final class ResultCache: Sendable {
         }
     }
 
-    /// What an answer is compared with before it is kept: a change that was told meanwhile makes it an old one.
+    /// What an answer is compared with before it is kept: a change that was told meanwhile makes it an old
+    /// one.
     struct Ticket: Sendable {
         fileprivate let key: Key
         fileprivate let changes: Int

@@ -103,8 +103,8 @@ public final class Subscription: AsyncSequence, Sendable {
         let subscription: Subscription
 
         /// The next change, or nil when the subscription has ended.
-        /// - Throws: `ClientError` when the connection is gone for good, `CancellationError` when the reading task
-        ///   was cancelled.
+        /// - Throws: `ClientError` when the connection is gone for good, `CancellationError` when the
+        ///   reading task was cancelled.
         public mutating func next() async throws -> ServerChange? { try await subscription.next() }
     }
 

@@ -8,9 +8,9 @@ import Glibc
 
 /// Tells what changes beneath a directory (inotify(7)).
 ///
-/// Changes are collected for a moment, so that a program that writes a hundred files is told of once. A directory
-/// that is removed, or replaced by another one, is watched again once it is back. Linux only; elsewhere it cannot
-/// be made.
+/// Changes are collected for a moment, so that a program that writes a hundred files is told of once. A
+/// directory that is removed, or replaced by another one, is watched again once it is back. Linux only;
+/// elsewhere it cannot be made.
 package final class DirectoryWatch: @unchecked Sendable {
     // SAFETY: `state` is touched on `queue` only, after `init` has returned.
 
@@ -56,8 +56,8 @@ package final class DirectoryWatch: @unchecked Sendable {
         /// Nil while there is none at its path.
         var tree: RootDirectory?
         var directories: [Int32: String] = [:]
-        /// The watch of the directory that the root stands in: what is removed tells of it only when nobody has
-        /// it open any more, and we have.
+        /// The watch of the directory that the root stands in: what is removed tells of it only when nobody
+        /// has it open any more, and we have.
         var parent: Int32 = -1
         var pending = Changes()
         var isScheduled = false

@@ -44,8 +44,8 @@ package final class RootDirectory: Sendable {
         #endif
     }
 
-    /// Whether the directory still stands at its path: false once it was removed or renamed, and when another one
-    /// stands there now.
+    /// Whether the directory still stands at its path: false once it was removed or renamed, and when
+    /// another one stands there now.
     package var isInPlace: Bool {
         var there = stat()
         guard unsafe stat(path, &there) == 0, let own = try? Syscalls.status(directory.rawValue) else {

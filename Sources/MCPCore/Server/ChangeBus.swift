@@ -30,14 +30,14 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 
 /// Brings changes to those who subscribed: one bus for every transport and every revision (DUAL-24).
 ///
-/// Changes are collected for a moment, so that a burst is told once: one change per list, per resource and per
-/// task.
+/// Changes are collected for a moment, so that a burst is told once: one change per list, per resource and
+/// per task.
 final class ChangeBus: Sendable {
     /// How long changes are collected.
     static let moment = DispatchTimeInterval.milliseconds(20)
-    /// Different resources that one moment can hold; beyond them subscribers are told that the list of resources
-    /// and each that they watch changed, which makes them look for themselves. Lists are three, and tasks as many
-    /// as there are.
+    /// Different resources that one moment can hold; beyond them subscribers are told that the list of
+    /// resources and each that they watch changed, which makes them look for themselves. Lists are three,
+    /// and tasks as many as there are.
     static let maximumPending = 1_024
 
     private struct State {

@@ -16,8 +16,8 @@ extension MCPServer {
     /// Tells those who watch this resource that its contents changed.
     public func resourceUpdated(_ uri: String) { dispatcher.subscriptions.bus.publish(.resource(uri)) }
 
-    /// Tells subscribers that the list of resources, and every resource that they watch, may have changed: more
-    /// happened than can be named.
+    /// Tells subscribers that the list of resources, and every resource that they watch, may have changed:
+    /// more happened than can be named.
     package func anyResourceChanged() {
         resourcesChanged()
         dispatcher.subscriptions.bus.publish(.anyResource)
@@ -58,8 +58,8 @@ extension MCPServer {
 
     /// Changes what is offered and tells subscribers which lists are others now.
     ///
-    /// - Parameter isReplacement: whether a list may be another one with the same number of entries. Comparing
-    ///   takes as long as writing all lists.
+    /// - Parameter isReplacement: whether a list may be another one with the same number of entries.
+    ///   Comparing takes as long as writing all lists.
     func update(
         isReplacement: Bool = false, _ change: (inout Registry.Draft) throws(RegistrationError) -> Void
     ) throws(RegistrationError) {

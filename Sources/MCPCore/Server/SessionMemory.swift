@@ -6,8 +6,8 @@ import Synchronization
 /// A session id is good without it (any instance with the same key serves it); what was asked for on another
 /// instance is then not known here.
 final class SessionMemory: Sendable {
-    /// Sessions that are remembered; of those that nobody listens for, the ones that asked for something longest
-    /// ago make room.
+    /// Sessions that are remembered; of those that nobody listens for, the ones that asked for something
+    /// longest ago make room.
     static let maximumSessions = 10_000
     /// Resources that one session watches; one more is refused.
     static let maximumURIs = 1_024
@@ -98,8 +98,8 @@ final class SessionMemory: Sendable {
 
     /// A stream for messages of the server, which is now the newest of its session.
     ///
-    /// Streams that nobody reads make room: what their clients missed is kept for them, and what comes from now
-    /// on goes to this one.
+    /// Streams that nobody reads make room: what their clients missed is kept for them, and what comes from
+    /// now on goes to this one.
     func attach(_ stream: any SessionStream, to scope: UInt64) {
         change(scope) { session in
             session.streams.removeAll { $0 === stream || !$0.isLive }
@@ -124,8 +124,8 @@ final class SessionMemory: Sendable {
         for stream in session?.streams ?? [] { stream.end() }
     }
 
-    /// Sends a message of the server on one stream of the session, and on no other (LEG-16): the newest that is
-    /// read, else the newest that a client may come back for. Dropped when there is none.
+    /// Sends a message of the server on one stream of the session, and on no other (LEG-16): the newest
+    /// that is read, else the newest that a client may come back for. Dropped when there is none.
     func send(_ message: @autoclosure () -> ByteSlice, to scope: UInt64) {
         let streams = state.withLock { $0.sessions[scope]?.streams ?? [] }
         guard let stream = streams.last(where: \.isLive) ?? streams.last(where: { !$0.isForgotten }) else {

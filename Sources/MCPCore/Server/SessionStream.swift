@@ -1,4 +1,5 @@
-/// A way for messages of the server to a client of the handshake revisions, beside the answers to its requests.
+/// A way for messages of the server to a client of the handshake revisions, beside the answers to its
+/// requests.
 protocol SessionStream: AnyObject, Sendable {
     /// Whether somebody reads it now.
     var isLive: Bool { get }

@@ -1,5 +1,6 @@
-/// Which arguments of a tool a client repeats as `Mcp-Param-*` headers: worked out by a server when the tool is
-/// registered, by a client when it is listed (streamable HTTP "Custom Headers from Tool Parameters").
+/// Which arguments of a tool a client repeats as `Mcp-Param-*` headers: worked out by a server when the
+/// tool is registered, by a client when it is listed (streamable HTTP "Custom Headers from Tool
+/// Parameters").
 struct HeaderPlan: Sendable {
     /// An annotation that makes the whole tool unusable over HTTP.
     struct Invalid: Error, CustomStringConvertible {

@@ -73,8 +73,8 @@ final class MockServer: Sendable {
         return "event: message\ndata: \(message.serialized())\n\n"
     }
 
-    /// Runs a scenario of the client against this server and checks each of its messages against the schema of
-    /// the revision, as the suite does in `wire-schema-valid`.
+    /// Runs a scenario of the client against this server and checks each of its messages against the schema
+    /// of the revision, as the suite does in `wire-schema-valid`.
     func run(
         _ scenario: String, at url: String? = nil, context: JSONValue? = nil,
         _ location: SourceLocation = #_sourceLocation

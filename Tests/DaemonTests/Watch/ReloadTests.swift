@@ -11,7 +11,8 @@ import Glibc
 #endif
 
 #if os(Linux)
-/// Changes of directories and of the configuration, with the real program, over both transports, in both eras.
+/// Changes of directories and of the configuration, with the real program, over both transports, in both
+/// eras.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ReloadTests {
     struct Way: Sendable, CustomTestStringConvertible {
         let isStdio: Bool

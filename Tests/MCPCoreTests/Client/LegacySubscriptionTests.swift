@@ -41,7 +41,8 @@ import Testing
         SubscriptionFilter(resourceURIs: uris)
     }
 
-    // RES-11, RES-12, RES-13, TOOL-21, DUAL-24: only what the server declares can be told, and only who asked hears it.
+    // RES-11, RES-12, RES-13, TOOL-21, DUAL-24: only what the server declares can be told, and only who
+    // asked hears it.
     @Test func whatIsTold() async throws {
         let transport = Self.peer()
         let client = try await MCPClient.connect(transport.target)

@@ -5,7 +5,8 @@ import Testing
 
 /// What a client keeps of a server's answers, and how long (server/utilities/caching).
 @Suite(.timeLimit(.minutes(1))) struct ResultCacheTests {
-    /// A server whose lists are fresh for `ttl` milliseconds; its tools are named by how often they were listed.
+    /// A server whose lists are fresh for `ttl` milliseconds; its tools are named by how often they were
+    /// listed.
     private final class Peer: Sendable {
         let clock = ManualClock()
         let transport: ScriptedTransport
@@ -88,7 +89,8 @@ import Testing
         #expect(await clientError { _ = try await client.listTools() }?.kind == .connectionClosed)
     }
 
-    // CACHE-05: absent, zero, negative or no number at all: stale at once. CACHE-14: without a scope it is private.
+    // CACHE-05: absent, zero, negative or no number at all: stale at once. CACHE-14: without a scope it is
+    // private.
     @Test(arguments: [nil, "0", "-1", "1.5", #""60000""#, "null"] as [String?])
     func notKept(_ ttl: String?) async throws {
         let peer = try await Peer(ttl: ttl)

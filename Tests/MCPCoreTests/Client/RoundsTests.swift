@@ -313,7 +313,8 @@ import Testing
         await client.close()
     }
 
-    // CAP-01, CAP-04, CAP-06, ELIC-01, SAMP-01, ROOT-01, TASK-01: each request says what there are handlers for.
+    // CAP-01, CAP-04, CAP-06, ELIC-01, SAMP-01, ROOT-01, TASK-01: each request says what there are handlers
+    // for.
     @Test(arguments: [
         (false, false, false, false, "{}"), (true, false, false, false, #"{"elicitation":{"form":{}}}"#),
         (false, true, false, false, #"{"sampling":{}}"#), (false, false, true, false, #"{"roots":{}}"#),

@@ -161,7 +161,8 @@ import Testing
         await client.close()
     }
 
-    // JRPC-18: one does not wait for the other; more than the limit are not taken, and afterwards there is room.
+    // JRPC-18: one does not wait for the other; more than the limit are not taken, and afterwards there is
+    // room.
     @Test func manyAtOnce() async throws {
         let release = Gate()
         let (client, transport) = try await Self.connect(
@@ -227,7 +228,8 @@ import Testing
         #expect(cancelled.isOpen)
     }
 
-    // ROOT-01, ROOT-03, SAMP-01, ELIC-01, CAP-09, CAP-10, LIFE-02: in `initialize`, in the words of the revision.
+    // ROOT-01, ROOT-03, SAMP-01, ELIC-01, CAP-09, CAP-10, LIFE-02: in `initialize`, in the words of the
+    // revision.
     @Test(arguments: [
         ("2024-11-05", #"{"roots":{"listChanged":true},"sampling":{}}"#),
         ("2025-03-26", #"{"roots":{"listChanged":true},"sampling":{}}"#),

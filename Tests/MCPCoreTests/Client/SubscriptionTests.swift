@@ -124,7 +124,8 @@ import Testing
 
     // MARK: Changes
 
-    // SUB-05, SUB-07, STDIO-09, AMB-10: by the id of the subscription, with its type; several at the same time.
+    // SUB-05, SUB-07, STDIO-09, AMB-10: by the id of the subscription, with its type; several at the same
+    // time.
     @Test func severalAtOnce() async throws {
         let transport = Self.peer([Self.acknowledged()])
         let client = try await MCPClient.connect(transport.target)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import MCPCore
 
-/// Our client against our server, over every leg, in every revision: questions, tasks, subscriptions, kept answers.
+/// Our client against our server, over every leg, in every revision: questions, tasks, subscriptions, kept
+/// answers.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ClientInteractionTests {
     private static func options(_ change: (inout ClientOptions) -> Void = { _ in }) -> ClientOptions {
         var options = ClientOptions()
@@ -40,7 +41,8 @@ import Testing
 
     // MARK: Questions
 
-    // DUAL-23, MRTR-14, TOOL-25, PROM-07, RES-09, ELIC-11, SAMP-07, ROOT-02: the same handlers in each revision.
+    // DUAL-23, MRTR-14, TOOL-25, PROM-07, RES-09, ELIC-11, SAMP-07, ROOT-02: the same handlers in each
+    // revision.
     @Test(arguments: Setting.all) func questions(_ setting: Setting) async throws {
         let asking = try AskingServer()
         try await Self.withOwnClient(setting, asking.server) { client in
@@ -89,7 +91,8 @@ import Testing
         }
     }
 
-    // MRTR-18, SAMP-15, AMB-16: in the handshake revisions the server hears why; in 2026-07-28 the call ends here.
+    // MRTR-18, SAMP-15, AMB-16: in the handshake revisions the server hears why; in 2026-07-28 the call
+    // ends here.
     @Test(arguments: Setting.all) func aHandlerThatThrows(_ setting: Setting) async throws {
         let asking = try AskingServer()
         let options = Self.options { $0.onRoots = { throw MCPError(code: 4711, message: "none of it") } }

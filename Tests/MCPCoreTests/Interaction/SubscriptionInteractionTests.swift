@@ -39,7 +39,8 @@ import Testing
         }
     }
 
-    // SUB-02, SUB-03, RES-14: what the server does not have is left out; members that nobody knows are ignored.
+    // SUB-02, SUB-03, RES-14: what the server does not have is left out; members that nobody knows are
+    // ignored.
     @Test(arguments: Setting.modern) func whatIsHonoured(_ setting: Setting) async throws {
         let server = MCPServer("s", version: "1")
         server.tool("t", "T") { "" }
@@ -157,7 +158,8 @@ import Testing
         }
     }
 
-    // SUB-07, SUB-08: several at once, each with its own filter and its own tag; and a client's ids are its own.
+    // SUB-07, SUB-08: several at once, each with its own filter and its own tag; and a client's ids are its
+    // own.
     @Test(arguments: Setting.modern) func several(_ setting: Setting) async throws {
         let server = try TestServer().server
         try await withServer(setting, server) { served in

@@ -92,7 +92,8 @@ import Testing
         #expect(!bus.hasSubscribers)
     }
 
-    // LEG-16: streams that open and end at once leave no second subscriber behind, which would tell all twice.
+    // LEG-16: streams that open and end at once leave no second subscriber behind, which would tell all
+    // twice.
     @Test func streamsThatComeAndGoAtOnce() async {
         let bus = ChangeBus()
         let memory = SessionMemory(bus: bus)

@@ -377,7 +377,8 @@ import Testing
         }
     }
 
-    // JRPC-26, LEG-20, LEG-21: another instance with the same key goes on with a session; its events are gone.
+    // JRPC-26, LEG-20, LEG-21: another instance with the same key goes on with a session; its events are
+    // gone.
     @Test func anotherInstance() async throws {
         var options = ServerOptions()
         options.stateKey = [UInt8](repeating: 3, count: 32)
@@ -408,7 +409,8 @@ import Testing
         }
     }
 
-    // Several addresses of one server are one endpoint: what is opened here goes on there, and ends everywhere.
+    // Several addresses of one server are one endpoint: what is opened here goes on there, and ends
+    // everywhere.
     @Test func severalAddresses() async throws {
         let directory = TemporaryDirectory()
         let server = try TestServer().server

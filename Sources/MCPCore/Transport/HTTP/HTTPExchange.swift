@@ -148,7 +148,8 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         stream?.release(retryAfter: retry)
     }
 
-    /// Ends the response behind an event that says when to come back, and for what. From any thread, as `write`.
+    /// Ends the response behind an event that says when to come back, and for what. From any thread, as
+    /// `write`.
     func endStream(after id: String, retryAfter retry: Duration) {
         let milliseconds = Int(clamping: retry.milliseconds)
         loop.execute { [self] in
@@ -199,8 +200,8 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         }
     }
 
-    /// An event of a stream that this connection writes. From any thread; never at once, so that whoever holds
-    /// the lock of the stream may call it.
+    /// An event of a stream that this connection writes. From any thread; never at once, so that whoever
+    /// holds the lock of the stream may call it.
     func write(_ id: String, _ data: ByteSlice) {
         loop.execute { [self] in
             guard let connection = waiting else { return }

@@ -3,8 +3,8 @@ import Synchronization
 /// The events of one stream of a session, kept for a client that comes back for them (2025-11-25
 /// basic/transports "Resumability and Redelivery").
 ///
-/// It outlives the connection that it began on: a disconnect is no cancel in a session (LEG-09), so events go on
-/// being kept, and the connection that takes the stream up again gets what it missed.
+/// It outlives the connection that it began on: a disconnect is no cancel in a session (LEG-09), so events
+/// go on being kept, and the connection that takes the stream up again gets what it missed.
 final class ResumableStream: SessionStream {
     struct Event: Sendable {
         let number: Int
@@ -112,8 +112,8 @@ final class ResumableStream: SessionStream {
         }
     }
 
-    /// What came after an event, for the writer that takes the stream up now; nil when some of it is gone. Who
-    /// wrote it before has nothing more to write.
+    /// What came after an event, for the writer that takes the stream up now; nil when some of it is gone.
+    /// Who wrote it before has nothing more to write.
     func takeUp(after number: Int, by writer: HTTPExchange) -> (events: [Event], isEnded: Bool)? {
         state.withLock { state in
             guard number >= state.dropped, number < state.next else { return nil }

@@ -66,8 +66,8 @@ final class SessionStreams: Sendable {
         return forgotten
     }
 
-    /// The stream that an event id names, and the number of the event; nil for an id of another session, and for
-    /// one whose stream is forgotten (LEG-20).
+    /// The stream that an event id names, and the number of the event; nil for an id of another session,
+    /// and for one whose stream is forgotten (LEG-20).
     func find(_ eventID: ByteSlice, in scope: UInt64) -> (stream: ResumableStream, number: Int)? {
         guard eventID.count <= 64 else { return nil }
         let parts = String(eventID).split(separator: "-", omittingEmptySubsequences: false)
