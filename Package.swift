@@ -42,6 +42,7 @@ let package = Package(
             name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
         .executableTarget(name: "example-asking", dependencies: ["MCPCore"], path: "Examples/Asking"),
         .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
+        .executableTarget(name: "example-inventory", dependencies: ["MCPCore"], path: "Examples/Inventory"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront"], swiftSettings: settings),
@@ -64,6 +65,7 @@ let package = Package(
             dependencies: [
                 "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
                 "example-behind-own-http", "example-forecast", "example-reports", "example-asking",
+                "example-inventory",
             ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -11,10 +11,11 @@ declare -A uses=(
     [Events]="Platform Bytes" [TLS]="Platform Bytes"
     [JSONRPC]="JSON" [Schema]="JSON"
     [Protocol]="JSONRPC Schema"
-    [Wire]="Protocol Crypto"
+    [Wire]="Protocol Crypto" [Tools]="Protocol"
     [Server]="Wire Platform" [Client]="Wire Platform"
     [Auth]="HTTP Protocol Crypto"
     [Transport]="Server Client Auth HTTP Events TLS"
+    [Harness]="Tools Transport"
 )
 
 closure() { # FOLDER: the folder and everything below it

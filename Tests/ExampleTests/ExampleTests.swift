@@ -145,6 +145,19 @@ import Testing
         await client.close()
     }
 
+    @Test(arguments: [false, true]) func inventory(_ approves: Bool) async throws {
+        let outcome = try await ExampleProgram.run(
+            "example-inventory", approves ? ["--yes"] : [])
+        let denied = "delete_item was not allowed: the user said no"
+        #expect(
+            outcome.output.split(separator: "\n") == [
+                "lookup_item: completed, 0 of RICE-1K are in store.",
+                #"may delete_item change or delete something that may not come back? {"sku":"RICE-1K"}"#,
+                approves ? "delete_item: completed, RICE-1K is gone." : "delete_item: denied, \(denied)",
+                "Done: " + (approves ? "RICE-1K is gone." : denied),
+            ])
+    }
+
     @Test func behindOwnHTTP() async throws {
         let program = try ExampleProgram.start("example-behind-own-http")
         defer { program.stop() }

@@ -74,6 +74,14 @@ struct HTTPClientFields: Sendable {
         return try adding(to: fields)
     }
 
+    /// The fields of a POST to a server that need not speak MCP.
+    func post() throws(HeaderFields.InvalidField) -> HeaderFields {
+        var fields = HeaderFields()
+        try fields.append("Content-Type", "application/json")
+        try fields.append("Accept", "text/event-stream")
+        return try adding(to: fields)
+    }
+
     /// The fields of the DELETE that ends a session.
     func deletion(_ session: String, _ revision: Revision?) throws(HeaderFields.InvalidField) -> HeaderFields
     {

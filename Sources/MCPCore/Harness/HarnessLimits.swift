@@ -1,0 +1,20 @@
+/// What one harness may use.
+public struct HarnessLimits: Sendable, Hashable {
+    /// Rounds of tool calls for one message: 6. A model that wants more ends with `toolLoopLimitExceeded`.
+    public var rounds = 6
+    /// Calls in one round: 32. Those beyond it are not made, and the model is told.
+    public var callsPerRound = 32
+    /// Calls at the same time: 8.
+    public var concurrentCalls = 8
+    /// How much of one result the model gets: 100,000 bytes. The rest is cut off, and the model is told.
+    public var resultBytes = 100_000
+    /// The text and the arguments of one answer of the model: 16 MiB. More ends the turn.
+    public var responseBytes = 16 << 20
+    /// How long a tool may take: 60 s. Then it is cancelled and has failed.
+    public var toolTimeout: Duration? = .seconds(60)
+    /// How long an approval may take: no limit. After it the call is denied.
+    public var approvalTimeout: Duration?
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,69 @@
+import Synchronization
+
+/// Asks for approvals, one at a time, in the order in which they came.
+actor ApprovalDesk {
+    private let handler: ApprovalHandler?
+    var hasHandler: Bool { handler != nil }
+    private let decisions: RememberedDecisions
+    private let timeout: Duration?
+    private var isAsking = false
+    private var waiting: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+    private var lastID = 0
+
+    init(_ handler: ApprovalHandler?, _ decisions: RememberedDecisions, timeout: Duration?) {
+        self.handler = handler
+        self.decisions = decisions
+        self.timeout = timeout
+    }
+
+    /// - Parameter announce: called when it is this question's turn, before the handler.
+    /// - Throws: `CancellationError` when the caller gives up.
+    func decide(
+        _ request: ApprovalRequest, _ announce: @Sendable (ApprovalRequest) -> Void
+    ) async throws -> ApprovalDecision {
+        let key = DecisionKey(source: request.invocation.source, tool: request.tool)
+        try await turn()
+        defer { next() }
+        // The question before may have been about the same tool.
+        if decisions.holds(key) { return .approved() }
+        announce(request)
+        guard let handler else { return .denied(reason: "nobody is there to approve it") }
+        let decision: ApprovalDecision
+        do {
+            decision = try await Race.run(within: timeout) { await handler(request) }
+        } catch is Race.TimedOut {
+            return .denied(reason: "nobody approved it in time")
+        }
+        if case .approved(let scope) = decision { decisions.keep(key, scope) }
+        return decision
+    }
+
+    // MARK: One at a time
+
+    private func turn() async throws {
+        guard isAsking else {
+            isAsking = true
+            return
+        }
+        lastID += 1
+        let id = lastID
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation {
+                (continuation: CheckedContinuation<Void, any Error>) in
+                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+                waiting.append((id, continuation))
+            }
+        } onCancel: {
+            Task { await self.giveUp(id) }
+        }
+    }
+
+    private func giveUp(_ id: Int) {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
+        waiting.remove(at: index).continuation.resume(throwing: CancellationError())
+    }
+
+    private func next() {
+        if waiting.isEmpty { isAsking = false } else { waiting.removeFirst().continuation.resume() }
+    }
+}
