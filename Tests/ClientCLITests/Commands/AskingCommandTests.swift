@@ -69,6 +69,7 @@ import Testing
 
     // MARK: The person
 
+    // ELIC-09
     @Test(arguments: revisions) func aPersonFillsInTheForm(revision: String) async throws {
         let outcome = try await harness(typed: ["", "A", "Ada", "lots", "13", "3", "2", "yes", "", "y"]).run(
             "--protocol", revision, "call", Self.target, "book")
@@ -99,7 +100,7 @@ import Testing
         if typed.contains("e") { #expect(outcome.stdout.contains(#""people":4"#)) }
     }
 
-    // ELIC-17, ELIC-18, ELIC-19
+    // ELIC-14, ELIC-17, ELIC-18, ELIC-19
     @Test(arguments: [("y", "accept"), ("d", "decline"), ("", "cancel")])
     func aPageToVisit(typed: String, action: String) async throws {
         let outcome = try await harness(typed: [typed]).run("call", Self.target, "pay")

@@ -65,6 +65,7 @@ import Testing
         #expect(call.head.hasPrefix("POST /mcp HTTP/1.1\r\n"))
         #expect(call.header("host") == peer.endpoint)
         #expect(call.header("content-type") == "application/json")
+        // HTTPC-02, HTTPC-03
         #expect(call.header("accept") == "application/json, text/event-stream")
         #expect(call.header("mcp-protocol-version") == "2026-07-28")
         #expect(call.header("mcp-method") == "tools/call")

@@ -54,13 +54,14 @@ import Testing
     private static let sampleWithTools =
         #"{"messages":[],"maxTokens":9,"tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#
 
-    // LIFE-10, JRPC-18, ELIC-04, ELIC-10, SAMP-07, ROOT-02: with the id as it came.
+    // LIFE-10, JRPC-18, ELIC-04, ELIC-10, SAMP-07, ROOT-02, ROOT-05: with the id as it came.
     @Test(arguments: ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
     func answered(_ version: String) async throws {
         let (client, transport) = try await Self.connect(version)
         #expect(await Self.answer(transport, "ping", id: "7")?["result"]?.value == [:])
         let roots = await Self.answer(transport, "roots/list", id: #""r""#)
         #expect(roots?["result"]?["roots"]?[0]?["uri"]?.string == "file:///a")
+        #expect(roots?["result"]?["roots"]?.elements?.count == 1)
         let sampled = await Self.answer(transport, "sampling/createMessage", Self.sample, id: "-1")
         // Several blocks are for 2025-11-25; before there is one.
         #expect((sampled?["result"]?["content"]?.kind == .array) == (version == "2025-11-25"))

@@ -145,7 +145,7 @@ import Glibc
         #expect(read.map(\.text) == ["ok", "3 of 4", #"{"left":3}"#])
     }
 
-    // H20
+    // H20, SAMP-10
     @Test(arguments: [(nil, 6), (2, 2), (0, 0)] as [(Int?, Int)])
     func roundsAreLimited(_ given: Int?, _ limit: Int) async throws {
         let model = ScriptedModel(.calls(("lookup_item", HarnessFixture.askFor)))

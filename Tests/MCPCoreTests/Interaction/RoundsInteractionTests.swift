@@ -41,6 +41,8 @@ import Testing
                 #expect(reply.status == setting.status(200))
                 state = try #require(reply.result?["requestState"]?.value)
             }
+            // MRTR-19: one message for each, and nothing behind it.
+            #expect(client.heard.count == 5)
             var answers = Self.ada
             answers["unknown"] = [1, 2, 3]
             let last = await client.request("tools/call", params(.object(answers), state))
@@ -102,7 +104,7 @@ import Testing
         }
     }
 
-    // MRTR-09, MRTR-10
+    // MRTR-09, MRTR-10, ELIC-21, ELIC-23
     @Test(arguments: Setting.modern) func statesOfOthers(_ setting: Setting) async throws {
         let key = [UInt8](repeating: 7, count: 32)
         let asking = try AskingServer(stateKey: key)

@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    // SUB-09: the server's end of it is a result; what changed before is told before.
+    // SUB-09, CANC-07: the server's end of it is a result; what changed before is told before.
     @Test(arguments: settings(.stdio, .http)) func theServerEndsIt(_ setting: Setting) async throws {
         let server = try TestServer().server
         try await withServer(setting, server) { served in
@@ -233,6 +233,7 @@ import Testing
                 #expect(reply.result?.subscriptionTag == id)
                 #expect(client.told(by: id).last?["method"]?.string == Self.tools)
             }
+            #expect(!client.heard.contains { $0["method"]?.string == "notifications/cancelled" })
             await stopped
         }
     }
@@ -285,9 +286,13 @@ import Testing
         }
     }
 
-    // SUB-12: what belongs to a request stays with it.
+    // SUB-12, LOG-04: what belongs to a request stays with it.
     @Test(arguments: Setting.modern) func nothingOfRequests(_ setting: Setting) async throws {
         let server = try TestServer().server
+        try server.register(Tool("talk")) { _, context in
+            await context.log(.error, "a word")
+            return .text("said")
+        }
         try await withClient(setting, server) { client in
             let listening = Task {
                 await client.request(
@@ -299,6 +304,12 @@ import Testing
             }
             #expect(await client.told(Self.acknowledged, by: "l") != nil)
             #expect(await client.call("steps", id: "c", progressToken: "c").text == "done")
+            let level: JSONValue = ["io.modelcontextprotocol/logLevel": "debug"]
+            let talk: JSONObject = ["name": "talk", "arguments": [:], "_meta": level]
+            #expect(await client.request("tools/call", talk, id: "t").text == "said")
+            let words = client.heard.filter { $0["method"]?.string == "notifications/message" }
+            #expect(words.count == 1)
+            #expect(words.allSatisfy { $0.subscription == nil })
             server.toolsChanged()
             #expect(await client.told(Self.tools, by: "l") != nil)
             #expect(

@@ -103,7 +103,7 @@ import Testing
         #expect(tasks.returned.value == 3)
     }
 
-    // tasks-capability-negotiation. TASK-01, TASK-03, TASK-04, TASK-20, CAP-01, CAP-05
+    // tasks-capability-negotiation. TASK-01, TASK-03, TASK-04, TASK-20, CAP-01, CAP-05 CAP-08
     @Test(arguments: Setting.modern) func capabilityNegotiation(_ setting: Setting) async throws {
         let tasks = try TaskServer()
         tasks.release.open()
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    // tasks-mrtr-input. TASK-14, TASK-15, TASK-16
+    // tasks-mrtr-input. TASK-14, TASK-15, TASK-16, TASK-26
     @Test(arguments: Setting.modern) func input(_ setting: Setting) async throws {
         let tasks = try TaskServer()
         try await withClient(setting, tasks.server) { client in

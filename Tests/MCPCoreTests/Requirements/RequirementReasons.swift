@@ -16,21 +16,6 @@ extension Requirements {
     }
     static let reasonByID = Dictionary(reasons.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Features that are being built: their requirements need neither a test nor a reason yet.
-    static let underWay: [String] = [
-        "SUB", "MRTR", "ELIC", "SAMP", "ROOT", "TASK", "CACHE", "JRPC-09",
-        "LIFE-07", "DUAL-23", "DUAL-24", "ERR-10", "ERR-14", "CAP-04", "CAP-05",
-        "CAP-06", "CAP-08", "CAP-09", "CAP-10", "STDIO-09", "HTTP-22", "HTTPC-10",
-        "LEG-10", "LEG-14", "LEG-16", "LEG-17",
-        "TOOL-15", "RES-09", "RES-11", "RES-13", "RES-14",
-        "PROM-08", "COMP-06", "COMP-07", "LOG-04", "PROG-06", "PROG-08", "CANC-07", "SEC-02", "SEC-03",
-        "HDR-19", "HDR-32",
-    ]
-
-    static func isUnderWay(_ id: String) -> Bool {
-        underWay.contains { id == $0 || id.prefix { $0 != "-" } == $0 }
-    }
-
     /// `ID: reason`, or `ID partly: reason` beside tests.
     private static let reasonText = #"""
         JRPC-27: How long a program keeps its client, and so the server's process, is the program's choice; a client lives until it is closed.
@@ -83,6 +68,22 @@ extension Requirements {
         ELIC-22: URL elicitation is handed to the program; nothing here authorizes a client by it.
         SAMP-14: Advice to new implementations; sampling is offered for the servers that need it.
         ROOT-07: Advice to new implementations; roots are offered for the servers that need them.
+        CACHE-07: Optional and not used: an answer that has run out is fetched anew, and a refusal is told; changes that are announced end an answer's time early.
+        CACHE-09: Optional and not used: every client keeps answers for itself.
+        CAP-08 partly: Capabilities are checked; what comes through an extension is checked as everything else is.
+        COMP-06: How often to ask while somebody types is the program's choice.
+        COMP-07 partly: Inputs are checked and bounded; which values somebody may see is decided by the program's code, which knows its users.
+        ELIC-15: What a form asks is its author's choice; the documentation says that everything secret belongs on a page.
+        ELIC-20: Which page is opened is its author's choice; forms have no field for links.
+        ELIC-21 partly: The state of a question is bound to who asked; who opens a page is checked by the page.
+        ELIC-23 partly: The state that the library keeps is bound to the principal; what a program stores besides is its own.
+        LIFE-07: The server asks only while it serves a request, and a client sends none before it is initialized.
+        PROG-08: Optional and not used: the client reports no progress on questions.
+        ROOT-05 partly: Nothing but what the program's handler returns is told; what that is, is the program's choice.
+        ROOT-06: Roots are handed to the handler, which treats them as guidance.
+        SAMP-05 partly: The limit reaches the handler; the model that keeps to it is the program's.
+        SAMP-06 partly: Hints reach the handler in their order; the choice of the model is the program's.
+        SAMP-11: The handler stands between the request and the model, so that a program with a user can ask; how often a model is used is its choice.
         TASKL-01: Tasks of 2025-11-25 are experimental and optional; the capability is declared by neither side here.
         TASKL-02: Tasks of 2025-11-25 are experimental and optional; the client never asks for one.
         TASKL-03: Tasks of 2025-11-25 are experimental and optional; no tool here needs or forbids one.

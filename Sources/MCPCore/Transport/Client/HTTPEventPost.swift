@@ -26,6 +26,8 @@ final class HTTPEventPost: HTTPStreamListener {
         _ body: ByteSlice, to url: String, options: ClientOptions, silence: Duration
     ) throws(ClientError) -> AsyncThrowingStream<SSEEvent, any Error> {
         let endpoint = try HTTPEndpoint(url: url)
+        let tls = OpenSSLProvider.system
+        if endpoint.isSecure { do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) } }
         let fields = try HTTPClientFields(options)
         let request = try request(body, endpoint, fields, options)
         let loop: EventLoop
@@ -37,7 +39,8 @@ final class HTTPEventPost: HTTPStreamListener {
         SignalWatch.ignoreBrokenPipes()
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: SSEEvent.self)
         let pool = HTTPClientPool(
-            endpoint, loop: loop, options: options, fields: fields, session: HTTPClientSession())
+            endpoint, loop: loop, options: options, fields: fields, session: HTTPClientSession(),
+            tls: tls)
         let post = LoopBound(HTTPEventPost(pool, silence: silence, continuation), loop: loop)
         loop.execute { post.value.start(request) }
         continuation.onTermination = { _ in loop.execute { post.value.stop() } }
