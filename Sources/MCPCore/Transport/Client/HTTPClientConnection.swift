@@ -57,7 +57,7 @@ final class HTTPClientConnection: EventHandler {
         exchange.connection = self
         let limit = exchange.request.connectTimeout
         // A moment earlier than the time of the call that opens a conversation, so that the reason is told.
-        arm(limit - min(limit / 20, .milliseconds(200))) { [unowned self] in
+        arm(limit - min(limit / 8, .milliseconds(500))) { [unowned self] in
             let isConnected = if case .handshake = phase { true } else { false }
             refuse(isConnected ? Self.handshakeTimeout(limit) : "no answer within \(limit.milliseconds) ms")
         }
