@@ -37,6 +37,7 @@ let package = Package(
             name: "example-minimal-client", dependencies: ["MCPCore"], path: "Examples/MinimalClient"),
         .executableTarget(
             name: "example-secure-client", dependencies: ["MCPCore"], path: "Examples/SecureClient"),
+        .executableTarget(name: "example-client", dependencies: ["MCPCore"], path: "Examples/Client"),
         .executableTarget(name: "example-embedded", dependencies: ["MCPCore"], path: "Examples/Embedded"),
         .executableTarget(
             name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
@@ -64,6 +65,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
+                "example-client",
                 "example-behind-own-http", "example-forecast", "example-reports", "example-asking",
                 "example-inventory",
             ], swiftSettings: settings),

@@ -9,7 +9,7 @@ import Testing
     static let pages = [
         "README.md", "docs/quick-start.md", "docs/cli.md", "docs/daemon.md", "docs/architecture.md",
         "docs/tasks.md", "docs/logging-and-completion.md",
-        "docs/asking.md", "docs/tls.md", "docs/tool-harness.md",
+        "docs/asking.md", "docs/tls.md", "docs/tool-harness.md", "docs/client.md",
     ]
 
     struct Block: Sendable, CustomTestStringConvertible {

@@ -33,6 +33,24 @@ import Testing
             ("`TaskOptions.resultBytes`", "\(bytes(tasks.resultBytes)) (64 KiB to 4 MiB)"),
             ("`TaskOptions.totalBytes`", bytes(tasks.totalBytes)),
             ("questions of one task", thousands(ServerTask.maximumQuestions)),
+            ("`ClientOptions.maxRounds`", "\(ClientOptions().maxRounds)"),
+            (
+                "answers that are kept",
+                "\(thousands(ResultCache.maximumEntries)), \(bytes(ResultCache.maximumBytes)) in all"
+            ),
+            ("one answer that is kept", bytes(ResultCache.maximumEntryBytes)),
+            (
+                "time an answer is kept",
+                "what the server says, \(seconds(ResultCache.maximumLifetime)) at most"
+            ),
+            (
+                "tools whose headers and output schemas are known",
+                "\(thousands(KnownTools.maximumTools)), \(bytes(KnownTools.maximumSchemaBytes)) of schemas"
+            ),
+            ("requests of a server that are worked on", "\(ServerRequests.maximum)"),
+            ("changes that wait for a reader", thousands(Subscription.maximumWaiting)),
+            ("questions after a task that get lost in a row", "\(TaskFollower.maximumLosses)"),
+            ("pages of a list", thousands(PagedSequence<Tool>.maxPages)),
             ("`HTTPLimits.maxRequestLineBytes`", bytes(http.maxRequestLineBytes)),
             ("`HTTPLimits.maxHeaderBytes`", "\(bytes(http.maxHeaderBytes)), \(http.maxFields) fields"),
             ("`HTTPLimits.maxChunkExtensionBytes`", bytes(http.maxChunkExtensionBytes)),

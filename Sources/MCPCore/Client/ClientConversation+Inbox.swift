@@ -17,7 +17,7 @@ extension ClientConversation: ClientInbox {
         switch message.head.kind {
         case .response: answer(message, exchange, status)
         case .notification: notify(message, exchange)
-        case .request: serverAsks(message)
+        case .request: serverAsks(message, exchange)
         case .batch where !isElement && takesBatches:
             RawJSON(unchecked: bytes).elements?.forEach {
                 receive($0.bytes, exchange: exchange, status: status, isElement: true)
@@ -129,7 +129,7 @@ extension ClientConversation: ClientInbox {
     // MARK: Requests of the server
 
     /// Before 2026-07-28 servers may ask; afterwards a request is a violation (JRPC-16).
-    private func serverAsks(_ message: Message) {
+    private func serverAsks(_ message: Message, _ exchange: Int64?) {
         let method = message.method
         let speech = state.withLock { $0.speech }
         guard let id = message.id, speech?.isModern != true else { return garbage(message.bytes) }
@@ -140,7 +140,7 @@ extension ClientConversation: ClientInbox {
         }
         let revision = speech?.headerRevision ?? .newestLegacy
         let params = message.params?.value ?? [:]
-        let admitted = serverRequests.run(id) { [self] in
+        let admitted = serverRequests.run(id, call: exchange) { [self] in
             let outcome = await outcome(of: method, params, revision)
             guard !Task.isCancelled else { return }
             let bytes = MessageEncoder.answer(id, outcome)

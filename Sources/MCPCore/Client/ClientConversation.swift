@@ -194,6 +194,7 @@ final class ClientConversation: Sendable {
     func abandon(_ call: ClientCall, _ error: ClientError, _ reason: String) {
         guard call.finish(.failed(error), abandoned: true) else { return }
         pending.remove(call.requestID)
+        serverRequests.cancel(for: call.id)
         transport.abandon(call.id, notice: notice(call, reason))
     }
 

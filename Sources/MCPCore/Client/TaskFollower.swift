@@ -7,7 +7,7 @@ struct TaskFollower {
     private static let defaultInterval = Duration.seconds(1)
     private static let intervals = Duration.milliseconds(50) ... .seconds(3_600)
     /// Questions in a row that may get lost on the way; the task goes on meanwhile.
-    private static let maximumLosses = 5
+    static let maximumLosses = 5
 
     private var clock: any TimeSource { client.conversation.clock }
 

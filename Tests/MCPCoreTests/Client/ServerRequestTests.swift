@@ -193,7 +193,7 @@ import Testing
             Self.options {
                 $0.onRoots = {
                     begun.open()
-                    if await !Gate().wait() { cancelled.open() }
+                    if await !Gate().wait(), Task.isCancelled { cancelled.open() }
                     return []
                 }
             })
@@ -218,7 +218,7 @@ import Testing
             Self.options {
                 $0.onRoots = {
                     begun.open()
-                    if await !Gate().wait() { cancelled.open() }
+                    if await !Gate().wait(), Task.isCancelled { cancelled.open() }
                     return []
                 }
             })
@@ -227,6 +227,32 @@ import Testing
         await client.close()
         await cancelled.wait()
         #expect(cancelled.isOpen)
+    }
+
+    // CANC-11: a question on the stream of a call that is given up is of no use; its stream is closed.
+    @Test func theCallIsGivenUp() async throws {
+        let (begun, cancelled) = (Gate(), Gate())
+        let transport = Script.legacy("2025-11-25", isHTTP: true) { sent in
+            sent.message.method == "tools/call"
+                ? [.message(#"{"jsonrpc":"2.0","id":"q","method":"roots/list"}"#)] : [Script.result("{}")]
+        }
+        let options = Self.options {
+            $0.onRoots = {
+                begun.open()
+                if await !Gate().wait(), Task.isCancelled { cancelled.open() }
+                return []
+            }
+        }
+        let client = try await MCPClient.connect(transport.target, options: options)
+        let other = Task { try await client.request("tools/call", ["name": "t"]) }
+        await begun.wait()
+        _ = try await client.request("tools/list")
+        #expect(!cancelled.isOpen)
+        other.cancel()
+        #expect(await clientError { _ = try await other.value }?.kind == .cancelled)
+        await cancelled.wait()
+        #expect(cancelled.isOpen)
+        await client.close()
     }
 
     // ROOT-01, ROOT-03, SAMP-01, ELIC-01, CAP-09, CAP-10, LIFE-02: in `initialize`, in the words of the

@@ -11,7 +11,7 @@ import Testing
         options.timeout = .seconds(20)
         options.onElicit = { request in
             if request.url != nil { return .accept }
-            let name = request.schema?.properties.first?.name ?? ""
+            let name = request.schema?.properties.keys.first ?? ""
             return .accept([name: .string("Ada")])
         }
         options.supportsElicitationURL = true
@@ -45,7 +45,7 @@ import Testing
     // revision.
     @Test(arguments: Setting.all) func questions(_ setting: Setting) async throws {
         let asking = try AskingServer()
-        try await Self.withOwnClient(setting, asking.server) { client in
+        try await Self.withOwnClient(setting, asking.server) { (client) async throws in
             #expect(try await client.callTool("capital").text == "Paris")
             #expect(try await client.callTool("where").text == "file:///a,file:///b")
             guard Self.hasElicitation(setting) else {
@@ -69,7 +69,7 @@ import Testing
         let asking = try AskingServer()
         for answer in [ElicitResult.decline, .cancel] {
             let options = Self.options { $0.onElicit = { _ in answer } }
-            try await Self.withOwnClient(setting, asking.server, options) { client in
+            try await Self.withOwnClient(setting, asking.server, options) { (client) async throws in
                 #expect(try await client.callTool("greet").text == "You said \(answer.action.rawValue)")
             }
         }
@@ -78,7 +78,7 @@ import Testing
     // CAP-02, MRTR-06, ERR-14, CAP-01: without handlers nothing is declared, so nothing is asked.
     @Test(arguments: Setting.all) func noHandlers(_ setting: Setting) async throws {
         let asking = try AskingServer()
-        try await Self.withOwnClient(setting, asking.server, ClientOptions()) { client in
+        try await Self.withOwnClient(setting, asking.server, ClientOptions()) { (client) async throws in
             for tool in ["greet", "capital", "where"] {
                 if setting.isModern {
                     let error = await #expect(throws: MCPError.self) { try await client.callTool(tool) }
@@ -96,7 +96,7 @@ import Testing
     @Test(arguments: Setting.all) func aHandlerThatThrows(_ setting: Setting) async throws {
         let asking = try AskingServer()
         let options = Self.options { $0.onRoots = { throw MCPError(code: 4711, message: "none of it") } }
-        try await Self.withOwnClient(setting, asking.server, options) { client in
+        try await Self.withOwnClient(setting, asking.server, options) { (client) async throws in
             if setting.isModern {
                 let error = await clientError { _ = try await client.callTool("code") }
                 #expect(error?.kind == .inputRequired)
@@ -111,7 +111,7 @@ import Testing
     // JRPC-18, MRTR-15
     @Test(arguments: Setting.all) func questionsAtTheSameTime(_ setting: Setting) async throws {
         let asking = try AskingServer()
-        try await Self.withOwnClient(setting, asking.server) { client in
+        try await Self.withOwnClient(setting, asking.server) { (client) async throws in
             try await withThrowingTaskGroup(of: String.self) { group in
                 for number in 0 ..< 24 {
                     group.addTask { try await client.callTool(number % 2 == 0 ? "capital" : "where").text }
@@ -130,11 +130,12 @@ import Testing
         let options = Self.options {
             $0.onRoots = {
                 begun.open()
-                if await !Gate().wait() { cancelled.open() }
+                // Only a cancellation ends this before the test does.
+                if await !Gate().wait(), Task.isCancelled { cancelled.open() }
                 throw CancellationError()
             }
         }
-        try await Self.withOwnClient(setting, asking.server, options) { client in
+        try await Self.withOwnClient(setting, asking.server, options) { (client) async throws in
             let call = Task { try await client.callTool("waits") }
             await begun.wait()
             call.cancel()
@@ -159,7 +160,7 @@ import Testing
     @Test(arguments: Setting.modern) func followedToItsEnd(_ setting: Setting) async throws {
         let tasks = try TaskServer()
         tasks.release.open()
-        try await Self.withOwnClient(setting, tasks.server, Self.tasks()) { client in
+        try await Self.withOwnClient(setting, tasks.server, Self.tasks()) { (client) async throws in
             let statuses = Mutex<[TaskStatus]>([])
             var options = CallOptions()
             options.onTask = { task in statuses.withLock { $0.append(task.status) } }
@@ -184,7 +185,7 @@ import Testing
     @Test(arguments: Setting.modern) func givenUp(_ setting: Setting) async throws {
         for isDeadline in [true, false] {
             let tasks = try TaskServer()
-            try await Self.withOwnClient(setting, tasks.server, Self.tasks()) { client in
+            try await Self.withOwnClient(setting, tasks.server, Self.tasks()) { (client) async throws in
                 let begun = Gate()
                 var options = CallOptions(deadline: isDeadline ? .milliseconds(400) : nil)
                 options.onTask = { _ in begun.open() }
@@ -206,7 +207,7 @@ import Testing
     // SUB-03, SUB-05, SUB-09, SUB-11, DUAL-24, TOOL-21, RES-11, RES-13, PROM-08: one API in each revision.
     @Test(arguments: Setting.all) func changes(_ setting: Setting) async throws {
         let test = try TestServer()
-        try await Self.withOwnClient(setting, test.server) { client in
+        try await Self.withOwnClient(setting, test.server) { (client) async throws in
             let subscription = try await client.listen(
                 SubscriptionFilter(
                     toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true,
@@ -267,7 +268,7 @@ import Testing
             [.text("\(reads.increment())", uri: "mem://n")]
         }
         try server.register(Tool("one")) { _, _ in .text("") }
-        try await Self.withOwnClient(setting, server) { client in
+        try await Self.withOwnClient(setting, server) { (client) async throws in
             let subscription = try await client.listen(
                 SubscriptionFilter(toolsListChanged: true, resourceURIs: ["mem://n"]))
             #expect(try await client.listTools().count == 1)
