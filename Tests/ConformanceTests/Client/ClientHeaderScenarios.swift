@@ -63,7 +63,7 @@ import Testing
         ["type": .string(type), "x-mcp-header": .string(name)]
     }
 
-    @Test("http-custom-headers", .disabled("the client does not mirror arguments in headers yet"))
+    @Test("http-custom-headers")
     func custom() async throws {
         let (text, number): (JSONValue, JSONValue) = (["type": "string"], ["type": "number"])
         var properties: JSONObject = [
@@ -106,7 +106,8 @@ import Testing
         #expect(second.header(mirroring: "Verbose") == nil)
     }
 
-    @Test("http-invalid-tool-headers", .disabled("the client drops no tools yet"))
+    // HDR-19
+    @Test("http-invalid-tool-headers")
     func invalidTools() async throws {
         func tool(_ name: String, _ properties: JSONValue) -> JSONValue {
             let required = (properties.objectValue?.keys.map { JSONValue($0) }) ?? []

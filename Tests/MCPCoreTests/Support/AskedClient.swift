@@ -111,14 +111,3 @@ final class AskedClient: Sendable {
         await request("tools/call", ["name": .string(tool), "arguments": .object(arguments)], id: id)
     }
 }
-
-/// Serves `server` while `body` talks to it with a client that answers questions.
-func withAskedClient(
-    _ setting: Setting, _ server: MCPServer, capabilities: JSONObject = AskedClient.everything,
-    answering: @escaping @Sendable (AskedClient.Asked) async -> TestAnswer,
-    _ body: (AskedClient) async throws -> Void
-) async throws {
-    try await withServer(setting, server) { served in
-        try await body(AskedClient(try await served.client(capabilities: capabilities), answering))
-    }
-}

@@ -68,3 +68,35 @@ final class ServedServer: Sendable {
         await running?.stop()
     }
 }
+
+/// Serves `server` on one leg while `body` talks to it with raw messages.
+func withServer(
+    _ setting: Setting, _ server: MCPServer, _ body: (ServedServer) async throws -> Void
+) async throws {
+    let served = try ServedServer(setting, server)
+    do {
+        try await body(served)
+    } catch {
+        await served.stop()
+        throw error
+    }
+    await served.stop()
+}
+
+/// The same with one client that has opened the conversation as its revision does.
+func withClient(
+    _ setting: Setting, _ server: MCPServer, _ body: (RawClient) async throws -> Void
+) async throws {
+    try await withServer(setting, server) { served in try await body(try await served.client()) }
+}
+
+/// Serves `server` while `body` talks to it with a client that answers questions.
+func withAskedClient(
+    _ setting: Setting, _ server: MCPServer, capabilities: JSONObject = AskedClient.everything,
+    answering: @escaping @Sendable (AskedClient.Asked) async -> TestAnswer,
+    _ body: (AskedClient) async throws -> Void
+) async throws {
+    try await withServer(setting, server) { served in
+        try await body(AskedClient(try await served.client(capabilities: capabilities), answering))
+    }
+}

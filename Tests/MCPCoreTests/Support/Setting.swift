@@ -30,24 +30,3 @@ struct Setting: Sendable, CustomTestStringConvertible {
         Setting(leg: .inMemory, version: version)
     }
 }
-
-/// Serves `server` on one leg while `body` talks to it with raw messages.
-func withServer(
-    _ setting: Setting, _ server: MCPServer, _ body: (ServedServer) async throws -> Void
-) async throws {
-    let served = try ServedServer(setting, server)
-    do {
-        try await body(served)
-    } catch {
-        await served.stop()
-        throw error
-    }
-    await served.stop()
-}
-
-/// The same with one client that has opened the conversation as its revision does.
-func withClient(
-    _ setting: Setting, _ server: MCPServer, _ body: (RawClient) async throws -> Void
-) async throws {
-    try await withServer(setting, server) { served in try await body(try await served.client()) }
-}
