@@ -1,4 +1,5 @@
-// Usage: example-client PROGRAM [ARGUMENT]… or example-client http://…, for example with ./example-asking as the program.
+// Usage: example-client PROGRAM [ARGUMENT]… or example-client http://…, for example with ./example-asking
+// as the program.
 import MCPCore
 
 var options = ClientOptions(name: "example-client", version: "1.0")

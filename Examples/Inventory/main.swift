@@ -20,7 +20,8 @@ let sku: JSONValue = [
     "required": ["sku"],
 ]
 
-let lookup = HostTool("lookup_item", description: "How many of an item are in store.", inputSchema: sku) { call in
+let lookup = HostTool("lookup_item", description: "How many of an item are in store.", inputSchema: sku) {
+    call in
     let sku = try call.decode(Item.self).sku
     guard let count = await store.count(sku) else { return "There is no item \(sku)." }
     return "\(count) of \(sku) are in store."

@@ -38,8 +38,8 @@ final class ServerRequests: Sendable {
     /// The server does not want the answer any more (CANC-11).
     func cancel(_ id: RequestID) { state.withLock { $0.entries[id] }?.task.cancel() }
 
-    /// A call was given up: what the server asked for its sake is of no use, and its stream, on which the server
-    /// would say so, is closed.
+    /// A call was given up: what the server asked for its sake is of no use, and its stream, on which the
+    /// server would say so, is closed.
     func cancel(for call: Int64) {
         for entry in state.withLock({ Array($0.entries.values) }) where entry.call == call {
             entry.task.cancel()

@@ -201,7 +201,9 @@ public actor ToolHarness {
         _ name: String, _ summary: String, _ instructions: String, _ capabilities: [String]
     ) -> String {
         var parts = ["You are \(name). \(summary)"]
-        if !capabilities.isEmpty { parts.append("Capabilities:\n" + capabilities.map { "- \($0)" }.joined(separator: "\n")) }
+        if !capabilities.isEmpty {
+            parts.append("Capabilities:\n" + capabilities.map { "- \($0)" }.joined(separator: "\n"))
+        }
         if !instructions.isEmpty { parts.append(instructions) }
         return parts.joined(separator: "\n\n")
     }

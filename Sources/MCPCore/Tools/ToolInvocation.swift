@@ -10,7 +10,8 @@ public struct ToolInvocation: Sendable {
     public let source: ToolSourceID
     /// The arguments, byte for byte as the model wrote them.
     public let arguments: String
-    /// The arguments as JSON: nil when they are none. Blank text, which models write for no arguments, is `{}`.
+    /// The arguments as JSON: nil when they are none. Blank text, which models write for no arguments, is
+    /// `{}`.
     public let argumentsJSON: JSONValue?
     private let onProgress: (@Sendable (Progress) -> Void)?
 

@@ -162,8 +162,8 @@ struct HTTPSFailureTests {
             return await group.reduce(into: [ClientError.Kind?]()) { $0.append($1) }
         }
         #expect(kinds.count == 44)
-        // Behind the client's part of the handshake a wrong byte ends the call: at once, or, in a length, when
-        // what never comes was waited for.
+        // Behind the client's part of the handshake a wrong byte ends the call: at once, or, in a length,
+        // when what never comes was waited for.
         #expect(kinds.allSatisfy { [.tls, .cannotConnect, .connectionClosed, .timeout].contains($0) })
         #expect(peer.connections <= 44)
     }

@@ -81,7 +81,9 @@ import Glibc
         await #expect {
             try await harness.send("go")
         } throws: { error in
-            guard case .toolApprovalDenied(tool: "lookup_item", _)? = error as? HarnessError else { return false }
+            guard case .toolApprovalDenied(tool: "lookup_item", _)? = error as? HarnessError else {
+                return false
+            }
             return true
         }
     }

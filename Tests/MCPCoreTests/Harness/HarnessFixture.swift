@@ -54,7 +54,9 @@ struct HarnessFixture {
     }
 
     /// All events of a turn, and the error that ended it.
-    static func events(_ harness: ToolHarness, _ text: String = "How many?") async -> ([HarnessEvent], (any Error)?) {
+    static func events(_ harness: ToolHarness, _ text: String = "How many?") async -> (
+        [HarnessEvent], (any Error)?
+    ) {
         var events: [HarnessEvent] = []
         do {
             for try await event in harness.stream(text) { events.append(event) }

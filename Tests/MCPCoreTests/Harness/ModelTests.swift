@@ -88,7 +88,8 @@ import Testing
     private static let calling =
         chunk(#"{"role":"assistant","content":null}"#)
         + chunk(
-            #"{"tool_calls":[{"index":0,"id":"call_9","type":"function","function":{"name":"lookup_item","arguments":""}}]}"#)
+            #"{"tool_calls":[{"index":0,"id":"call_9","type":"function","function":{"name":"lookup_item","arguments":""}}]}"#
+        )
         + chunk(#"{"tool_calls":[{"index":0,"function":{"arguments":"{\"sku\": "}}]}"#)
         + chunk(#"{"tool_calls":[{"index":0,"function":{"arguments":"\"A-1\"}"}}]}"#)
         + chunk("{}", #","finish_reason":"tool_calls""#) + "data: [DONE]\n\n"

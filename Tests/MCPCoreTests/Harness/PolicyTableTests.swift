@@ -58,7 +58,8 @@ import Testing
         var table = PolicyTable()
         table.trust("fs")
         #expect(
-            table.policy(for: Tool("t"), of: Source()) == .ask(.destructiveAction, .openWorldAction, .network))
+            table.policy(for: Tool("t"), of: Source()) == .ask(.destructiveAction, .openWorldAction, .network)
+        )
     }
 
     @Test func order() {

@@ -45,7 +45,8 @@ import Testing
             ])
         #expect(reply.calls.map(\.status) == [.completed, .completed, .completed, .denied])
         #expect(reply.calls.map(\.invocation.source) == ["host", "mem", "web", "mem"])
-        #expect(model.requests[0].tools.map(\.name) == ["lookup_item", "add", "fail", "web__add", "web__fail"])
+        #expect(
+            model.requests[0].tools.map(\.name) == ["lookup_item", "add", "fail", "web__add", "web__fail"])
         await one.close()
         // A server that is gone fails its calls, and its tools; the others go on.
         let next = try await harness.send("again")
@@ -93,7 +94,8 @@ import Testing
             name: "x", summary: "", model: ScriptedModel(.calls(("work", "{}")), .text("done")),
             sources: [MCPServerSource(client, id: "p")], policies: policies)
         let (events, _) = await HarnessFixture.events(harness)
-        #expect(events.contains { if case .toolProgress(_, let p) = $0 { p.message == "half" } else { false } })
+        #expect(
+            events.contains { if case .toolProgress(_, let p) = $0 { p.message == "half" } else { false } })
         await client.close()
     }
 }

@@ -123,7 +123,8 @@ import Glibc
         let tool = HostTool("t", description: "", inputSchema: ["type": "object"]) { call in
             "\(call.argumentsJSON ?? .null)"
         }
-        let reply = try await fixture.harness(ScriptedModel(.calls(("t", text)), .text("")), [tool]).send("go")
+        let reply = try await fixture.harness(ScriptedModel(.calls(("t", text)), .text("")), [tool]).send(
+            "go")
         #expect(reply.calls[0].output.text == "{}")
     }
 

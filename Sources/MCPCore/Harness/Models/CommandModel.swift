@@ -212,7 +212,9 @@ enum CommandModelWire {
         switch type {
         case "text": return .textDelta(json["delta"]?.stringValue ?? "")
         case "tool_call":
-            guard let tool = json["name"]?.stringValue else { throw .model("\(name) calls a tool without a name") }
+            guard let tool = json["name"]?.stringValue else {
+                throw .model("\(name) calls a tool without a name")
+            }
             let arguments = json["arguments"]
             return .toolCall(
                 ModelToolCall(

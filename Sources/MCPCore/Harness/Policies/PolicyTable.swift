@@ -24,7 +24,9 @@ public struct PolicyTable: Sendable {
     }
 
     /// A policy for all tools of a source.
-    public mutating func set(_ policy: ToolPolicy, forSource source: ToolSourceID) { sources[source] = policy }
+    public mutating func set(_ policy: ToolPolicy, forSource source: ToolSourceID) {
+        sources[source] = policy
+    }
 
     /// Believes what a server says of its tools.
     public mutating func trust(_ source: ToolSourceID) { trusted.insert(source) }

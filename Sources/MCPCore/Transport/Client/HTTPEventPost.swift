@@ -56,7 +56,8 @@ final class HTTPEventPost: HTTPStreamListener {
                 method: "POST", target: endpoint.target, host: endpoint.hostField,
                 fields: try fields.post(), contentLength: body.count, to: &buffer)
         } catch {
-            throw ClientError(.invalidRequest, "the header \(error.name) cannot be sent: \(error.description)")
+            throw ClientError(
+                .invalidRequest, "the header \(error.name) cannot be sent: \(error.description)")
         }
         buffer.append(body)
         return HTTPClientRequest(
