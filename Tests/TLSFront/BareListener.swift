@@ -4,6 +4,7 @@ import Synchronization
 /// A listening socket on 127.0.0.1 that gives every connection a thread of its own. Nothing on it blocks
 /// longer than 20 seconds.
 public final class BareListener: Sendable {
+    /// The port that was free.
     public let port: UInt16
     private let descriptor: Int32
     private let open = Open()
@@ -58,6 +59,7 @@ public final class BareListener: Sendable {
         return nil
     }
 
+    /// Ends all connections.
     public func stop() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
         open.descriptors.withLock { for descriptor in $0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) } }

@@ -6,6 +6,7 @@ import Synchronization
 public final class TLSFront: Sendable {
     /// How it behaves.
     public struct Behaviour: Sendable {
+        /// The only version that is spoken; nil for all.
         public var version: Version?
         /// The most bytes of an answer in one record.
         public var recordBytes = 16_384
@@ -16,15 +17,20 @@ public final class TLSFront: Sendable {
         /// Begins a new handshake behind the first piece of a request (TLS 1.2).
         public var renegotiates = false
 
+        /// Behaves well.
         public init(_ version: Version? = nil) { self.version = version }
     }
 
+    /// Versions of the protocol.
     public enum Version: Int, Sendable { case tls11 = 0x0302, tls12 = 0x0303, tls13 = 0x0304 }
 
     /// One handshake that succeeded.
     public struct Handshake: Sendable {
+        /// The name that the client asked for.
         public let serverName: String?
+        /// The version that was agreed on.
         public let version: String
+        /// The protocol inside.
         public let application: String?
     }
 
@@ -64,13 +70,18 @@ public final class TLSFront: Sendable {
         self.listener.withLock { $0 = listener }
     }
 
+    /// Where it listens.
     public var port: UInt16 { listener.withLock { $0?.port } ?? 0 }
+    /// The endpoint behind it.
     public var url: String { "https://localhost:\(port)/mcp" }
+    /// Those that succeeded.
     public var handshakes: [Handshake] { state.withLock { $0.handshakes } }
+    /// How many did not.
     public var failedHandshakes: Int { state.withLock { $0.failed } }
     /// Connections that the client ended by `close_notify`.
     public var endedInOrder: Int { state.withLock { $0.endedInOrder } }
 
+    /// Ends all connections.
     public func stop() { listener.withLock { $0 }?.stop() }
 
     private static func context(

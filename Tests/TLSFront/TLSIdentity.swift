@@ -12,7 +12,9 @@
 /// The expired one by `openssl ca -startdate 20200101000000Z -enddate 20210102000000Z`. The key of the
 /// authority was thrown away.
 public struct TLSIdentity: Sendable {
+    /// In PEM.
     public let certificate: String
+    /// In PEM.
     public let key: String
 
     /// The authority that signed the others.

@@ -44,7 +44,7 @@ public actor ToolHarness {
         self.limits = limits
         self.options = options
         desk = ApprovalDesk(approvals, options.decisions, timeout: limits.approvalTimeout)
-        system = Self.system(name, summary, instructions ?? Self.caution, capabilities)
+        system = Self.preamble(name, summary, instructions ?? Self.caution, capabilities)
     }
 
     // MARK: Conversation
@@ -197,7 +197,7 @@ public actor ToolHarness {
         the same by another way; tell the user.
         """
 
-    private static func system(
+    private static func preamble(
         _ name: String, _ summary: String, _ instructions: String, _ capabilities: [String]
     ) -> String {
         var parts = ["You are \(name). \(summary)"]

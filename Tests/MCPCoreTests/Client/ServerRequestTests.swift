@@ -154,7 +154,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [ElicitResult.decline, .cancel]) func declining(_ result: ElicitResult) async throws {  // ELIC-10
+    // ELIC-10
+    @Test(arguments: [ElicitResult.decline, .cancel]) func declining(_ result: ElicitResult) async throws {
         let (client, transport) = try await Self.connect(
             "2025-11-25", Self.options { $0.onElicit = { _ in result } })
         let answer = await Self.answer(transport, "elicitation/create", Self.form)

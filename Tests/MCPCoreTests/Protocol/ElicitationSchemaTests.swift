@@ -70,7 +70,7 @@ import Testing
             #"{"type":"object","properties":{"a":{"type":"object"}}}"#,
             #"{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}"#,
             #"{"type":"object","properties":{"a":{"type":"null"}}}"#,
-            #"{"type":"object","properties":{"a":{"$ref":"#/x"}}}"#, #"{"type":"object","properties":{"a":7}}"#,
+            ##"{"type":"object","properties":{"a":{"$ref":"#/x"}}}"##, #"{"type":"object","properties":{"a":7}}"#,
             #"{"type":"object","properties":7}"#, #"{"type":"object","required":"a"}"#,
             #"{"type":"object","required":[7]}"#,
         ]) func whatIsNoForm(_ text: String) throws {
