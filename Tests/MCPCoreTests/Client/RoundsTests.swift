@@ -132,6 +132,68 @@ import Testing
         await client.close()
     }
 
+    // ELIC-09: the defaults of every kind are there to be shown, and fit the form as they are.
+    @Test func defaults() async throws {
+        let form =
+            #"{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","#
+            + #""properties":{"t":{"type":"string","default":"a"},"i":{"type":"integer","default":1},"#
+            + #""n":{"type":"number","default":1.5},"b":{"type":"boolean","default":true},"#
+            + #""c":{"type":"string","enum":["x","y"],"default":"y"},"none":{"type":"string"},"#
+            + #""m":{"type":"array","items":{"type":"string","enum":["x","y"]},"default":["x"]}}}}}"#
+        let transport = Self.peer([Self.asks(#"{"q":\#(form)}"#)])
+        let client = try await MCPClient.connect(
+            transport.target,
+            options: Self.options { $0.onElicit = { .accept($0.schema?.defaults() ?? [:]) } })
+        _ = try await client.callTool("t")
+        #expect(
+            transport.sent.last?.json["params"]?["inputResponses"]?["q"]?["content"]?.value == [
+                "t": "a", "i": 1, "n": 1.5, "b": true, "c": "y", "m": ["x"],
+            ])
+        await client.close()
+    }
+
+    // SAMP-13, SAMP-08, SAMP-09: the history reaches the handler with its `_meta`, and can be sent on as it is.
+    @Test func history() async throws {
+        let messages: JSONValue = [
+            [
+                "role": "assistant",
+                "content": [
+                    "type": "tool_use", "id": "1", "name": "n", "input": ["a": 1], "_meta": ["k": "use"],
+                ],
+            ],
+            [
+                "role": "user",
+                "content": [
+                    "type": "tool_result", "toolUseId": "1", "content": [], "_meta": ["k": "result"],
+                ],
+            ],
+        ]
+        let request: JSONValue = [
+            "q": [
+                "method": "sampling/createMessage",
+                "params": [
+                    "messages": messages, "maxTokens": 1, "tools": [["name": "n", "inputSchema": [:]]],
+                ],
+            ]
+        ]
+        let seen = Mutex<JSONValue>(.null)
+        let transport = Self.peer([Self.asks(request.serialized())])
+        let client = try await MCPClient.connect(
+            transport.target,
+            options: Self.options {
+                $0.supportsSamplingTools = true
+                $0.onSample = { request in
+                    seen.withLock { $0 = request.json["messages"] ?? .null }
+                    return CreateMessageResult(content: [.text("")], model: "m")
+                }
+            })
+        _ = try await client.callTool("t")
+        let kept = seen.withLock { $0 }
+        #expect(kept[0]?["content"]?["_meta"] == ["k": "use"])
+        #expect(kept[1]?["content"]?["_meta"] == ["k": "result"])
+        await client.close()
+    }
+
     // MARK: Limits
 
     // MRTR-17, MRTR-08
