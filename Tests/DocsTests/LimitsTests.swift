@@ -51,6 +51,18 @@ import Testing
             ("changes that wait for a reader", thousands(Subscription.maximumWaiting)),
             ("questions after a task that get lost in a row", "\(TaskFollower.maximumLosses)"),
             ("pages of a list", thousands(PagedSequence<Tool>.maxPages)),
+            ("resources that one session watches", thousands(SessionMemory.maximumURIs)),
+            ("different resources that change", thousands(ChangeBus.maximumPending)),
+            ("GET streams of one session", "\(SessionStreams.maximumServerStreams)"),
+            (
+                "events kept for one stream",
+                "\(ResumableStream.maximumEvents), \(bytes(ResumableStream.maximumBytes))"
+            ),
+            ("how long they wait", seconds(ResumableStream.age)),
+            ("events kept for all streams", bytes(EventStore.maximumBytes)),
+            ("streams of one session that are kept", "\(SessionStreams.maximumPerSession)"),
+            ("sessions that are remembered", thousands(SessionMemory.maximumSessions)),
+            ("unread over stdio", bytes(StdioServer.toldLimit)),
             ("`HTTPLimits.maxRequestLineBytes`", bytes(http.maxRequestLineBytes)),
             ("`HTTPLimits.maxHeaderBytes`", "\(bytes(http.maxHeaderBytes)), \(http.maxFields) fields"),
             ("`HTTPLimits.maxChunkExtensionBytes`", bytes(http.maxChunkExtensionBytes)),
