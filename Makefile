@@ -22,6 +22,8 @@ demo: build ## the client talks to the daemon, over stdio and HTTP; prints every
 	@Tests/demo.sh
 
 # One process for each suite: tests that talk to real processes would otherwise hold up those that measure waits.
+# Waits are measured in them too, so not all tests of a suite begin at once.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 SUITES = MCPCoreTests SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests ExampleTests \
     DocsTests
 

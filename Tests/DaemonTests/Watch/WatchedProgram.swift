@@ -86,7 +86,7 @@ func eventually(milliseconds: Int = 10_000, _ fits: () -> Bool) async -> Bool {
     let limit = clock.now.advanced(by: .milliseconds(milliseconds))
     while clock.now < limit {
         if fits() { return true }
-        await Task.yield()
+        try? await Task.sleep(for: .milliseconds(2))
     }
     return fits()
 }

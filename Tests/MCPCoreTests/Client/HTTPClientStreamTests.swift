@@ -287,7 +287,7 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         _ = try await client.request(
-            "tools/call",
+            "tools/call", ["name": "x"],
             options: CallOptions { report in progress.withLock { $0.append(report.progress) } })
         #expect(Self.gets(peer).map { $0.header("last-event-id") } == (0 ..< 8).map { "\($0)" })
         #expect(progress.withLock { $0 } == [1, 3, 5, 7])

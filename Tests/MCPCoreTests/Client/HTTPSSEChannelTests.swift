@@ -65,7 +65,7 @@ import Testing
         #expect(client.protocolVersion == .v2024_11_05)
         let reports = Mutex(0)
         let result = try await client.request(
-            "tools/call", options: CallOptions { _ in reports.withLock { $0 += 1 } })
+            "tools/call", ["name": "x"], options: CallOptions { _ in reports.withLock { $0 += 1 } })
         #expect(result["text"]?.string == "ä")
         #expect(reports.withLock { $0 } == 1)
         await eventually { peer.heard.contains { $0.body?["id"]?.string == "p" } }

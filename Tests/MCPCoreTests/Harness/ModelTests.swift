@@ -116,7 +116,7 @@ import Testing
         let second = try #require(peer.heard[1].body?.value)
         #expect(second["messages"]?[2]?["tool_calls"]?[0]?["function"]?["arguments"] == #"{"sku": "A-1"}"#)
         #expect(second["messages"]?[3]?["tool_call_id"] == "call_9")
-        #expect(peer.heard[0].header("Authorization") == "Bearer s3cret")
+        #expect(peer.heard[0].header("authorization") == "Bearer s3cret")
     }
 
     @Test(

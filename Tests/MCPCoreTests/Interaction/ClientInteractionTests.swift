@@ -204,8 +204,11 @@ import Testing
 
     // MARK: Subscriptions
 
+    /// Where a server can speak first: 2024-11-05 has no stream of the server at this endpoint.
+    private static let toldOfChanges = Setting.all.filter { $0.leg != .http || $0.version != "2024-11-05" }
+
     // SUB-03, SUB-05, SUB-09, SUB-11, DUAL-24, TOOL-21, RES-11, RES-13, PROM-08: one API in each revision.
-    @Test(arguments: Setting.all) func changes(_ setting: Setting) async throws {
+    @Test(arguments: toldOfChanges) func changes(_ setting: Setting) async throws {
         let test = try TestServer()
         try await Self.withOwnClient(setting, test.server) { (client) async throws in
             let subscription = try await client.listen(
@@ -258,7 +261,7 @@ import Testing
     // MARK: Kept answers
 
     // CACHE-01, CACHE-05, CACHE-10, DUAL-21
-    @Test(arguments: Setting.all) func keptAnswers(_ setting: Setting) async throws {
+    @Test(arguments: toldOfChanges) func keptAnswers(_ setting: Setting) async throws {
         var options = ServerOptions()
         options.listTTL = .seconds(600)
         options.readTTL = .seconds(600)

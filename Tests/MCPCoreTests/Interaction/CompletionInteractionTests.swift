@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    // COMP-05: an argument that nobody completes has no values; what does not exist is an error.
+    // COMP-05, COMP-07: an argument that nobody completes has no values; what does not exist is an error.
     @Test(arguments: Setting.all) func whatIsNotThere(_ setting: Setting) async throws {
         try await withClient(setting, try Self.server()) { client in
             for (ref, name) in [(Self.prompt, "x"), (Self.prompt, "nonsense"), (Self.template, "other")] {

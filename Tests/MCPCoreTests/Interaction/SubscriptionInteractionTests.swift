@@ -226,7 +226,7 @@ import Testing
             #expect(await client.told(Self.acknowledged, by: 1) != nil)
             #expect(await client.told(Self.acknowledged, by: "two") != nil)
             server.toolsChanged()
-            async let stopped: Void = served.stop()
+            async let stopped: Void = served.stopServer()
             for (task, id) in zip(listening, [JSONValue]([1, "two"])) {
                 let reply = await task.value
                 #expect(reply.result?["resultType"]?.string == "complete")

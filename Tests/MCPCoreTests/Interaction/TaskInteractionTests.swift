@@ -20,9 +20,9 @@ import Testing
 
     /// Waits until no handler works on a task.
     private static func handlersEnd(_ server: MCPServer) async -> Bool {
-        for _ in 0 ..< 200_000 {
+        for _ in 0 ..< 10_000 {
             if server.dispatcher.tasks?.handlersAtWork == 0 { return true }
-            await Task.yield()
+            await pause()
         }
         return false
     }
@@ -296,7 +296,7 @@ import Testing
             try await client.cancel("gone")
             #expect(await reply.answer == nil)
             goOn.open()
-            for _ in 0 ..< 100_000 where outcome.withLock({ $0 }) == nil { await Task.yield() }
+            for _ in 0 ..< 10_000 where outcome.withLock({ $0 }) == nil { await pause() }
             #expect(outcome.withLock { $0 } == "CancellationError()")
             #expect(await Self.handlersEnd(server))
             #expect(server.dispatcher.tasks?.count == 0)
@@ -314,11 +314,11 @@ import Testing
                     Int.random(in: 0 ..< 40, using: &random), Int.random(in: 0 ..< 40, using: &random)
                 )
                 async let cancelled = {
-                    for _ in 0 ..< first { await Task.yield() }
+                    for _ in 0 ..< first { await pause() }
                     return await client.taskRequest("tasks/cancel", ["taskId": .string(id)])
                 }()
                 async let updated = {
-                    for _ in 0 ..< second { await Task.yield() }
+                    for _ in 0 ..< second { await pause() }
                     return await client.taskRequest(
                         "tasks/update",
                         [

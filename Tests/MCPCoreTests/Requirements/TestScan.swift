@@ -76,7 +76,7 @@ struct TestScan: Sendable {
             let numbered = (number: index + 1, text: String(line))
             // What a long string says is nobody's comment.
             let wasInString = isInString
-            if line.ranges(of: Self.quotes).count % 2 == 1 { isInString.toggle() }
+            if isInString ? Self.ends(line) : line.hasSuffix(Self.quotes) { isInString.toggle() }
             if wasInString, isInString { continue }
             let indent = line.prefix { $0 == " " }.count
             if wasInString || line.isEmpty || indent > 4 || (indent == 4 && Self.goesOn(line)) {
@@ -100,6 +100,9 @@ struct TestScan: Sendable {
     }
 
     private static let quotes = String(repeating: "\"", count: 3)
+
+    /// Whether a long string ends with this line.
+    private static func ends(_ line: Substring) -> Bool { line.drop { $0 == " " }.hasPrefix(quotes) }
 
     /// A line that begins with a closing bracket belongs to the declaration before it.
     private static func goesOn(_ line: Substring) -> Bool {

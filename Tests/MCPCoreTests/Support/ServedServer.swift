@@ -63,6 +63,12 @@ final class ServedServer: Sendable {
         return try await MCPClient.connect(target.recorded([.client, .server]), options: options)
     }
 
+    /// The server ends: over HTTP by itself, on the other legs because its client ends its input.
+    func stopServer() async {
+        if let running { return await running.stop() }
+        for client in clients.withLock({ $0 }) { await client.close() }
+    }
+
     func stop() async {
         for client in clients.withLock({ $0 }) { await client.close() }
         await running?.stop()

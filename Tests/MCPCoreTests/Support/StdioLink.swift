@@ -15,7 +15,8 @@ import Glibc
 final class StdioLink: RawLink {
     private struct State {
         var heard: [RawJSON] = []
-        var waiting: [RequestID: CheckedContinuation<RawReply, Never>] = [:]
+        /// By id, the newest last: an id in use is refused at once, so its newest use is answered first.
+        var waiting: [RequestID: [CheckedContinuation<RawReply, Never>]] = [:]
         var server: StdioServer?
         var input: Int32
         var isAtEnd = false
@@ -73,7 +74,7 @@ final class StdioLink: RawLink {
         let id = json["method"] == nil ? json["id"].flatMap(RequestID.init) : nil
         let (waiting, listener) = state.withLock { state in
             state.heard.append(json)
-            return (id.flatMap { state.waiting.removeValue(forKey: $0) }, state.listener)
+            return (id.flatMap { state.waiting[$0]?.popLast() }, state.listener)
         }
         listener?(json)
         waiting?.resume(returning: RawReply(answer: json))
@@ -86,7 +87,7 @@ final class StdioLink: RawLink {
             state.waiting = [:]
             return waiting
         }
-        for continuation in waiting.values { continuation.resume(returning: RawReply()) }
+        for continuation in waiting.values.joined() { continuation.resume(returning: RawReply()) }
     }
 
     func exchange(_ message: RawMessage) async -> RawReply {
@@ -95,7 +96,7 @@ final class StdioLink: RawLink {
             return RawReply()
         }
         return await withCheckedContinuation { continuation in
-            state.withLock { $0.waiting[id] = continuation }
+            state.withLock { $0.waiting[id, default: []].append(continuation) }
             write(message.text)
             DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(20)) { [weak self] in
                 self?.disconnect(id)
@@ -112,7 +113,9 @@ final class StdioLink: RawLink {
     }
 
     func disconnect(_ id: RequestID) {
-        state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: RawReply())
+        for continuation in state.withLock({ $0.waiting.removeValue(forKey: id) }) ?? [] {
+            continuation.resume(returning: RawReply())
+        }
     }
 
     /// Ends the server's input.

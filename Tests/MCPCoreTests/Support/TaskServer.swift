@@ -117,7 +117,7 @@ extension RawClient {
         let limit = clock.now + .seconds(10)
         while clock.now < limit {
             if let found = heard.first(where: { $0["method"]?.string == method && fits($0) }) { return found }
-            await Task.yield()
+            await pause()
         }
         return nil
     }
@@ -132,7 +132,7 @@ extension RawClient {
             let task = await task(id)
             if task?["status"]?.string == status { return task }
             if task == nil { return nil }
-            await Task.yield()
+            await pause()
         }
         return nil
     }

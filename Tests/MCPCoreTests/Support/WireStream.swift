@@ -130,13 +130,16 @@ final class WireStream: Sendable {
     }
 }
 
-/// Looks again and again, for 10 seconds at most.
-func comesTrue(within seconds: Int = 10, _ fits: () -> Bool) async -> Bool {
+/// Between two looks at something that happens elsewhere: whoever makes it happen gets the processor.
+func pause() async { try? await Task.sleep(for: .milliseconds(1)) }
+
+/// Looks again and again, for 30 seconds at most.
+func comesTrue(within seconds: Int = 30, _ fits: () -> Bool) async -> Bool {
     let clock = SystemClock()
     let limit = clock.now + .seconds(seconds)
     while clock.now < limit {
         if fits() { return true }
-        await Task.yield()
+        await pause()
     }
     return fits()
 }

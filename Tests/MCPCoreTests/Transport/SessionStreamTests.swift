@@ -366,8 +366,9 @@ import Testing
                 #expect(await stream.until { $0.isComplete })
                 #expect(stream.events.last?.retry == 250)
                 #expect(stream.events.last?.data == "")
-                gate.open()
+                // The handler can only let go of a stream that is there.
                 streams.append(try await Self.open(session, after: stream.lastID))
+                gate.open()
             }
             let last = try #require(streams.last)
             #expect(await last.until { $0.isComplete })

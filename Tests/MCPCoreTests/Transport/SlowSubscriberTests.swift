@@ -165,7 +165,10 @@ import Glibc
         }
         // It has read everything, so all is well again.
         try writeText(inWriter, Self.listen(["b:quiet"], id: 3) + "\n")
-        #expect(await comesTrue { server.dispatcher.inFlight.count == 1 })
+        let isHeard = await comesTrue {
+            heard.withLock { $0.last?["method"]?.string } == "notifications/subscriptions/acknowledged"
+        }
+        #expect(isHeard)
         server.resourceUpdated("b:quiet")
         #expect(await comesTrue { heard.withLock { $0.last?["params"]?["uri"]?.string } == "b:quiet" })
         Syscalls.close(inWriter)

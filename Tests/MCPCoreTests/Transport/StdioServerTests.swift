@@ -14,7 +14,7 @@ import Testing
             try server ?? TestServer().server, MessageRecorder([.server], version: "2025-11-25"))
         link.write(text)
         await link.close()
-        for _ in 0 ..< 100_000 where !link.isAtEnd { await Task.yield() }
+        for _ in 0 ..< 10_000 where !link.isAtEnd { await pause() }
         return link.heard
     }
 
@@ -48,7 +48,7 @@ import Testing
         link.endInput()
         test.release.open()
         await link.close()
-        for _ in 0 ..< 100_000 where !link.isAtEnd { await Task.yield() }
+        for _ in 0 ..< 10_000 where !link.isAtEnd { await pause() }
         #expect(Set(link.heard.compactMap { $0["id"]?.int }) == Set(0 ..< 20).union([99]))
     }
 

@@ -53,7 +53,7 @@ final class RecordingSink: ExchangeSink {
         let sink = RecordingSink()
         let exchange = Self.exchange(sink)
         #expect(exchange.cancel())
-        let task = Task { while !Task.isCancelled { await Task.yield() } }
+        let task = Task { while !Task.isCancelled { await pause() } }
         exchange.attach(task)
         await task.value
         #expect(sink.events == [.end])
@@ -62,7 +62,7 @@ final class RecordingSink: ExchangeSink {
     @Test(arguments: ["cancel", "fail"]) func theHandlerIsCancelled(_ way: String) async {
         let sink = RecordingSink()
         let exchange = Self.exchange(sink)
-        let task = Task { while !Task.isCancelled { await Task.yield() } }
+        let task = Task { while !Task.isCancelled { await pause() } }
         exchange.attach(task)
         if way == "cancel" { exchange.cancel() } else { exchange.fail(Self.answer("late")) }
         await task.value

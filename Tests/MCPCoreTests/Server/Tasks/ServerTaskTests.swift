@@ -24,10 +24,10 @@ import Testing
 
     /// Waits until the task has so many questions open.
     static func keys(_ task: ServerTask, _ count: Int) async -> [String] {
-        for _ in 0 ..< 100_000 {
+        for _ in 0 ..< 10_000 {
             let keys = task.state.withLock { $0.questions.map(\.key) }
             if keys.count == count { return keys }
-            await Task.yield()
+            await pause()
         }
         return []
     }

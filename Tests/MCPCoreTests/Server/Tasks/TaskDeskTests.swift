@@ -28,7 +28,7 @@ import Testing
             verdict: Classifier.Verdict(isModern: true, revision: .newest, entry: entry), scope: 1,
             abilities: [])
         let call = DeferredCall(request, ExchangeTests.exchange(RecordingSink()), dispatcher)
-        let handler = Task { while !Task.isCancelled { await Task.yield() } }
+        let handler = Task { while !Task.isCancelled { await pause() } }
         call.attach(handler)
         return (call, handler)
     }
