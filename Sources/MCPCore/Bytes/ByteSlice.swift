@@ -1,7 +1,7 @@
 /// An immutable run of bytes that shares its memory with the buffer it was cut from.
 ///
 /// Copying a slice copies a reference, never bytes. A slice keeps the whole block alive: copy what you keep
-/// for long out of a large message with `Array(slice)`.
+/// for long out of a large message with `copy()`.
 @safe public struct ByteSlice: @unchecked Sendable {
     let storage: ByteStorage
     // SAFETY: points into `storage`, which the slice keeps alive and nobody overwrites meanwhile (see
@@ -31,6 +31,12 @@
 
     /// Copies the UTF-8 of a string.
     public init(_ string: String) { self.init(string.utf8) }
+
+    /// The bytes as an array, copied at once; `Array(slice)` copies one by one.
+    public var array: [UInt8] { unsafe withBytes { unsafe Array($0) } }
+
+    /// The same bytes in memory of their own.
+    public func copy() -> ByteSlice { ByteSlice(self) }
 
     /// The bytes as unsafe memory, valid during the call.
     @inline(__always)

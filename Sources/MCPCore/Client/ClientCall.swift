@@ -23,6 +23,7 @@ final class ClientCall: Sendable {
     private struct State {
         var phase = Phase.new
         var idleDeadline: MonotonicInstant
+        var isSent = false
         var isAbandoned = false
     }
 
@@ -68,8 +69,13 @@ final class ClientCall: Sendable {
         }
     }
 
-    /// Nobody waits any more although no answer has come.
-    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+    /// The request is on its way. True when it was given up meanwhile, so that the server has to be told now.
+    func hasBeenSent() -> Bool {
+        state.withLock { state in
+            state.isSent = true
+            return state.isAbandoned
+        }
+    }
 
     /// Waits for the end. `send` is called once, unless the call is over already.
     func wait(send: () -> Void) async -> Reply {
@@ -90,24 +96,33 @@ final class ClientCall: Sendable {
         }
     }
 
-    /// Ends the call; false when it was over.
-    @discardableResult
-    func finish(_ reply: Reply, abandoned: Bool = false) -> Bool {
-        let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Reply, Never>?) in
+    /// Ends the call, unless it is over.
+    func finish(_ reply: Reply) { end(reply, isAbandoned: false) { _ in } }
+
+    /// Ends the call, unless it is over, although no answer has come. Whoever waits goes on after `cleanUp`,
+    /// which is told whether the request was sent.
+    func abandon(_ reply: Reply, cleanUp: (_ wasSent: Bool) -> Void) {
+        end(reply, isAbandoned: true, cleanUp)
+    }
+
+    private func end(_ reply: Reply, isAbandoned: Bool, _ cleanUp: (_ wasSent: Bool) -> Void) {
+        let ended = state.withLock { state -> (wasSent: Bool, waiting: CheckedContinuation<Reply, Never>?)? in
+            let waiting: CheckedContinuation<Reply, Never>?
             switch state.phase {
             case .new:
                 state.phase = .early(reply)
-                state.isAbandoned = abandoned
-                return (true, nil)
+                waiting = nil
             case .waiting(let continuation):
                 state.phase = .over
-                state.isAbandoned = abandoned
-                return (true, continuation)
-            case .early, .over: return (false, nil)
+                waiting = continuation
+            case .early, .over: return nil
             }
+            state.isAbandoned = isAbandoned
+            return (state.isSent, waiting)
         }
-        continuation?.resume(returning: reply)
-        return isFirst
+        guard let ended else { return }
+        cleanUp(ended.wasSent)
+        ended.waiting?.resume(returning: reply)
     }
 
     /// Takes a progress report; the time of silence begins anew (CANC-09).

@@ -137,8 +137,7 @@ final class ClientConversation: Sendable {
             await call.wait {
                 trace(.sent(method: method, bytes: message.bytes))
                 transport.send(message, id: call.id)
-                // Somebody may have given it up between the registration and the sending.
-                if call.isAbandoned { transport.abandon(call.id, notice: notice(call, "cancelled")) }
+                if call.hasBeenSent() { transport.abandon(call.id, notice: notice(call, "cancelled")) }
             }
         } onCancel: {
             abandon(call, ClientError(.cancelled, "the call of \(method) was cancelled"), "cancelled")
@@ -192,10 +191,12 @@ final class ClientConversation: Sendable {
 
     /// Stops waiting, and tells the server where the revision has a way to.
     func abandon(_ call: ClientCall, _ error: ClientError, _ reason: String) {
-        guard call.finish(.failed(error), abandoned: true) else { return }
-        pending.remove(call.requestID)
-        serverRequests.cancel(for: call.id)
-        transport.abandon(call.id, notice: notice(call, reason))
+        call.abandon(.failed(error)) { wasSent in
+            pending.remove(call.requestID)
+            serverRequests.cancel(for: call.id)
+            // Before the caller goes on: what it sends next comes after the notice.
+            if wasSent { transport.abandon(call.id, notice: notice(call, reason)) }
+        }
     }
 
     /// CANC-01: `notifications/cancelled` on a shared channel and in legacy revisions; on modern HTTP the

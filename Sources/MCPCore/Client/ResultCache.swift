@@ -101,7 +101,7 @@ final class ResultCache: Sendable {
         guard ttl > 0, size <= Self.maximumEntryBytes else { return remove(ticket.key) }
         let lifetime = min(.milliseconds(ttl), Self.maximumLifetime)
         // A copy: the answer is a part of a buffer that would be kept with it.
-        let copy = RawJSON(unchecked: ByteSlice(Array(result.bytes)))
+        let copy = RawJSON(unchecked: result.bytes.copy())
         let expires = clock.now + lifetime
         state.withLock { state in
             state.remove(ticket.key)

@@ -198,7 +198,7 @@
         unsafe swap(&writer, &sink.pointee.writer)
         let holes = unsafe sink.pointee.holes
         guard !holes.isEmpty else { return }
-        let text = ByteSlice(Array(writer.out.slice(start ..< writer.out.count)))
+        let text = writer.out.slice(start ..< writer.out.count).copy()
         writer.out.truncate(to: start)
         var copied = 0
         for hole in holes {

@@ -13,7 +13,7 @@ extension Dispatcher {
             return fail(request, error, &writer)
         }
         let subscription = ListenSubscription(
-            filter, tag: RawJSON(unchecked: ByteSlice(Array(request.idBytes))), scope: request.scope)
+            filter, tag: RawJSON(unchecked: request.idBytes.copy()), scope: request.scope)
         subscriptions.enter(subscription)
         let disposition = `defer`(request, timeout: nil, isEndless: true, &writer, sink) { [self] call in
             if filter.isEmpty {

@@ -424,6 +424,7 @@ import Testing
                 "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
+        await eventually { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
         await client.close()
         let notice = try #require(peer.heard.first { $0.rpcMethod == "notifications/cancelled" })
         #expect(notice.body?["params"]?["requestId"]?.int == 3)

@@ -216,8 +216,11 @@ import Testing
         call.report(Progress(2), now: clock.now)
         // The deadline holds whatever is reported.
         #expect(call.nextDeadline == now + .seconds(130))
-        #expect(call.finish(.failed(ClientError(.timeout, "x"))))
-        #expect(!call.finish(.failed(ClientError(.timeout, "y"))))
+        #expect(!call.hasBeenSent())
+        var wasSent: [Bool] = []
+        call.abandon(.failed(ClientError(.timeout, "x"))) { wasSent.append($0) }
+        call.abandon(.failed(ClientError(.timeout, "y"))) { wasSent.append($0) }
+        #expect(wasSent == [true])
         guard case .failed(let error) = await waiting.value else { Issue.record("not failed"); return }
         #expect(error.message == "x")
     }

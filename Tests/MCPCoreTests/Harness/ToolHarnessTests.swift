@@ -236,7 +236,7 @@ import Glibc
         let tool = HostTool("stuck", description: "", inputSchema: ["type": "object"]) { _ in
             started.open()
             // It does not heed its cancellation, and ends only after everybody was told of it.
-            await Task.detached { await told.wait() }.value
+            _ = await Task.detached { await told.wait() }.value
             return "late"
         }
         let harness = try fixture.harness(ScriptedModel(.calls(("stuck", "{}"))), [tool])

@@ -158,7 +158,9 @@ import Testing
 
     // TASK-05, TASK-09, TASK-10, TASK-14, TASK-22
     @Test(arguments: Setting.modern) func followedToItsEnd(_ setting: Setting) async throws {
-        let tasks = try TaskServer()
+        var often = TaskOptions()
+        often.pollInterval = .milliseconds(20)
+        let tasks = try TaskServer(often)
         tasks.release.open()
         try await Self.withOwnClient(setting, tasks.server, Self.tasks()) { (client) async throws in
             let statuses = Mutex<[TaskStatus]>([])

@@ -223,7 +223,7 @@ import Testing
     // MRTR-07
     @Test(arguments: Setting.modern) func abandonedRoundsLeaveNothing(_ setting: Setting) async throws {
         let asking = try AskingServer()
-        let count = setting.leg == .http ? 300 : 10_000
+        let count = setting.leg == .http ? 300 : 2_000
         try await withForms(setting, asking) { client in
             for _ in 0 ..< count {
                 let reply = await client.call("greet")

@@ -222,7 +222,7 @@ final class HTTPClientConnection: EventHandler {
 
     private func takeHead(_ head: ResponseHead) {
         // Copied, because the block is written on while the body comes.
-        let bytes = ByteSlice(Array(inbox.slice(0 ..< head.byteCount)))
+        let bytes = inbox.slice(0 ..< head.byteCount).copy()
         inbox.consume(head.byteCount)
         do {
             try exchange?.take(head, bytes)

@@ -69,7 +69,7 @@ public final class MCPEndpoint: Sendable {
             }
             try? headers.set("Content-Type", to: "application/json")
             return HTTPResponse(
-                status: origin.legacyStatus(status), headers: headers, body: .bytes(Array(writer.finish())))
+                status: origin.legacyStatus(status), headers: headers, body: .bytes(writer.finish().array))
         case .accepted: return HTTPResponse(status: 202)
         case .dropped: return HTTPResponse(status: origin.slot.isNegotiated ? 202 : 400)
         case .deferred(let exchange):
@@ -164,7 +164,7 @@ private final class StreamingSink: ExchangeSink {
     private static func event(_ message: ByteSlice) -> [UInt8] {
         var out = ByteBuffer()
         SSEEncoder.write(data: message, to: &out)
-        return Array(out.freeze())
+        return out.freeze().array
     }
 
     func response(cancelling exchange: Exchange?) async -> HTTPResponse {
@@ -185,7 +185,7 @@ private final class StreamingSink: ExchangeSink {
         case .answer(nil): return HTTPResponse(status: 202)
         case .answer(let answer?):
             let headers = (try? HeaderFields(["Content-Type": "application/json"])) ?? HeaderFields()
-            return HTTPResponse(status: answer.status, headers: headers, body: .bytes(Array(answer.bytes)))
+            return HTTPResponse(status: answer.status, headers: headers, body: .bytes(answer.bytes.array))
         case .stream:
             let headers =
                 (try? HeaderFields([

@@ -53,7 +53,7 @@ final class ResumableStream: SessionStream {
     /// Keeps an event, and sends it when somebody reads the stream.
     func append(_ data: ByteSlice, isLast: Bool = false) {
         // Copied: a slice would keep the whole buffer of its connection alive.
-        let data = ByteSlice(Array(data))
+        let data = data.copy()
         store.take(data.count)
         state.withLock { state in
             let number = state.next

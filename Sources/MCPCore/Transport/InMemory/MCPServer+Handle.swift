@@ -54,7 +54,7 @@ public final class MCPConnection: Sendable {
             }
             if !slot.isNegotiated, origin.slot.isNegotiated, let notification {
                 // What the server says by itself goes where progress goes.
-                let stream = ConnectionStream { notification(Array($0)) }
+                let stream = ConnectionStream { notification($0.array) }
                 server.dispatcher.subscriptions.sessions.attach(stream, to: identifier)
             }
             slot = notification == nil ? origin.slot.withoutQuestions : origin.slot
@@ -66,9 +66,9 @@ public final class MCPConnection: Sendable {
                 return (nil, sink)
             }
         }
-        if let answer = outcome.answer { return Array(answer) }
+        if let answer = outcome.answer { return answer.array }
         guard let sink = outcome.sink else { return nil }
-        return await sink.wait(cancellingBy: server.dispatcher).map { Array($0.bytes) }
+        return await sink.wait(cancellingBy: server.dispatcher).map { $0.bytes.array }
     }
 
     /// Ends the connection: what it has in flight is cancelled.
@@ -95,7 +95,7 @@ private final class WaitingSink: ExchangeSink {
 
     func notify(_ message: ByteSlice) {
         let isDone = state.withLock { state in if case .done = state { true } else { false } }
-        if !isDone { notification?(Array(message)) }
+        if !isDone { notification?(message.array) }
     }
 
     func finish(_ answer: Answer?) {
