@@ -149,10 +149,15 @@ import Testing
         let outcome = try await ExampleProgram.run(
             "example-inventory", approves ? ["--yes"] : [])
         let denied = "delete_item was not allowed: the user said no"
+        let lines = outcome.output.split(separator: "\n")
+        // Events are read while the harness goes on: the question may come before what is told of the first.
         #expect(
-            outcome.output.split(separator: "\n") == [
+            Set(lines.prefix(2)) == [
                 "lookup_item: completed, 0 of RICE-1K are in store.",
                 #"may delete_item change or delete something that may not come back? {"sku":"RICE-1K"}"#,
+            ])
+        #expect(
+            lines.dropFirst(2) == [
                 approves ? "delete_item: completed, RICE-1K is gone." : "delete_item: denied, \(denied)",
                 "Done: " + (approves ? "RICE-1K is gone." : denied),
             ])
