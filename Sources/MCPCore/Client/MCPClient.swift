@@ -86,4 +86,12 @@ public final class MCPClient: Sendable {
     /// Ends the connection: legacy sessions are deleted, a program gets the end of its input, then SIGTERM,
     /// then SIGKILL. Calls that wait fail with `.connectionClosed`. May be called again.
     public func close() async { await conversation.close() }
+
+    /// Returns when the connection is at its end for good, with the reason: `close()` was called, or the
+    /// server is gone.
+    public func waitUntilClosed() async -> ClientError {
+        await withCheckedContinuation { continuation in
+            conversation.whenEnded { continuation.resume(returning: $0) }
+        }
+    }
 }
