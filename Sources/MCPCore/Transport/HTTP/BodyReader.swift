@@ -9,6 +9,8 @@ struct BodyReader {
     /// The head's own bytes, which the header claims point into.
     let headBytes: ByteSlice
     let deadline: MonotonicInstant
+    /// Who takes the request; nil: the side door.
+    let endpoint: StreamableEndpoint?
     private let startedAt: MonotonicInstant
     private let length: Int?
     private var decoder: ChunkedDecoder?
@@ -19,8 +21,12 @@ struct BodyReader {
     private static let minimumBytesPerSecond: Int64 = 1024
     private static let graceSeconds: Int64 = 5
 
-    init(_ head: RequestHead, bytes: ByteSlice, startedAt: MonotonicInstant, options: HTTPServerOptions) {
+    init(
+        _ head: RequestHead, bytes: ByteSlice, startedAt: MonotonicInstant, options: HTTPServerOptions,
+        endpoint: StreamableEndpoint?
+    ) {
         headBytes = bytes
+        self.endpoint = endpoint
         self.startedAt = startedAt
         deadline = startedAt + options.bodyTimeout
         length = head.isChunked ? nil : head.contentLength ?? 0
