@@ -11,12 +11,20 @@ struct ClientToolChannel: Sendable {
     /// When clients registered, within the last minute.
     var recent: [MonotonicInstant] = []
 
-    /// Whether nobody is here.
-    var isEmpty: Bool { registrations.isEmpty && feed.isEmpty }
+    /// Whether there is nothing to remember.
+    var isEmpty: Bool { !isUsed && recent.isEmpty && feed.graceEnd == nil }
+    /// Whether somebody is here.
+    var isUsed: Bool { !registrations.isEmpty || !feed.isEmpty }
+
+    static let minute = Duration.seconds(60)
+
+    mutating func forgetOldRegistrations(at now: MonotonicInstant) {
+        recent.removeAll { $0 + Self.minute <= now }
+    }
 
     /// Counts a registration; false when there were too many.
     mutating func admitRegistration(at now: MonotonicInstant) -> Bool {
-        recent.removeAll { $0 + .seconds(60) <= now }
+        forgetOldRegistrations(at: now)
         guard recent.count < ClientToolLimits.registrationsPerMinute else { return false }
         recent.append(now)
         return true
