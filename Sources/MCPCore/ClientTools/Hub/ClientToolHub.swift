@@ -131,9 +131,10 @@ public actor ClientToolHub {
         return { [weak self] call, context in
             guard let self else { throw MCPError.internalError("The server is stopping") }
             if mayTakeLong { try await context.becomeTask(statusMessage: "waiting for client") }
+            var report: (@Sendable (Progress) -> Void)?
+            if context.wantsProgress { report = { context.report($0) } }
             return try await self.call(
-                call.name, in: channel, call.arguments, meta: context.meta,
-                report: context.wantsProgress ? { context.report($0) } : nil)
+                call.name, in: channel, call.arguments, meta: context.meta, report: report)
         }
     }
 
