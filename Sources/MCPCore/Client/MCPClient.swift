@@ -31,8 +31,13 @@ public final class MCPClient: Sendable {
     static func connect(
         _ target: ClientTarget, options: ClientOptions, clock: any TimeSource
     ) async throws -> MCPClient {
-        let client = MCPClient(
-            ClientConversation(try target.open(options), options: options, clock: clock))
+        try await connect(over: target.open(options), options: options, clock: clock)
+    }
+
+    static func connect(
+        over transport: any ClientTransport, options: ClientOptions, clock: any TimeSource = SystemClock()
+    ) async throws -> MCPClient {
+        let client = MCPClient(ClientConversation(transport, options: options, clock: clock))
         client.conversation.transport.start(client.conversation)
         do {
             try await Negotiation(client.conversation).open()
