@@ -22,5 +22,7 @@ struct FacadeRefusal: Error, Hashable {
     static let invalidChannel = FacadeRefusal(400, "Invalid channel_id")
     static let tooManyTools = FacadeRefusal(400, "Too many tools")
     static let tooManyRegistrations = FacadeRefusal(429, "Too many registrations, try again later")
+    static let tooManyListeners = FacadeRefusal(429, "Too many listeners in this channel")
+    static let invalidResult = FacadeRefusal(400, "Missing or invalid result")
     static let unknownInvocation = FacadeRefusal(404, "Unknown invocation")
 }

@@ -86,7 +86,8 @@ extension ClientToolHub {
         guard let call = calls[id], let registration = channels[call.channel]?.registrations[client] else {
             return fail(id, client, "The client is gone. Nothing was done.")
         }
-        var leg = ClientToolCall.Leg(serial: registration.serial)
+        let serial = registration.serial
+        var leg = ClientToolCall.Leg(serial: serial)
         if registration.isFacade {
             calls[id]?.legs[client] = leg
             return sendEvent(call)
@@ -101,7 +102,7 @@ extension ClientToolHub {
             let outcome = await link.call(
                 call.definition.name, call.arguments, meta: call.meta, atMost: call.timeout,
                 onProgress: call.report)
-            await self?.ended(id, client, leg.serial, outcome)
+            await self?.ended(id, client, serial, outcome)
         }
         calls[id]?.legs[client] = leg
     }

@@ -36,6 +36,22 @@ extension ClientToolHub {
         }
     }
 
+    /// Takes the tools of a program at the other end of a connection; one that offers none that can be taken
+    /// is let go.
+    func attach(over transport: any ClientTransport, channel: String, clientID: String) async {
+        do {
+            let client = try await MCPClient.connect(over: transport, options: ProviderLink.options)
+            do {
+                try await attach(client, channel: channel, clientID: clientID)
+            } catch {
+                await client.close()
+                throw error
+            }
+        } catch {
+            log("client tools: refused channel=\(channel) client=\(clientID): \(error)")
+        }
+    }
+
     /// Takes a client's tools away and closes its connection. False when there is none.
     @discardableResult
     public func detach(channel: String, clientID: String) async -> Bool {
@@ -152,6 +168,31 @@ extension ClientToolHub {
         channels[name] = channel
         try show(name)
         log("client tools: registered channel=\(name) client= tools=\(latest.count)")
+    }
+
+    // MARK: The façade's listeners
+
+    /// Adds a listener to a channel; nil when there are too many.
+    func listen(_ listener: EventFeed.Listener, in name: String, after lastEventID: String?) -> Int? {
+        var channel = channels[name] ?? ClientToolChannel()
+        guard (try? servers.server(for: name)) != nil,
+            channel.feed.count < ClientToolLimits.listenersPerChannel
+        else { return nil }
+        let number = channel.feed.add(listener, after: lastEventID)
+        channels[name] = channel
+        return number
+    }
+
+    /// A listener is gone. Calls that wait for results are given up when nobody comes in its place.
+    func stopListening(_ number: Int, in name: String) {
+        guard var channel = channels[name] else { return }
+        let wanted = channel.feed.wantsResults
+        channel.feed.remove(number)
+        if wanted, !channel.feed.wantsResults {
+            channel.feed.graceEnd = clock.now + options.graceTime
+            wake(at: clock.now + options.graceTime)
+        }
+        channels[name] = channel.isEmpty ? nil : channel
     }
 
     // MARK: Time
