@@ -7,6 +7,8 @@ struct Invocation: Sendable {
     /// TARGET as it was typed, for messages; nil when the server is the program after `--`.
     var targetText: String?
     var operands: [String] = []
+    /// The program after `--`, for commands that take one.
+    var program: [String]?
     /// The words after the tool name.
     var arguments: [String] = []
 

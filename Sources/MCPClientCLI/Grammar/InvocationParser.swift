@@ -96,6 +96,8 @@ struct InvocationParser {
                 invocation.targetText = text
                 invocation.operands.removeFirst()
             }
+        } else if command.grammar.takesProgram {
+            invocation.program = program
         } else if program != nil {
             throw .usage("\(command.rawValue) needs no server")
         }

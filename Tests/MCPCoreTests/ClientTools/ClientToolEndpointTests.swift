@@ -203,7 +203,7 @@ import Testing
         let server = try HubFixture.provider([HubFixture.tool("t")])
         let connected = Counter()
         let provider = ClientToolProvider(
-            nil, server, channel: "a", clientID: "p", address: .tcp(port: port), token: { nil },
+            .server(server), channel: "a", clientID: "p", address: .tcp(port: port), token: { nil },
             firstPause: .milliseconds(20)
         ) { event in if case .connected = event { connected.increment() } }
         let run = Task { try await provider.run() }
