@@ -158,7 +158,7 @@ import Testing
     // C25, C23
     @Test(arguments: ClientToolHubTests.eras) @MainActor
     func anAppOffersItsToolsOverASocket(_ era: ClientOptions.ProtocolChoice) async throws {
-        let folder = try TemporaryDirectory()
+        let folder = TemporaryDirectory()
         let path = folder.path + "/p.sock"
         let daemon = try Daemon(token: "secret", socket: path)
         let registry = ClientToolRegistry()
