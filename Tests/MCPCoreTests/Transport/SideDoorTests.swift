@@ -218,10 +218,11 @@ import Testing
     @Test func whoLeavesCancels() async throws {
         let door = TestDoor()
         try await Self.withDoor(door) { port, _ in
-            let socket = try WireSocket(port: port, isRecorded: false)
-            socket.send(Self.request("GET /door/wait"))
+            var socket: WireSocket? = try WireSocket(port: port, isRecorded: false)
+            socket?.send(Self.request("GET /door/wait"))
             #expect(await door.asked.wait())
-            socket.shutdown()
+            socket?.breakOff()
+            socket = nil
             #expect(await door.cancelled.wait())
         }
     }
