@@ -141,6 +141,12 @@ public actor ClientToolHub {
         }
     }
 
+    /// The tools of a channel's clients as agents see them.
+    func clientTools(of channel: String) -> [Tool] {
+        guard let channel = channels[channel] else { return [] }
+        return channel.catalog.items.compactMap { channel.shown[$0.name]?.entry.tool }
+    }
+
     func timeout(of tool: ClientToolDefinition) -> Duration { tool.timeout ?? options.callTimeout }
 
     // MARK: Time
