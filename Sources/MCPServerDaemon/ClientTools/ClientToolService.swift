@@ -23,6 +23,7 @@ struct ClientToolService: Sendable {
         } catch {
             throw ClientToolSetupError("the channel \"\(settings.channel ?? "")\" cannot be served: \(error)")
         }
-        door = ClientToolEndpoints(hub, token: settings.auth == .token ? access.token?.value : nil)
+        door = ClientToolEndpoints(
+            hub, token: access.token?.value, registrationNeedsToken: settings.auth == .token)
     }
 }

@@ -37,12 +37,14 @@ enum PrivateDirectory {
         var directory = ""
         for name in Paths.components(path) {
             directory += "/\(name)"
-            if unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST { continue }
-            // A directory above may be there and not be writable, or stand on a read-only system.
-            let reason = IOError(errno: errno, function: "mkdir").reason
-            if Paths.directoryProblem(directory) != nil {
-                throw ClientToolSetupError("cannot make the directory \(directory): \(reason)")
-            }
+            if unsafe mkdir(directory, 0o700) == 0 { continue }
+            let number = errno
+            // One that is there may stand where this user can make none.
+            guard let problem = Paths.directoryProblem(directory) else { continue }
+            let reason = IOError(errno: number, function: "mkdir").reason
+            throw ClientToolSetupError(
+                number == EEXIST
+                    ? "\(directory) \(problem)" : "cannot make the directory \(directory): \(reason)")
         }
     }
 }

@@ -47,7 +47,7 @@ struct ProviderAccess: Sendable {
             lines.append("token      in \(path)")
         }
         if settings.auth == .none {
-            lines.append("warning    whoever reaches this machine's loopback may register tools without it")
+            lines.append("warning    whatever runs on this machine may register tools without it")
         }
         return token.text
     }

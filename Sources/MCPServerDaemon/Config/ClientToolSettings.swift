@@ -1,10 +1,9 @@
 /// How tools that other programs bring are taken in.
 struct ClientToolSettings: Sendable, Hashable {
-    /// Who may register tools over TCP.
+    /// What programs need that register tools at Stream's endpoint.
     enum Auth: String, CaseIterable, Sendable {
-        /// Whoever has the token.
         case token
-        /// Everybody on this machine.
+        /// Nothing: everybody on this machine may.
         case none
     }
 

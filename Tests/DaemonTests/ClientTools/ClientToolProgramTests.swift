@@ -89,8 +89,8 @@ import Glibc
         let place = try Place()
         let program = try await place.start("--demo")
         let tcp = SocketAddress(numeric: "127.0.0.1", port: place.port)
-        let token = String(decoding: try Files.read(place.tokenFile, maxBytes: 1_000), as: UTF8.self)
-            .trimmingSuffix { $0.isNewline }
+        let kept = String(decoding: try Files.read(place.tokenFile, maxBytes: 1_000), as: UTF8.self)
+        let token = kept.filter { !$0.isNewline }
         // It is shown the first time, and the file after that.
         #expect(await program.logs("token      \(token)   new, kept in \(place.tokenFile)"))
         #expect(await program.logs("providers  unix://\(place.providers)"))
@@ -130,6 +130,12 @@ import Glibc
         #expect(try await Self.ask(tcp, Self.registration()).0 == 200)
         #expect(try await Self.ask(tcp, Self.registration(["Origin: https://evil.example"])).0 == 403)
         #expect(await program.logs("warning    "))
+        // Only what Stream's clients use is open.
+        let upgrade = "Connection: Upgrade\r\nUpgrade: mcp\r\nContent-Length: 0\r\n\r\n"
+        let provider = "POST /providers?channel=c&client=d HTTP/1.1\r\nHost: 127.0.0.1\r\n" + upgrade
+        #expect(
+            try await Self.ask(tcp, provider.replacing("Upgrade\r\nUp", with: "Upgrade, close\r\nUp")).0
+                == 401)
         await program.stop()
     }
 

@@ -85,7 +85,7 @@ import Glibc
             try ProvidersSocket.address("\(directory.path)/link/s", isDefault: true)
         }
         try directory.write("file", "")
-        #expect(throws: ClientToolSetupError.self) {
+        #expect(throws: ClientToolSetupError("\(directory.path)/file is not a directory")) {
             try ProvidersSocket.address("\(directory.path)/file/s", isDefault: false)
         }
     }

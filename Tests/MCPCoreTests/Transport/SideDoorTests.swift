@@ -235,6 +235,16 @@ import Testing
             let requests = [Self.request("GET /door/wait"), Self.request("GET /door/x")]
             let answers = try await Self.answers(port, requests)
             #expect(answers.map { $0?.status } == [504, 200])
+            // Nothing stands behind the head that a HEAD gets.
+            let text = try await onThread { () -> String in
+                let socket = try WireSocket(port: port, isRecorded: false)
+                socket.send(Self.request("HEAD /door/wait") + Self.request("GET /door/last"))
+                var bytes: [UInt8] = []
+                while let piece = socket.receive() { bytes += piece }
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            #expect(text.hasPrefix("HTTP/1.1 504 Gateway Timeout\r\n"))
+            #expect(text.contains("\r\n\r\nHTTP/1.1 200 OK\r\n"))
             #expect(await door.cancelled.wait())
         }
     }

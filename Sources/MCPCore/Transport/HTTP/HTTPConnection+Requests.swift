@@ -255,7 +255,7 @@ extension HTTPConnection {
         return false
     }
 
-    private func answerWithoutBody(_ plain: StreamableEndpoint.Plain) {
+    func answerWithoutBody(_ plain: StreamableEndpoint.Plain) {
         ResponseWriter.writeHead(
             status: plain.status, framing: .length(0), keepAlive: keepAlive, extra: plain.extra,
             to: &output.out)
