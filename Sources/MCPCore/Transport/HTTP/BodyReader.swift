@@ -48,8 +48,8 @@ struct BodyReader {
 
     private mutating func readLength(_ input: inout ByteBuffer) -> Outcome {
         let length = length ?? 0
-        // Nothing is copied: the body grows in the input buffer, and only as fast as it comes. Whoever has sent
-        // a quarter gets room for all of it, so that little is moved.
+        // The body grows in the input buffer, and only as fast as it comes. Whoever has sent a quarter gets
+        // room for all of it, so that little is moved.
         received = input.count
         guard input.count >= length else {
             if input.count >= length / 4 { input.reserve(exactly: length - input.count + Self.spareBytes) }

@@ -28,8 +28,8 @@ final class ConnectionSet: @unchecked Sendable {
 
     // MARK: Memory
 
-    /// The block that connections read into, one after the other: a connection that waits has none, and what it
-    /// does have lies close together. Empty while one of them needs it for longer.
+    /// The block that connections read into, one after the other: a connection that waits has none, and what
+    /// it does have lies close together. Empty while one of them needs it for longer.
     var inbox = ByteBuffer()
 
     /// What connections that rest have freed since the system got memory back, in bytes.

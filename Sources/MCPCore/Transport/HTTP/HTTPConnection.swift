@@ -44,8 +44,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     private var stalledSince: MonotonicInstant?
     private var idleSince: MonotonicInstant
     private var isWriteClosed = false
-    /// What the input buffer may keep between two requests: large messages mostly come one after the other, and
-    /// new memory costs a page fault for every 4 KiB.
+    /// What the input buffer may keep between two requests: large messages mostly come one after the other,
+    /// and new memory costs a page fault for every 4 KiB.
     private var keptBytes = HTTPConnection.readBytes
     /// Written of the answers that are queued.
     private var writtenBytes = 0
@@ -121,7 +121,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Reads into the loop's block, unless there is something unread already.
     private func takeInbox() {
         if input.isEmpty {
-            // Here nothing refers to the last request's bytes any more, so a block for large ones is used again.
+            // Here nothing refers to the last request's bytes any more: a block for large ones is used again.
             input.removeAll(keeping: keptBytes)
             if input.capacity < Self.inboxBytes {
                 input = ByteBuffer()
