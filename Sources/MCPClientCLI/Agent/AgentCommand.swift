@@ -29,7 +29,9 @@ struct AgentCommand {
         switch options.model {
         case nil:
             throw .usage(
-                "agent needs a model", hint: "--model openai:http://localhost:11434/v1,NAME or --model-command")
+                "agent needs a model",
+                hint: "--model openai:http://localhost:11434/v1,NAME or --model-command")
+        case .script(let path): return try ModelScript.read(path)
         case .program(let words): return CommandModel(words.first ?? "", Array(words.dropFirst()))
         case .chatCompletions(let url, let name):
             var key: String?
@@ -68,7 +70,8 @@ struct AgentCommand {
                     session.client, id: ToolSourceID(server.name), timeout: invocation.options.timeout)
             }
             let harness = try ToolHarness(
-                name: "an agent at a command line", summary: "You help the user with the tools you are given.",
+                name: "an agent at a command line",
+                summary: "You help the user with the tools you are given.",
                 model: model, sources: sources, policies: policies
             ) { await prompt.decide($0) }
             for try await event in harness.stream(

@@ -12,6 +12,8 @@ struct AgentPrinter {
             guard !console.isJSON else { return }
             console.stdout.write(console.stdout.isTerminal ? TerminalText.block(text) : text)
         case .toolCallRequested(let request):
+            // The question shows it, maybe before this is read.
+            if case .ask = request.policy { return }
             let name = inlineText(request.invocation.name)
             console.note(console.noteStyle.dim("→ \(name) \(inlineText(request.invocation.arguments))"))
         case .toolCallCompleted(let result):

@@ -5,6 +5,8 @@ struct AgentOptions: Sendable {
     enum Model: Sendable, Hashable {
         case chatCompletions(url: String, name: String)
         case program([String])
+        /// A file that says what it says.
+        case script(String)
     }
 
     enum Policy: String, Sendable, CaseIterable { case ask, auto, deny }
@@ -52,8 +54,9 @@ struct AgentOptions: Sendable {
 
     private static func model(_ value: String) throws(Failure) -> Model {
         let usage = Failure.usage(
-            "--model \(quoted(value)) is not openai:URL,NAME",
+            "--model \(quoted(value)) is neither openai:URL,NAME nor script:FILE",
             hint: "--model openai:http://localhost:11434/v1,qwen3")
+        if value.hasPrefix("script:"), value.utf8.count > 7 { return .script(String(value.dropFirst(7))) }
         guard value.hasPrefix("openai:") else { throw usage }
         let rest = value.dropFirst("openai:".count)
         // A model's name may hold anything but a comma; a URL may hold commas.

@@ -146,8 +146,8 @@ extension Command {
             ],
             targets: .several,
             notes: [
-                "Every call that may change something, or that a server only claims to be harmless, is put to you",
-                "before it runs. Without a terminal such calls are denied, and the command ends with status 7.",
+                "Every call that may change something, or that a server only says to be harmless, is put",
+                "to you before it runs. Without a terminal it is denied, and the status is 7.",
                 "Servers are named server1, server2 and so on, unless --server names them.",
             ],
             examples: [

@@ -125,7 +125,9 @@ extension Flag {
         }
         return switch self {
         case .server: flag("--server", "NAME=TARGET", "one more server, by a name of yours (repeatable)")
-        case .model: flag("--model", "openai:URL,NAME", "a model behind the chat completions interface")
+        case .model:
+            flag(
+                "--model", "openai:URL,NAME", "a model behind the chat completions interface; or script:FILE")
         case .modelCommand: flag("--model-command", "'PROGRAM ARGS'", "a model that is a program")
         case .modelKey: flag("--model-key-env", "VAR", "key of the model, from an environment variable")
         case .policy: flag("--policy", "ask|auto|deny", "one policy for all tools, whatever they claim")

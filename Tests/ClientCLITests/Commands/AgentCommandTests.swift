@@ -22,7 +22,7 @@ import Testing
             """#
         let text = script.replacing("TOOL", with: tool).replacing("ARGUMENTS", with: arguments)
         try SystemFile.write(Array(text.utf8), to: path)
-        #expect(chmod(path, 0o700) == 0)
+        #expect(unsafe chmod(path, 0o700) == 0)
         return path
     }
 
@@ -31,7 +31,7 @@ import Testing
         typed: [String]? = nil
     ) async throws -> CommandOutcome {
         let directory = NSTemporaryDirectory() + "mcp-agent-\(UInt64.random(in: 0 ... .max))"
-        #expect(mkdir(directory, 0o700) == 0)
+        #expect(unsafe mkdir(directory, 0o700) == 0)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         var harness = CommandHarness(server: try OpsServer.make())
         harness.typed = typed
@@ -45,8 +45,9 @@ import Testing
         #expect(outcome.code == .ok, "\(outcome.stderr)")
         #expect(outcome.stdout == "It says: restarted\n")
         for part in [
-            "→ unit_restart {\"unit\":\"web\"}", "may Operations unit_restart run?",
-            "Restart one of our services. (says the server)", "· change or delete something that may not come back",
+            "may Operations unit_restart run?",
+            "Restart one of our services. (says the server)",
+            "· change or delete something that may not come back",
             "\"unit\": \"web\"", "← unit_restart completed in ",
         ] {
             #expect(outcome.stderr.contains(part), "\(part) in \(outcome.stderr)")
@@ -61,7 +62,8 @@ import Testing
 
     @Test func nobodyIsThere() async throws {
         for words in [["agent"], ["--no-input", "agent"]] {
-            let outcome = try await run(words + ["Restart it", "localhost:1"], typed: words.count > 1 ? ["y"] : nil)
+            let outcome = try await run(
+                words + ["Restart it", "localhost:1"], typed: words.count > 1 ? ["y"] : nil)
             #expect(outcome.code == .inputRequired)
             #expect(outcome.stderr.contains("has to be approved, and nobody is there to ask"))
             #expect(outcome.stdout.contains("was not allowed"))
@@ -71,6 +73,7 @@ import Testing
     @Test func policiesOfTheCommandLine() async throws {
         let auto = try await run(["--policy", "auto", "agent", "x", "localhost:1"])
         #expect(auto.stdout == "It says: restarted\n" && auto.code == .ok)
+        #expect(auto.stderr.contains("→ unit_restart {\"unit\":\"web\"}"))
         let deny = try await run(["--policy", "deny", "agent", "x", "localhost:1"])
         #expect(deny.stdout == "It says: unit_restart is not allowed.\n" && deny.code == .ok)
         let log = #"{"repo":"web"}"#
@@ -96,6 +99,23 @@ import Testing
         #expect(try JSONValue(parsing: reply.stdout)["text"] == "It says: restarted")
     }
 
+    /// Without any model: a file says what one would.
+    @Test func scripted() async throws {
+        let path = NSTemporaryDirectory() + "mcp-script-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let lines =
+            #"{"calls":[{"name":"unit_restart","arguments":{"unit":"web"}}]}"# + "\n" + #"{"text":"Done."}"#
+        try SystemFile.write(Array(lines.utf8), to: path)
+        let harness = CommandHarness(server: try OpsServer.make())
+        let words = ["--model", "script:\(path)", "--policy", "auto", "agent", "x", "localhost:1"]
+        let outcome = await harness.run(words)
+        #expect(outcome.code == .ok && outcome.stdout == "Done.\n")
+        #expect(outcome.stderr.contains("← unit_restart completed"))
+        try SystemFile.write(Array(#"{"song":"la"}"#.utf8), to: path)
+        let wrong = await harness.run(words)
+        #expect(wrong.code == .usage && wrong.stderr.contains("line 1 of"))
+    }
+
     @Test func severalServers() async throws {
         let outcome = try await run(
             ["--policy", "auto", "--server", "a=localhost:2", "agent", "x", "localhost:1"],
@@ -111,8 +131,10 @@ import Testing
 
     @Test(
         arguments: [
-            (["agent", "x", "localhost:1"], "needs a model"), (["--model", "gpt", "agent", "x"], "openai:URL,NAME"),
-            (["--policy", "maybe", "agent", "x"], "none of ask"), (["--events", "xml", "agent", "x"], "not jsonl"),
+            (["agent", "x", "localhost:1"], "needs a model"),
+            (["--model", "gpt", "agent", "x"], "openai:URL,NAME"),
+            (["--policy", "maybe", "agent", "x"], "none of ask"),
+            (["--events", "xml", "agent", "x"], "not jsonl"),
             (["--server", "localhost:1", "agent", "x"], "not NAME=TARGET"),
             (["--trust", "b", "--server", "a=localhost:1", "agent", "x"], "no server of this name"),
             (["-H", "A:b", "agent", "x", "localhost:1", "localhost:2"], "exactly one HTTP server"),
