@@ -51,6 +51,10 @@ struct CommandRunner: Sendable {
     private func execute(
         _ invocation: Invocation, _ console: Console, _ stop: StopReason
     ) async throws(Failure) -> ExitCode {
+        if invocation.command == .agent {
+            return try await AgentCommand(environment: environment, console: console, invocation: invocation)
+                .run()
+        }
         guard let target = invocation.target else {
             version(console)
             return .ok
@@ -96,7 +100,7 @@ struct CommandRunner: Sendable {
         case .watch: try await WatchCommand(session: session).run(operands)
         case .ping: try await PingCommand(session: session).run()
         case .bench: return try await BenchCommand(session: session).run(first, words)
-        case .version: version(session.console)
+        case .agent, .version: version(session.console)
         }
         return .ok
     }

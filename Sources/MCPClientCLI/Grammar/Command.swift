@@ -1,7 +1,7 @@
 /// The commands. Their grammar and their help are rows of one table.
 enum Command: String, Sendable, CaseIterable {
     case info, tools, tool, call, resources, templates, read, prompts, prompt, raw, complete, watch, ping,
-        bench, version
+        bench, agent, version
 }
 
 /// One word that stands after the TARGET of a command.
@@ -26,7 +26,10 @@ struct CommandGrammar: Sendable {
     var operands: [Operand] = []
     /// Words after the last operand belong to the tool or prompt, not to us.
     var takesArguments = false
-    var needsTarget = true
+    /// How many servers it talks to; of several, each is an operand behind the others.
+    enum Targets: Sendable { case none, one, several }
+    var targets = Targets.one
+    var needsTarget: Bool { targets == .one }
     /// Further lines of `COMMAND --help`.
     var notes: [String] = []
     var examples: [String] = []
@@ -107,8 +110,9 @@ extension Command {
                     "or a server of the same user on this machine (Linux).",
                 ],
                 examples: ["mcp-client bench -n 20000 -c 16 localhost:3000 echo text=hello"])
+        case .agent: Self.agentGrammar
         case .version:
-            CommandGrammar(summary: "print the version; no network access", needsTarget: false)
+            CommandGrammar(summary: "print the version; no network access", targets: .none)
         }
     }
 
@@ -131,6 +135,24 @@ extension Command {
             examples: [
                 "mcp-client call localhost:3000 git_log repo=web limit=2",
                 "mcp-client --json call git_log repo=web -- ./server --verbose",
+            ])
+    }
+
+    private static var agentGrammar: CommandGrammar {
+        CommandGrammar(
+            summary: "let a model use the tools of servers, under your approval",
+            operands: [
+                Operand(name: "PROMPT", count: .one), Operand(name: "TARGET", count: .zeroOrMore),
+            ],
+            targets: .several,
+            notes: [
+                "Every call that may change something, or that a server only says to be harmless, is put",
+                "to you before it runs. Without a terminal it is denied, and the status is 7.",
+                "Servers are named server1, server2 and so on, unless --server names them.",
+            ],
+            examples: [
+                "mcp-client agent --model openai:http://localhost:11434/v1,qwen3 'What changed?' localhost:3000",
+                "mcp-client agent --model-command ./model.py 'Tidy up' -- ./server",
             ])
     }
 

@@ -5,6 +5,7 @@ enum Flag: Sendable, CaseIterable {
     case protocolVersion, timeout, deadline, connectTimeout, noValidate
     case answer, answers, noInput, logLevel, exec, eventCount
     case benchCount, benchConcurrency
+    case server, model, modelCommand, modelKey, policy, trust, rounds, events
     case help, version
 }
 
@@ -15,6 +16,7 @@ struct FlagGrammar: Sendable {
         case transport = "Transport"
         case arguments = "Argument"
         case interaction = "Interaction"
+        case agent = "Agent"
         case other = "Other"
     }
 
@@ -30,7 +32,7 @@ struct FlagGrammar: Sendable {
 
 extension Flag {
     /// The commands that talk to a server.
-    private static var connected: [Command] { Command.allCases.filter(\.grammar.needsTarget) }
+    private static var connected: [Command] { Command.allCases.filter { $0.grammar.targets != .none } }
 
     var grammar: FlagGrammar {
         switch self {
@@ -53,6 +55,7 @@ extension Flag {
             FlagGrammar(
                 group: .arguments, names: ["-c", "--concurrency"], value: "COUNT",
                 summary: "calls at the same time (1)", commands: [.bench])
+        case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events: agentGrammar
         case .help:
             FlagGrammar(group: .other, names: ["--help", "-h"], summary: "print help")
         case .version:
@@ -94,7 +97,7 @@ extension Flag {
     }
 
     /// The commands that a server can ask back in.
-    private static var asking: [Command] { [.call, .read, .prompt, .raw] }
+    private static var asking: [Command] { [.call, .read, .prompt, .raw, .agent] }
 
     private var interactionGrammar: FlagGrammar {
         func flag(
@@ -112,6 +115,25 @@ extension Flag {
         case .exec:
             flag("--exec", "'PROGRAM ARGS'", "run it at each event; {uri} and {event} are inserted", [.watch])
         default: flag("--count", "N", "end after so many events", [.watch])
+        }
+    }
+
+    private var agentGrammar: FlagGrammar {
+        func flag(_ name: String, _ value: String, _ summary: String) -> FlagGrammar {
+            FlagGrammar(
+                group: .agent, names: [name], value: value, summary: summary, commands: [.agent])
+        }
+        return switch self {
+        case .server: flag("--server", "NAME=TARGET", "one more server, by a name of yours (repeatable)")
+        case .model:
+            flag(
+                "--model", "openai:URL,NAME", "a model behind the chat completions interface; or script:FILE")
+        case .modelCommand: flag("--model-command", "'PROGRAM ARGS'", "a model that is a program")
+        case .modelKey: flag("--model-key-env", "VAR", "key of the model, from an environment variable")
+        case .policy: flag("--policy", "ask|auto|deny", "one policy for all tools, whatever they claim")
+        case .trust: flag("--trust", "NAME", "believe what this server says of its tools (repeatable)")
+        case .rounds: flag("--rounds", "N", "rounds of calls (6)")
+        default: flag("--events", "jsonl", "every event as a line of JSON on stdout")
         }
     }
 

@@ -38,6 +38,7 @@ struct Options: Sendable {
     /// Calls that `bench` makes, and how many of them at the same time.
     var benchCount = 1000
     var benchConcurrency = 1
+    var agent = AgentOptions()
     var help = false
     var version = false
     /// Flags in the order they came, to check them against the command.
@@ -85,6 +86,8 @@ struct Options: Sendable {
         case .eventCount: eventCount = try Self.number(value, flag, 1 ... 1_000_000)
         case .benchCount: benchCount = try Self.number(value, flag, 1 ... 10_000_000)
         case .benchConcurrency: benchConcurrency = try Self.number(value, flag, 1 ... 1024)
+        case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events:
+            try agent.apply(flag, nonEmpty(value, flag))
         case .help: help = true
         case .version: version = true
         }
@@ -95,7 +98,7 @@ struct Options: Sendable {
         return value
     }
 
-    private static func number(
+    static func number(
         _ value: String, _ flag: Flag, _ range: ClosedRange<Int>
     ) throws(Failure) -> Int {
         guard let number = Int(value), range.contains(number) else {

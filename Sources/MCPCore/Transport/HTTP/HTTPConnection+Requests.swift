@@ -67,6 +67,7 @@ extension HTTPConnection {
             fail(status: 413, "The body is larger than \(endpoint.options.limits.maxBodyBytes) bytes")
             return false
         }
+        expect(head.contentLength ?? 0)
         if head.expectsContinue, head.hasBody {
             ResponseWriter.writeContinue(to: &output.out)
             scheduleFlush()
