@@ -136,16 +136,17 @@ def against_nginx(server):
         loads("mcp-server", [server, "--demo", "--listen", f"127.0.0.1:{port}"], port)
 
 
-def loads(name, command, port):
+def loads(name, command, port, tool="echo"):
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         if not wait_for(port, process):
             print(f"{name}: does not listen")
             return
         wrk = ["wrk", "-t1", "-c64", "-s", os.path.join(HERE, "call.lua"), f"http://127.0.0.1:{port}/mcp"]
-        subprocess.run([*wrk, "-d1"], capture_output=True)
+        environment = {**os.environ, "TOOL": tool}
+        subprocess.run([*wrk, "-d1"], capture_output=True, env=environment)
         before = processor_seconds(process.pid)
-        text = subprocess.run([*wrk, "-d4"], capture_output=True, text=True).stdout
+        text = subprocess.run([*wrk, "-d4"], capture_output=True, text=True, env=environment).stdout
         used = processor_seconds(process.pid) - before
         calls = int(re.search(r"(\d+) requests in", text).group(1))
         if "Non-2xx" in text or "Socket errors" in text:
@@ -252,4 +253,5 @@ def main():
     growth(server)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -20,10 +20,18 @@ def resident(pid):
 
 
 def start(program, port):
-    server = subprocess.Popen([program, "--demo", "--listen", f"127.0.0.1:{port}"], stderr=subprocess.PIPE, text=True)
-    for line in server.stderr:
-        if "ready in" in line:
+    # As many connections as the machine lets one process have.
+    return spawn([program, "--demo", "--listen", f"127.0.0.1:{port}", "--set", "limits.connections=100000"], port)
+
+
+def spawn(command, port):
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    for _ in range(500):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
             return server
+        except OSError:
+            time.sleep(0.01)
     raise SystemExit("the server did not start")
 
 
@@ -57,11 +65,11 @@ def session(sock, port, number):
     ask(sock, port, f"GET /mcp HTTP/1.1\r\nMcp-Session-Id: {name}", None, b"id: ")
 
 
-def call(sock, port, number):
+def call(sock, port, number, tool="echo", arguments={"text": "hello"}, wanted=b"hello"):
     body = {"jsonrpc": "2.0", "id": number, "method": "tools/call",
-            "params": {"name": "echo", "arguments": {"text": "hello"}, "_meta": META}}
-    head = "POST /mcp HTTP/1.1\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo"
-    ask(sock, port, head, body, b"hello")
+            "params": {"name": tool, "arguments": arguments, "_meta": META}}
+    head = f"POST /mcp HTTP/1.1\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}"
+    ask(sock, port, head, body, wanted)
 
 
 def measure(program, title, open_one, count, port):
@@ -74,8 +82,8 @@ def measure(program, title, open_one, count, port):
                 sock = socket.create_connection(("127.0.0.1", port), 20)
                 open_one(sock, port, index)
                 sockets.append(sock)
-            # Buffers are given back after two seconds of rest.
-            time.sleep(3)
+            # Buffers are given back after two seconds of rest, and to the system a second later.
+            time.sleep(5)
             return resident(server.pid)
 
         before = grow(100)

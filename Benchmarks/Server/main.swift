@@ -16,10 +16,17 @@ try server.register(Tool("async", inputSchema: JSONValue(parsing: schema))) { ca
     .text(call.arguments["text"]?.string ?? "")
 }
 
-if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--listen",
-    let port = UInt16(CommandLine.arguments[2])
-{
-    try await server.run(.http(port: port))
+server.tool("change", "Tells everybody who listens that the tools have changed") { () -> String in
+    server.toolsChanged()
+    return "told"
+}
+
+// --listen PORT [LOOPS]
+let words = CommandLine.arguments
+if words.count >= 3, words[1] == "--listen", let port = UInt16(words[2]) {
+    var options = HTTPServerOptions()
+    if words.count > 3 { options.loops = Int(words[3]) ?? options.loops }
+    try await server.run(.http(.tcp(port: port), options: options))
 } else {
     try await server.run(.stdio)
 }

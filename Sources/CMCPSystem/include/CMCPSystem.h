@@ -23,6 +23,9 @@
 
 extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 extern int pipe2(int fds[2], int flags);
+#if defined(__GLIBC__)
+extern int malloc_trim(size_t pad);
+#endif
 
 /* Call numbers that are the same on every architecture; older kernel headers lack them. */
 enum {

@@ -56,6 +56,10 @@ struct CommandRunner: Sendable {
             if let failure = stop.failure { throw failure }
             return .ok
         }
+        if invocation.command == .agent {
+            return try await AgentCommand(environment: environment, console: console, invocation: invocation)
+                .run()
+        }
         guard let target = invocation.target else {
             version(console)
             return .ok
@@ -101,7 +105,7 @@ struct CommandRunner: Sendable {
         case .watch: try await WatchCommand(session: session).run(operands)
         case .ping: try await PingCommand(session: session).run()
         case .bench: return try await BenchCommand(session: session).run(first, words)
-        case .provide, .version: version(session.console)
+        case .agent, .provide, .version: version(session.console)
         }
         return .ok
     }

@@ -1,7 +1,7 @@
 /// The commands. Their grammar and their help are rows of one table.
 enum Command: String, Sendable, CaseIterable {
     case info, tools, tool, call, resources, templates, read, prompts, prompt, raw, complete, watch, ping,
-        bench, provide, version
+        bench, agent, provide, version
 }
 
 /// One word that stands after the TARGET of a command.
@@ -26,7 +26,10 @@ struct CommandGrammar: Sendable {
     var operands: [Operand] = []
     /// Words after the last operand belong to the tool or prompt, not to us.
     var takesArguments = false
-    var needsTarget = true
+    /// How many servers it talks to; of several, each is an operand behind the others.
+    enum Targets: Sendable { case none, one, several }
+    var targets = Targets.one
+    var needsTarget: Bool { targets == .one }
     /// A program after -- is no server to connect to, but what the command works with.
     var takesProgram = false
     /// Further lines of `COMMAND --help`.
@@ -110,15 +113,16 @@ extension Command {
                 ],
                 examples: ["mcp-client bench -n 20000 -c 16 localhost:3000 echo text=hello"])
         case .provide: Self.provideGrammar
+        case .agent: Self.agentGrammar
         case .version:
-            CommandGrammar(summary: "print the version; no network access", needsTarget: false)
+            CommandGrammar(summary: "print the version; no network access", targets: .none)
         }
     }
 
     private static var provideGrammar: CommandGrammar {
         CommandGrammar(
             summary: "offer tools in a channel of a daemon, until it is stopped",
-            operands: [Operand(name: "DAEMON", count: .one)], needsTarget: false, takesProgram: true,
+            operands: [Operand(name: "DAEMON", count: .one)], targets: .none, takesProgram: true,
             notes: [
                 "DAEMON is http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
                 "A program after -- is an MCP server over stdio; it is started anew for each connection.",
@@ -149,6 +153,24 @@ extension Command {
             examples: [
                 "mcp-client call localhost:3000 git_log repo=web limit=2",
                 "mcp-client --json call git_log repo=web -- ./server --verbose",
+            ])
+    }
+
+    private static var agentGrammar: CommandGrammar {
+        CommandGrammar(
+            summary: "let a model use the tools of servers, under your approval",
+            operands: [
+                Operand(name: "PROMPT", count: .one), Operand(name: "TARGET", count: .zeroOrMore),
+            ],
+            targets: .several,
+            notes: [
+                "Every call that may change something, or that a server only says to be harmless, is put",
+                "to you before it runs. Without a terminal it is denied, and the status is 7.",
+                "Servers are named server1, server2 and so on, unless --server names them.",
+            ],
+            examples: [
+                "mcp-client agent --model openai:http://localhost:11434/v1,qwen3 'What changed?' localhost:3000",
+                "mcp-client agent --model-command ./model.py 'Tidy up' -- ./server",
             ])
     }
 

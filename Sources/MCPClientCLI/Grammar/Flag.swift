@@ -6,6 +6,7 @@ enum Flag: Sendable, CaseIterable {
     case answer, answers, noInput, logLevel, exec, eventCount
     case benchCount, benchConcurrency
     case channel, clientID, tokenFile, demoTool
+    case server, model, modelCommand, modelKey, policy, trust, rounds, events
     case help, version
 }
 
@@ -16,6 +17,7 @@ struct FlagGrammar: Sendable {
         case transport = "Transport"
         case arguments = "Argument"
         case interaction = "Interaction"
+        case agent = "Agent"
         case other = "Other"
     }
 
@@ -31,7 +33,7 @@ struct FlagGrammar: Sendable {
 
 extension Flag {
     /// The commands that talk to a server.
-    private static var connected: [Command] { Command.allCases.filter(\.grammar.needsTarget) }
+    private static var connected: [Command] { Command.allCases.filter { $0.grammar.targets != .none } }
 
     var grammar: FlagGrammar {
         switch self {
@@ -55,6 +57,7 @@ extension Flag {
                 group: .arguments, names: ["-c", "--concurrency"], value: "COUNT",
                 summary: "calls at the same time (1)", commands: [.bench])
         case .channel, .clientID, .tokenFile, .demoTool: provideGrammar
+        case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events: agentGrammar
         case .help:
             FlagGrammar(group: .other, names: ["--help", "-h"], summary: "print help")
         case .version:
@@ -96,7 +99,7 @@ extension Flag {
     }
 
     /// The commands that a server can ask back in.
-    private static var asking: [Command] { [.call, .read, .prompt, .raw] }
+    private static var asking: [Command] { [.call, .read, .prompt, .raw, .agent] }
 
     private var interactionGrammar: FlagGrammar {
         func flag(
@@ -114,6 +117,25 @@ extension Flag {
         case .exec:
             flag("--exec", "'PROGRAM ARGS'", "run it at each event; {uri} and {event} are inserted", [.watch])
         default: flag("--count", "N", "end after so many events", [.watch])
+        }
+    }
+
+    private var agentGrammar: FlagGrammar {
+        func flag(_ name: String, _ value: String, _ summary: String) -> FlagGrammar {
+            FlagGrammar(
+                group: .agent, names: [name], value: value, summary: summary, commands: [.agent])
+        }
+        return switch self {
+        case .server: flag("--server", "NAME=TARGET", "one more server, by a name of yours (repeatable)")
+        case .model:
+            flag(
+                "--model", "openai:URL,NAME", "a model behind the chat completions interface; or script:FILE")
+        case .modelCommand: flag("--model-command", "'PROGRAM ARGS'", "a model that is a program")
+        case .modelKey: flag("--model-key-env", "VAR", "key of the model, from an environment variable")
+        case .policy: flag("--policy", "ask|auto|deny", "one policy for all tools, whatever they claim")
+        case .trust: flag("--trust", "NAME", "believe what this server says of its tools (repeatable)")
+        case .rounds: flag("--rounds", "N", "rounds of calls (6)")
+        default: flag("--events", "jsonl", "every event as a line of JSON on stdout")
         }
     }
 

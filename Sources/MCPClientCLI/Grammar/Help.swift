@@ -26,13 +26,13 @@ enum Help {
     private static func commandHelp(_ command: Command) -> String {
         let grammar = command.grammar
         var lines = ["mcp-client \(command.rawValue): \(grammar.summary)", "", "usage: \(command.usage)"]
-        if grammar.needsTarget {
+        if grammar.targets != .none {
             let operands = grammar.operands.map(\.placeholder) + (grammar.takesArguments ? ["[ARGS]"] : [])
             let words = ["mcp-client", command.rawValue, "[FLAGS]"] + operands + ["--", "PROGRAM", "ARGS…"]
             lines.append("       " + words.joined(separator: " "))
         }
         if !grammar.notes.isEmpty { lines += [""] + grammar.notes }
-        if grammar.needsTarget { lines += [""] + target }
+        if grammar.targets != .none { lines += [""] + target }
         lines += flags(Flag.allCases.filter { $0.applies(to: command) && $0 != .version })
         if !grammar.examples.isEmpty { lines += ["", "Examples"] + grammar.examples.map { "  " + $0 } }
         return lines.joined(separator: "\n") + "\n"

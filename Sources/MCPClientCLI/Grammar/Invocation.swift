@@ -6,6 +6,8 @@ struct Invocation: Sendable {
     var target: Target?
     /// TARGET as it was typed, for messages; nil when the server is the program after `--`.
     var targetText: String?
+    /// The servers of a command that talks to several, with the names that they have there.
+    var servers: [NamedTarget] = []
     var operands: [String] = []
     /// The program after `--`, for commands that take one.
     var program: [String]?
@@ -20,6 +22,12 @@ struct Invocation: Sendable {
         if case .program(let program) = target { line += ["--"] + program.map(ShellWord.quote) }
         return line.joined(separator: " ")
     }
+}
+
+/// A server by a name.
+struct NamedTarget: Sendable, Hashable {
+    let name: String
+    let target: Target
 }
 
 /// What a command line asks for.

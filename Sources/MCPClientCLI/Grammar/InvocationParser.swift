@@ -96,6 +96,8 @@ struct InvocationParser {
                 invocation.targetText = text
                 invocation.operands.removeFirst()
             }
+        } else if command.grammar.targets == .several {
+            try takeServers(program, &invocation)
         } else if command.grammar.takesProgram {
             invocation.program = program
         } else if program != nil {
@@ -104,6 +106,34 @@ struct InvocationParser {
         try checkCount(invocation.operands, command)
         try checkCombination(invocation)
         return .run(invocation)
+    }
+
+    /// The first operand stays; the others are servers, as are `--server` and the program.
+    private func takeServers(_ program: [String]?, _ invocation: inout Invocation) throws(Failure) {
+        invocation.operands = Array(words.prefix(1))
+        var servers = options.agent.servers
+        var targets: [Target] = []
+        for text in words.dropFirst() { targets.append(try Target(parsing: text)) }
+        if let program { targets.append(.program(program)) }
+        for (index, target) in targets.enumerated() {
+            servers.append(NamedTarget(name: "server\(index + 1)", target: target))
+        }
+        for (index, server) in servers.enumerated()
+        where servers[..<index].contains(where: { $0.name == server.name }) {
+            throw .usage("two servers are named \(server.name)")
+        }
+        for name in options.agent.trusted where !servers.contains(where: { $0.name == name }) {
+            throw .usage(
+                "--trust \(inlineText(name)): there is no server of this name",
+                details: ["servers: \(servers.map(\.name).joined(separator: ", "))"])
+        }
+        // A token is for one server: nobody else may see it.
+        let secrets = options.given.filter { [.header, .bearerEnv, .bearerFile].contains($0) }
+        let isRemote = servers.filter { if case .program = $0.target { false } else { true } }
+        if let flag = secrets.first, isRemote.count != 1 {
+            throw .usage("\(flag.name) needs exactly one HTTP server, and there are \(isRemote.count)")
+        }
+        invocation.servers = servers
     }
 
     private func checkCount(_ operands: [String], _ command: Command) throws(Failure) {

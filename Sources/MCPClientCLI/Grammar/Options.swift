@@ -43,6 +43,7 @@ struct Options: Sendable {
     var clientID: String?
     var tokenFile: String?
     var demoTools: [String] = []
+    var agent = AgentOptions()
     var help = false
     var version = false
     /// Flags in the order they came, to check them against the command.
@@ -94,6 +95,8 @@ struct Options: Sendable {
         case .clientID: clientID = try nonEmpty(value, flag)
         case .tokenFile: tokenFile = try nonEmpty(value, flag)
         case .demoTool: demoTools.append(try DemoTools.checked(value))
+        case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events:
+            try agent.apply(flag, nonEmpty(value, flag))
         case .help: help = true
         case .version: version = true
         }
@@ -104,7 +107,7 @@ struct Options: Sendable {
         return value
     }
 
-    private static func number(
+    static func number(
         _ value: String, _ flag: Flag, _ range: ClosedRange<Int>
     ) throws(Failure) -> Int {
         guard let number = Int(value), range.contains(number) else {

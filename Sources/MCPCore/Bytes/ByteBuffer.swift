@@ -57,14 +57,21 @@ struct ByteBuffer: ~Copyable {
         if room < count { makeRoom(count) }
     }
 
-    private mutating func makeRoom(_ needed: Int) {
+    /// The same for something whose length is known: a block that is replaced gets no more than is needed.
+    mutating func reserve(exactly count: Int) {
+        if room < count { makeRoom(count, isExact: true) }
+    }
+
+    private mutating func makeRoom(_ needed: Int, isExact: Bool = false) {
         let unread = count
         if start > 0, storage.capacity >= 2 * unread, storage.capacity - unread >= needed,
             isKnownUniquelyReferenced(&storage)
         {
             unsafe storage.base.update(from: storage.base + start, count: unread)
         } else {
-            let grown = ByteStorage(capacity: Swift.max(256, 2 * unread, unread + needed))
+            // What is long is mostly followed by a little more, which must not double it.
+            let capacity = isExact ? 0 : Swift.max(256, 2 * unread, unread + needed + needed / 16)
+            let grown = ByteStorage(capacity: Swift.max(capacity, unread + needed))
             unsafe grown.base.update(from: storage.base + start, count: unread)
             storage = grown
         }

@@ -12,13 +12,18 @@ public struct ClientToolEndpoints: HTTPSideDoor {
     private let hub: ClientToolHub
     /// The digest of the token, so that comparing it tells nothing of its length.
     private let token: SHA256.Digest?
+    private let registrationNeedsToken: Bool
 
     /// Makes the endpoints of a hub.
     ///
-    /// - Parameter token: what programs show as `Authorization: Bearer`, unless they are processes of our own
-    ///   user at a unix socket. Nil lets everybody in: for listeners that only this machine can reach.
-    public init(_ hub: ClientToolHub, token: String?) {
+    /// - Parameters:
+    ///   - token: what programs show as `Authorization: Bearer`, unless they are processes of our own user at
+    ///     a unix socket. Nil lets everybody in: for listeners that only this user can reach.
+    ///   - registrationNeedsToken: false lets everybody in at Stream's registration endpoint and what belongs
+    ///     to it, since its clients send none; `/providers` still wants the token.
+    public init(_ hub: ClientToolHub, token: String?, registrationNeedsToken: Bool = true) {
         self.hub = hub
+        self.registrationNeedsToken = registrationNeedsToken
         self.token = token.map { SHA256.hash(Array($0.utf8)) }
     }
 
@@ -61,6 +66,7 @@ public struct ClientToolEndpoints: HTTPSideDoor {
 
     private func isAllowed(_ request: HTTPSideRequest) -> Bool {
         guard let token, !request.isFromOwnUser else { return true }
+        if !registrationNeedsToken, request.path != "/providers" { return true }
         guard let sent = request.headers["Authorization"] else { return false }
         let words = sent.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bearer" else { return false }
@@ -115,7 +121,11 @@ public struct ClientToolEndpoints: HTTPSideDoor {
         let listener = EventFeed.Listener(
             wantsResults: request.parameter("results") == "1",
             send: { id, data in
-                if case .enqueued = continuation.yield(HTTPSideEvent(id: id, data: data)) { true } else { false }
+                if case .enqueued = continuation.yield(HTTPSideEvent(id: id, data: data)) {
+                    true
+                } else {
+                    false
+                }
             },
             end: { continuation.finish() })
         guard let number = await hub.listen(listener, in: channel, after: request.headers["Last-Event-ID"])

@@ -82,6 +82,14 @@ final class WireSocket: Sendable {
     /// Ends both directions; the descriptor itself closes when nobody uses it any more.
     func shutdown() { shutDownBoth(descriptor.rawValue) }
 
+    /// Lets the connection break off, once the socket is let go of.
+    func breakOff() {
+        var limit = linger()
+        limit.l_onoff = 1
+        _ = unsafe setsockopt(
+            descriptor.rawValue, SOL_SOCKET, SO_LINGER, &limit, socklen_t(MemoryLayout<linger>.size))
+    }
+
     /// Says that nothing more will be sent.
     func finishWriting() { try? Syscalls.shutdownWriting(descriptor.rawValue) }
 }

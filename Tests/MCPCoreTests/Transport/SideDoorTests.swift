@@ -218,10 +218,11 @@ import Testing
     @Test func whoLeavesCancels() async throws {
         let door = TestDoor()
         try await Self.withDoor(door) { port, _ in
-            let socket = try WireSocket(port: port, isRecorded: false)
-            socket.send(Self.request("GET /door/wait"))
+            var socket: WireSocket? = try WireSocket(port: port, isRecorded: false)
+            socket?.send(Self.request("GET /door/wait"))
             #expect(await door.asked.wait())
-            socket.shutdown()
+            socket?.breakOff()
+            socket = nil
             #expect(await door.cancelled.wait())
         }
     }
@@ -234,6 +235,16 @@ import Testing
             let requests = [Self.request("GET /door/wait"), Self.request("GET /door/x")]
             let answers = try await Self.answers(port, requests)
             #expect(answers.map { $0?.status } == [504, 200])
+            // Nothing stands behind the head that a HEAD gets.
+            let text = try await onThread { () -> String in
+                let socket = try WireSocket(port: port, isRecorded: false)
+                socket.send(Self.request("HEAD /door/wait") + Self.request("GET /door/last"))
+                var bytes: [UInt8] = []
+                while let piece = socket.receive() { bytes += piece }
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            #expect(text.hasPrefix("HTTP/1.1 504 Gateway Timeout\r\n"))
+            #expect(text.contains("\r\n\r\nHTTP/1.1 200 OK\r\n"))
             #expect(await door.cancelled.wait())
         }
     }

@@ -25,6 +25,8 @@ final class ChannelServers: Sendable {
     ///   channels; what making a server throws.
     func server(for channel: String) throws -> MCPServer { try entry(for: channel).server }
 
+    var all: [MCPServer] { servers.withLock { $0.values.map(\.server) } }
+
     /// The names of the server's own tools.
     func ownTools(of channel: String) -> Set<String> {
         guard let entry = try? entry(for: channel) else { return [] }

@@ -45,6 +45,9 @@ public actor ClientToolHub {
         try servers.server(for: channel ?? options.defaultChannel)
     }
 
+    /// The servers of all channels that were asked for, in no order.
+    public nonisolated var allServers: [MCPServer] { servers.all }
+
     /// Makes what the servers offer themselves anew, for programs whose configuration has changed; the tools
     /// of clients stay, but for those whose name is taken now.
     /// - Throws: what `makeServer` throws.

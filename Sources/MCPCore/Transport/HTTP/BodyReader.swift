@@ -20,12 +20,15 @@ struct BodyReader {
     /// Slower than this after the first seconds is not a slow network but an attack (fault 62).
     private static let minimumBytesPerSecond: Int64 = 1024
     private static let graceSeconds: Int64 = 5
+    /// Room behind the body, so that the block also holds the next request with its head.
+    private static let spareBytes = 128 * 1024
 
     init(
         _ head: RequestHead, bytes: ByteSlice, startedAt: MonotonicInstant, options: HTTPServerOptions,
         endpoint: StreamableEndpoint?
     ) {
-        headBytes = bytes
+        // What comes piece by piece may take long, and the block that its head was read into is needed.
+        headBytes = bytes.copy()
         self.endpoint = endpoint
         self.startedAt = startedAt
         deadline = startedAt + options.bodyTimeout
@@ -51,9 +54,13 @@ struct BodyReader {
 
     private mutating func readLength(_ input: inout ByteBuffer) -> Outcome {
         let length = length ?? 0
-        // Nothing is copied: the body grows in the input buffer, and only as fast as it comes.
+        // The body grows in the input buffer, and only as fast as it comes. Whoever has sent a quarter gets
+        // room for all of it, so that little is moved.
         received = input.count
-        guard input.count >= length else { return .needMore }
+        guard input.count >= length else {
+            if input.count >= length / 4 { input.reserve(exactly: length - input.count + Self.spareBytes) }
+            return .needMore
+        }
         let body = input.slice(0 ..< length)
         input.consume(length)
         return .done(body)

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// The connections of one loop, so that they can be drained.
@@ -24,6 +25,32 @@ final class ConnectionSet: @unchecked Sendable {
     func remove(_ connection: HTTPConnection) {
         if connections.removeValue(forKey: connection.identifier) != nil { census.leave() }
     }
+
+    // MARK: Memory
+
+    /// The block that connections read into, one after the other: a connection that waits has none, and what
+    /// it does have lies close together. Empty while one of them needs it for longer.
+    var inbox = ByteBuffer()
+
+    /// What connections that rest have freed since the system got memory back, in bytes.
+    private var freedBytes = 0
+    private var isTrimming = false
+    private static let trimBytes = 1024 * 1024
+
+    /// A connection that rests has freed its buffers. The system gets the memory of many at once.
+    func gaveBack(_ bytes: Int) {
+        freedBytes += bytes
+        guard freedBytes >= Self.trimBytes, !isTrimming else { return }
+        isTrimming = true
+        loop.schedule(after: .seconds(1)) { [weak self] in
+            guard let self else { return }
+            isTrimming = false
+            freedBytes = 0
+            DispatchQueue.global(qos: .utility).async { Heap.giveBack() }
+        }
+    }
+
+    // MARK: The end
 
     /// Closes what is idle; the others close after their answer.
     func drain() {

@@ -67,6 +67,7 @@ extension HTTPConnection {
             fail(status: 413, "The body is larger than \(endpoint.options.limits.maxBodyBytes) bytes")
             return false
         }
+        expect(head.contentLength ?? 0)
         if head.expectsContinue, head.hasBody {
             ResponseWriter.writeContinue(to: &output.out)
             scheduleFlush()
@@ -255,7 +256,7 @@ extension HTTPConnection {
         return false
     }
 
-    private func answerWithoutBody(_ plain: StreamableEndpoint.Plain) {
+    func answerWithoutBody(_ plain: StreamableEndpoint.Plain) {
         ResponseWriter.writeHead(
             status: plain.status, framing: .length(0), keepAlive: keepAlive, extra: plain.extra,
             to: &output.out)

@@ -2,7 +2,8 @@
 extension HTTPConnection {
     /// Has the door answer a request; the connection waits.
     func ask(_ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, consuming count: Int) {
-        let request = HTTPSideRequest(head, in: bytes, body, isFromOwnUser: isFromOwnUser)
+        // Copied: a stream may last long, and the block that its request was read into is needed.
+        let request = HTTPSideRequest(head, in: bytes, body.copy(), isFromOwnUser: isFromOwnUser)
         input.consume(count)
         guard let request, let beside = endpoint.beside else { return answer(.init(status: 500)) }
         let response = HTTPSideResponse(connection: self, version: head.version, isHead: head.method == .head)

@@ -54,12 +54,17 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     private var stalledSince: MonotonicInstant?
     private var idleSince: MonotonicInstant
     private var isWriteClosed = false
+    /// What the input buffer may keep between two requests: large messages mostly come one after the other,
+    /// and new memory costs a page fault for every 4 KiB.
+    private var keptBytes = HTTPConnection.readBytes
+    /// Written of the answers that are queued.
+    private var writtenBytes = 0
 
     private static let readBytes = 64 * 1024
     /// What is read and dropped of a request that was refused. A client that is still writing would otherwise
     /// get a reset instead of the answer; most bodies that are too large are a few times too large.
     private static let drainBytes = 16 * 1024 * 1024
-    private static let firstReadBytes = 4096
+    private static let inboxBytes = 16 * 1024
     /// Buffers are given back after this time without a request.
     private static let trimAfter: Duration = .seconds(2)
     /// A queue of answers longer than this stops reading until the client has taken some.
@@ -118,9 +123,41 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
 
     private func read() {
         if case .closed = phase { return }
-        // Here nothing refers to the last request's bytes any more, so their block is used again.
-        if input.isEmpty { input.removeAll(keeping: Self.readBytes) }
-        input.reserve(input.capacity == 0 ? Self.firstReadBytes : max(1024, min(Self.readBytes, input.count)))
+        takeInbox()
+        receive()
+        returnInbox()
+    }
+
+    /// Reads into the loop's block, unless there is something unread already.
+    private func takeInbox() {
+        if input.isEmpty {
+            // Here nothing refers to the last request's bytes any more: a block for large ones is used again.
+            input.removeAll(keeping: keptBytes)
+            if input.capacity < Self.inboxBytes {
+                input = ByteBuffer()
+                swap(&input, &siblings.inbox)
+            }
+        }
+        input.reserve(input.isEmpty ? Self.inboxBytes : max(1024, min(Self.readBytes, input.count)))
+    }
+
+    private func returnInbox() {
+        if input.isEmpty {
+            if input.capacity <= keptBytes, input.capacity > Self.inboxBytes { return }
+            // Whoever still refers to what was read keeps the block.
+            input.removeAll(keeping: Self.inboxBytes)
+            if siblings.inbox.capacity == 0 { swap(&input, &siblings.inbox) } else { input = ByteBuffer() }
+        } else if input.capacity == Self.inboxBytes, input.count <= Self.inboxBytes / 4 {
+            // The beginning of a message that may be long in coming.
+            var rest = ByteBuffer(capacity: input.count)
+            unsafe input.withBytes { unsafe rest.append($0) }
+            swap(&input, &rest)
+            rest.removeAll(keeping: Self.inboxBytes)
+            if siblings.inbox.capacity == 0 { swap(&rest, &siblings.inbox) }
+        }
+    }
+
+    private func receive() {
         let outcome: Int?
         do {
             var count: Int?
@@ -174,6 +211,9 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
 
     // MARK: Deadlines
 
+    /// A request begins that has so many bytes; they come as fast as its client sends them.
+    func expect(_ bytes: Int) { keptBytes = max(Self.readBytes, 2 * bytes) }
+
     func armTimer(after duration: Duration) { timer?.arm(after: duration) }
 
     private func timeOut() {
@@ -208,13 +248,15 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
                 }
                 guard let written else { break }
                 output.out.consume(written)
+                writtenBytes += written
                 if stalledSince != nil { stalledSince = loop.now }
             }
         } catch {
             return vanish()
         }
         if output.out.isEmpty {
-            output.out.removeAll(keeping: 64 * 1024)
+            output.out.removeAll(keeping: max(Self.readBytes, 2 * writtenBytes))
+            writtenBytes = 0
             stalledSince = nil
         } else if stalledSince == nil {
             stalledSince = loop.now
@@ -289,8 +331,10 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     private func rest() {
         let end = idleSince + endpoint.options.idleTimeout
         if loop.now >= end { return close() }
+        let before = input.capacity + output.out.capacity
         if input.isEmpty { input.removeAll(keeping: 0) }
         if output.out.isEmpty { output.out.removeAll(keeping: 0) }
+        siblings.gaveBack(before - input.capacity - output.out.capacity)
         timer?.arm(at: end)
     }
 

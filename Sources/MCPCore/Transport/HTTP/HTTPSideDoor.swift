@@ -15,8 +15,8 @@ public protocol HTTPSideDoor: Sendable {
 
     /// Answers one request. Begun on the connection's own thread, which it must not block.
     ///
-    /// The task is cancelled when the client goes away, and after `ServerLimits.requestDeadline`, which the
-    /// client learns of with 504.
+    /// The task is cancelled when the connection breaks, and after `ServerLimits.requestDeadline`, which the
+    /// client learns of with 504. A client that has only stopped writing still gets its answer.
     func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer
 }
 

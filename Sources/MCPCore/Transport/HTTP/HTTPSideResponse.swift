@@ -57,7 +57,8 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
     private func timeOut() {
         guard let connection = waiting else { return }
         stop()
-        connection.answer(.init(status: 504, text: "This took too long; it was cancelled. Try again later"))
+        refuse(
+            on: connection, .init(status: 504, text: "This took too long; it was cancelled. Try again later"))
     }
 
     /// The connection, while it waits: the door has answered in time.
@@ -65,6 +66,10 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
         deadline?.cancel()
         deadline = nil
         return waiting
+    }
+
+    private func refuse(on connection: HTTPConnection, _ plain: StreamableEndpoint.Plain) {
+        if isHead { connection.answerWithoutBody(plain) } else { connection.answer(plain) }
     }
 
     // MARK: Plain answers
@@ -170,14 +175,16 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
         fields.append(sanitizing: "Connection", "Upgrade")
         fields.append(sanitizing: "Upgrade", name)
         guard request.asksToUpgrade(to: name) else {
-            return connection.answer(
+            return refuse(
+                on: connection,
                 .init(
                     status: 426, text: "Send Connection: Upgrade and Upgrade: \(name)", fields: fields))
         }
         do {
             connection.leave(fields, Departure(try connection.duplicateDescriptor(), take: take))
         } catch {
-            connection.answer(.init(status: 503, text: "No descriptor is free for this; try again later"))
+            refuse(
+                on: connection, .init(status: 503, text: "No descriptor is free for this; try again later"))
         }
     }
 }

@@ -1,0 +1,99 @@
+import MCPCore
+
+/// Shows what an agent does: its text on stdout, its calls on stderr, or every event as JSON.
+struct AgentPrinter {
+    let console: Console
+    let printsEvents: Bool
+
+    func show(_ event: HarnessEvent) {
+        if printsEvents { return console.json(RawJSON(AgentEventJSON.json(event))) }
+        switch event {
+        case .textDelta(let text):
+            guard !console.isJSON else { return }
+            console.stdout.write(console.stdout.isTerminal ? TerminalText.block(text) : text)
+        case .toolCallRequested(let request):
+            // The question shows it, maybe before this is read.
+            if case .ask = request.policy { return }
+            let name = inlineText(request.invocation.name)
+            console.note(console.noteStyle.dim("→ \(name) \(inlineText(request.invocation.arguments))"))
+        case .toolCallCompleted(let result):
+            let time = TimeSpan.text(result.duration)
+            let text = result.status == .completed ? "" : ": \(inlineText(result.output.text))"
+            let name = inlineText(result.invocation.name)
+            console.note(console.noteStyle.dim("← \(name) \(result.status.rawValue) in \(time)\(text)"))
+        case .warning(let text): console.note("warning: \(inlineText(text))")
+        case .completed(let reply):
+            if console.isJSON {
+                console.json(RawJSON(AgentEventJSON.json(reply)))
+            } else {
+                console.stdout.write("\n")
+            }
+        case .usage, .roundStarted, .toolInputDelta, .approvalRequested, .toolProgress: break
+        }
+    }
+}
+
+/// Events as JSON: `{"event": …}` and what belongs to it.
+enum AgentEventJSON {
+    static func json(_ event: HarnessEvent) -> JSONValue {
+        switch event {
+        case .textDelta(let text): ["event": "text", "delta": .string(text)]
+        case .usage(let usage): ["event": "usage", "usage": json(usage)]
+        case .roundStarted(let round): ["event": "round", "round": JSONValue(round)]
+        case .toolInputDelta(let id, _, let partial):
+            ["event": "toolInput", "callId": .string(id), "partialArguments": .string(partial)]
+        case .toolCallRequested(let request):
+            [
+                "event": "toolCallRequested", "call": json(request.invocation),
+                "policy": .string(word(request.policy)), "scopes": scopes(request.policy),
+            ]
+        case .approvalRequested(let request):
+            [
+                "event": "approvalRequested", "call": json(request.invocation),
+                "scopes": scopes(request.policy),
+            ]
+        case .toolProgress(let id, let progress):
+            ["event": "toolProgress", "callId": .string(id), "progress": JSONValue(progress.progress)]
+        case .toolCallCompleted(let result): ["event": "toolCallCompleted", "result": json(result)]
+        case .warning(let text): ["event": "warning", "message": .string(text)]
+        case .completed(let reply): ["event": "completed", "reply": json(reply)]
+        }
+    }
+
+    static func json(_ reply: HarnessReply) -> JSONValue {
+        [
+            "text": .string(reply.text), "rounds": JSONValue(reply.rounds),
+            "calls": .array(reply.calls.map(json)), "usage": json(reply.usage),
+        ]
+    }
+
+    private static func json(_ invocation: ToolInvocation) -> JSONValue {
+        [
+            "callId": .string(invocation.callID), "source": .string(invocation.source.name),
+            "name": .string(invocation.name), "arguments": .string(invocation.arguments),
+        ]
+    }
+
+    private static func json(_ result: ToolExecutionResult) -> JSONValue {
+        [
+            "call": json(result.invocation), "status": .string(result.status.rawValue),
+            "text": .string(result.output.text), "durationMs": JSONValue(result.duration / .milliseconds(1)),
+        ]
+    }
+
+    private static func json(_ usage: ModelUsage) -> JSONValue {
+        ["inputTokens": JSONValue(usage.inputTokens), "outputTokens": JSONValue(usage.outputTokens)]
+    }
+
+    private static func word(_ policy: ToolPolicy) -> String {
+        switch policy {
+        case .automatic: "automatic"
+        case .ask: "ask"
+        case .deny: "deny"
+        }
+    }
+
+    private static func scopes(_ policy: ToolPolicy) -> JSONValue {
+        .array(policy.scopes.sorted().map { .string($0.name) })
+    }
+}

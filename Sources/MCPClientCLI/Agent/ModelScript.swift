@@ -1,0 +1,37 @@
+import MCPCore
+
+/// What a scripted model says: one answer per line, `{"text": …}` or `{"calls": [{"name": …, "arguments": {…}}]}`.
+enum ModelScript {
+    static func read(_ path: String) throws(Failure) -> ScriptedModel {
+        let bytes = try SystemFile.read(path)
+        var steps: [ScriptedModel.Step] = []
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
+            guard let json = try? JSONValue(parsing: ByteSlice(line)), let step = step(json) else {
+                throw .usage(
+                    "line \(index + 1) of \(inlineText(path)) is not an answer of a model",
+                    hint: #"{"text":"…"} or {"calls":[{"name":"…","arguments":{…}}]}"#)
+            }
+            steps.append(step)
+        }
+        guard !steps.isEmpty else { throw .usage("\(inlineText(path)) holds no answer of a model") }
+        return ScriptedModel(steps)
+    }
+
+    private static func step(_ json: JSONValue) -> ScriptedModel.Step? {
+        if let text = json["text"]?.stringValue { return .text(text) }
+        guard let calls = json["calls"]?.arrayValue, !calls.isEmpty else { return nil }
+        var made: [(name: String, arguments: String)] = []
+        for call in calls {
+            guard let name = call["name"]?.stringValue else { return nil }
+            made.append((name, (call["arguments"] ?? [:]).serialized()))
+        }
+        return .events { [made] request in
+            made.enumerated().map { index, call in
+                .toolCall(
+                    ModelToolCall(
+                        callID: "call_\(request.messages.count)_\(index + 1)", name: call.name,
+                        arguments: call.arguments))
+            } + [.stop("tool_calls")]
+        }
+    }
+}

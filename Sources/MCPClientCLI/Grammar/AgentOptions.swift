@@ -1,0 +1,69 @@
+import MCPCore
+
+/// What the flags of `agent` say.
+struct AgentOptions: Sendable {
+    enum Model: Sendable, Hashable {
+        case chatCompletions(url: String, name: String)
+        case program([String])
+        /// A file that says what it says.
+        case script(String)
+    }
+
+    enum Policy: String, Sendable, CaseIterable { case ask, auto, deny }
+
+    var servers: [NamedTarget] = []
+    var model: Model?
+    var keyVariable: String?
+    var policy: Policy?
+    var trusted: [String] = []
+    var rounds: Int?
+    var printsEvents = false
+
+    mutating func apply(_ flag: Flag, _ value: String) throws(Failure) {
+        switch flag {
+        case .server: servers.append(try Self.server(value))
+        case .model: model = try Self.model(value)
+        case .modelCommand: model = .program(value.split(separator: " ").map(String.init))
+        case .modelKey: keyVariable = value
+        case .policy:
+            guard let policy = Policy(rawValue: value) else {
+                throw .usage("--policy \(quoted(value)) is none of ask, auto and deny")
+            }
+            self.policy = policy
+        case .trust: trusted.append(value)
+        case .rounds: rounds = try Options.number(value, flag, 0 ... 1_000)
+        default:
+            guard value == "jsonl" else { throw .usage("--events \(quoted(value)) is not jsonl") }
+            printsEvents = true
+        }
+    }
+
+    private static func server(_ value: String) throws(Failure) -> NamedTarget {
+        let parts = value.split(separator: "=", maxSplits: 1).map(String.init)
+        let isName =
+            parts.first.map { name in
+                (1 ... 32).contains(name.utf8.count)
+                    && name.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == 0x5F || $0 == 0x2D }
+            } ?? false
+        guard parts.count == 2, isName else {
+            throw .usage(
+                "--server \(quoted(value)) is not NAME=TARGET", hint: "--server docs=localhost:3000")
+        }
+        return NamedTarget(name: parts[0], target: try Target(parsing: parts[1]))
+    }
+
+    private static func model(_ value: String) throws(Failure) -> Model {
+        let usage = Failure.usage(
+            "--model \(quoted(value)) is neither openai:URL,NAME nor script:FILE",
+            hint: "--model openai:http://localhost:11434/v1,qwen3")
+        if value.hasPrefix("script:"), value.utf8.count > 7 { return .script(String(value.dropFirst(7))) }
+        guard value.hasPrefix("openai:") else { throw usage }
+        let rest = value.dropFirst("openai:".count)
+        // A model's name may hold anything but a comma; a URL may hold commas.
+        guard let comma = rest.lastIndex(of: ","), rest.contains("://"),
+            comma < rest.index(before: rest.endIndex)
+        else { throw usage }
+        return .chatCompletions(
+            url: String(rest[..<comma]), name: String(rest[rest.index(after: comma)...]))
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import MCPCore
+import Testing
+
+@testable import MCPClientCLI
+
+/// `agent` with a model that is a program, against a server in this process.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct AgentCommandTests {
+    /// Calls one tool, then says what it read.
+    private static func model(_ directory: String, tool: String, arguments: String = "{}") throws -> String {
+        let path = directory + "/model.sh"
+        let script = #"""
+            #!/bin/sh
+            while read -r line; do
+              case $line in
+              *'"role":"tool"'*)
+                text=$(printf '%s' "$line" | sed 's/.*"results":\[{[^}]*"text":"\([^"]*\)".*/\1/')
+                printf '{"type":"text","delta":"It says: %s"}\n{"type":"stop"}\n' "$text";;
+              *) printf '%s\n' '{"type":"tool_call","id":"c1","name":"TOOL","arguments":ARGUMENTS}' '{"type":"stop"}';;
+              esac
+            done
+            """#
+        let text = script.replacing("TOOL", with: tool).replacing("ARGUMENTS", with: arguments)
+        try SystemFile.write(Array(text.utf8), to: path)
+        #expect(unsafe chmod(path, 0o700) == 0)
+        return path
+    }
+
+    private func run(
+        _ words: [String], tool: String = "unit_restart", arguments: String = #"{"unit":"web"}"#,
+        typed: [String]? = nil
+    ) async throws -> CommandOutcome {
+        let directory = NSTemporaryDirectory() + "mcp-agent-\(UInt64.random(in: 0 ... .max))"
+        #expect(unsafe mkdir(directory, 0o700) == 0)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.typed = typed
+        let model = try Self.model(directory, tool: tool, arguments: arguments)
+        return await harness.run(["--model-command", model] + words)
+    }
+
+    // H16
+    @Test func aPersonApproves() async throws {
+        let outcome = try await run(["agent", "Restart it", "localhost:1"], typed: ["y"])
+        #expect(outcome.code == .ok, "\(outcome.stderr)")
+        #expect(outcome.stdout == "It says: restarted\n")
+        for part in [
+            "may Operations unit_restart run?",
+            "Restart one of our services. (says the server)",
+            "· change or delete something that may not come back",
+            "\"unit\": \"web\"", "← unit_restart completed in ",
+        ] {
+            #expect(outcome.stderr.contains(part), "\(part) in \(outcome.stderr)")
+        }
+    }
+
+    @Test(arguments: ["n", "", "x"]) func aPersonSaysNo(_ typed: String) async throws {
+        let outcome = try await run(["agent", "Restart it", "localhost:1"], typed: [typed])
+        #expect(outcome.code == .ok)
+        #expect(outcome.stdout == "It says: unit_restart was not allowed: the user said no\n")
+    }
+
+    @Test func nobodyIsThere() async throws {
+        for words in [["agent"], ["--no-input", "agent"]] {
+            let outcome = try await run(
+                words + ["Restart it", "localhost:1"], typed: words.count > 1 ? ["y"] : nil)
+            #expect(outcome.code == .inputRequired)
+            #expect(outcome.stderr.contains("has to be approved, and nobody is there to ask"))
+            #expect(outcome.stdout.contains("was not allowed"))
+        }
+    }
+
+    @Test func policiesOfTheCommandLine() async throws {
+        let auto = try await run(["--policy", "auto", "agent", "x", "localhost:1"])
+        #expect(auto.stdout == "It says: restarted\n" && auto.code == .ok)
+        #expect(auto.stderr.contains("→ unit_restart {\"unit\":\"web\"}"))
+        let deny = try await run(["--policy", "deny", "agent", "x", "localhost:1"])
+        #expect(deny.stdout == "It says: unit_restart is not allowed.\n" && deny.code == .ok)
+        let log = #"{"repo":"web"}"#
+        let trusted = try await run(
+            ["--trust", "server1", "agent", "x", "localhost:1"], tool: "git_log", arguments: log)
+        #expect(trusted.code == .ok)
+        let ask = try await run(
+            ["--policy", "ask", "--trust", "server1", "agent", "x", "localhost:1"], tool: "git_log",
+            arguments: log)
+        #expect(ask.code == .inputRequired)
+    }
+
+    @Test func eventsAsJSON() async throws {
+        let outcome = try await run(["--policy", "auto", "--events", "jsonl", "agent", "x", "localhost:1"])
+        let events = try outcome.stdout.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(
+            events.map { $0["event"]?.stringValue } == [
+                "round", "toolCallRequested", "toolCallCompleted", "text", "completed",
+            ])
+        #expect(events[1]["call"]?["source"] == "server1")
+        #expect(events[2]["result"]?["status"] == "completed")
+        let reply = try await run(["--policy", "auto", "--json", "agent", "x", "localhost:1"])
+        #expect(try JSONValue(parsing: reply.stdout)["text"] == "It says: restarted")
+    }
+
+    /// Without any model: a file says what one would.
+    @Test func scripted() async throws {
+        let path = NSTemporaryDirectory() + "mcp-script-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let lines =
+            #"{"calls":[{"name":"unit_restart","arguments":{"unit":"web"}}]}"# + "\n" + #"{"text":"Done."}"#
+        try SystemFile.write(Array(lines.utf8), to: path)
+        let harness = CommandHarness(server: try OpsServer.make())
+        let words = ["--model", "script:\(path)", "--policy", "auto", "agent", "x", "localhost:1"]
+        let outcome = await harness.run(words)
+        #expect(outcome.code == .ok && outcome.stdout == "Done.\n")
+        #expect(outcome.stderr.contains("← unit_restart completed"))
+        try SystemFile.write(Array(#"{"song":"la"}"#.utf8), to: path)
+        let wrong = await harness.run(words)
+        #expect(wrong.code == .usage && wrong.stderr.contains("line 1 of"))
+    }
+
+    @Test func severalServers() async throws {
+        let outcome = try await run(
+            ["--policy", "auto", "--server", "a=localhost:2", "agent", "x", "localhost:1"],
+            tool: "server1__unit_restart")
+        #expect(outcome.stdout == "It says: restarted\n", "\(outcome.stderr)")
+    }
+
+    @Test func roundsEnd() async throws {
+        let outcome = try await run(["--rounds", "0", "agent", "x", "localhost:1"])
+        #expect(outcome.code == .toolError)
+        #expect(outcome.stderr.contains("after 0 rounds"))
+    }
+
+    @Test(
+        arguments: [
+            (["agent", "x", "localhost:1"], "needs a model"),
+            (["--model", "gpt", "agent", "x"], "openai:URL,NAME"),
+            (["--policy", "maybe", "agent", "x"], "none of ask"),
+            (["--events", "xml", "agent", "x"], "not jsonl"),
+            (["--server", "localhost:1", "agent", "x"], "not NAME=TARGET"),
+            (["--trust", "b", "--server", "a=localhost:1", "agent", "x"], "no server of this name"),
+            (["-H", "A:b", "agent", "x", "localhost:1", "localhost:2"], "exactly one HTTP server"),
+            (["--server", "server1=localhost:1", "agent", "x", "localhost:2"], "two servers are named"),
+            (["agent"], "needs PROMPT"), (["--rounds", "6", "tools", "localhost:1"], "does not apply"),
+        ])
+    func wrongWords(_ words: [String], _ text: String) async throws {
+        let outcome = await CommandHarness(server: try OpsServer.make()).run(words)
+        #expect(outcome.code == .usage)
+        #expect(outcome.stderr.contains(text), "\(outcome.stderr)")
+    }
+}
