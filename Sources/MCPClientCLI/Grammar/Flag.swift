@@ -167,7 +167,8 @@ extension Flag {
         return switch self {
         case .channel: flag("--channel", "NAME", "where the tools are offered (default)")
         case .clientID: flag("--client", "ID", "who offers them; the same at each start keeps their names")
-        case .tokenFile: flag("--token-file", "FILE", "the daemon's token; sockets of the same user need none")
+        case .tokenFile:
+            flag("--token-file", "FILE", "the daemon's token; sockets of the same user need none")
         default: flag("--tool", "NAME", "offer a tool for trying it out (repeatable)")
         }
     }

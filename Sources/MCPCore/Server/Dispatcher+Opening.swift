@@ -69,8 +69,8 @@ extension Dispatcher {
         writer.endObject()
     }
 
-    /// `ttlMs` and `cacheScope` (CACHE-01). Nothing here depends on who asks, so lists are public, unless they
-    /// hold tools of others.
+    /// `ttlMs` and `cacheScope` (CACHE-01). Nothing here depends on who asks, so lists are public, unless
+    /// they hold tools of others.
     func writeCacheHints(
         _ ttl: Duration, to writer: inout JSONWriter, for revision: Revision, isPrivate: Bool = false
     ) {

@@ -31,7 +31,8 @@ import Testing
         func agent(_ channel: String, _ era: ClientOptions.ProtocolChoice = .auto) async throws -> MCPClient {
             var options = ClientOptions()
             options.protocol = era
-            return try await .connect(.http("http://127.0.0.1:\(port)/mcp/channels/\(channel)"), options: options)
+            return try await .connect(
+                .http("http://127.0.0.1:\(port)/mcp/channels/\(channel)"), options: options)
         }
 
         func stop() async {
@@ -64,7 +65,8 @@ import Testing
         let daemon = try Daemon(token: "secret")
         let auth = "Authorization: Bearer secret"
         #expect(try await post(daemon, "/register-tools", Self.greet).status == 401)
-        #expect(try await post(daemon, "/register-tools", Self.greet, ["Authorization: Bearer x"]).status == 401)
+        #expect(
+            try await post(daemon, "/register-tools", Self.greet, ["Authorization: Bearer x"]).status == 401)
         let foreign = try await post(
             daemon, "/register-tools", Self.greet, [auth, "Origin: https://evil.example"])
         #expect(foreign.status == 403)
@@ -98,7 +100,8 @@ import Testing
         #expect(try await status("/providers", auth + upgrade) == 400)
         #expect(try await status("/providers?channel=a%2Fb", auth + upgrade) == 400)
         #expect(
-            try await status("/providers?channel=a", auth + upgrade + ["Origin: https://evil.example"]) == 403)
+            try await status("/providers?channel=a", auth + upgrade + ["Origin: https://evil.example"]) == 403
+        )
         await daemon.stop()
     }
 

@@ -61,7 +61,8 @@ import Testing
         let (first, second) = (tool.invocations[0], tool.invocations[1])
         #expect(first.messageId == "m1" && first.channelId == "a")
         #expect(first.args.map { String(decoding: $0, as: UTF8.self) } == #"{"q":1}"#)
-        #expect(first.tool.parameters.map { String(decoding: $0, as: UTF8.self) }?.contains("properties") == true)
+        #expect(
+            first.tool.parameters.map { String(decoding: $0, as: UTF8.self) }?.contains("properties") == true)
         #expect(second.args == nil)
         #expect(second.invocationId.count == 32 && second.messageId == second.invocationId)
     }

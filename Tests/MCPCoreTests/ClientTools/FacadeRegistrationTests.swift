@@ -19,7 +19,8 @@ import Testing
 
     // C13
     @Test(arguments: [
-        "", "{}", "[]", #""text""#, "null", #"{"channel_id":5,"tools":[]}"#, #"{"channel_id":" ","tools":[]}"#,
+        "", "{}", "[]", #""text""#, "null", #"{"channel_id":5,"tools":[]}"#,
+        #"{"channel_id":" ","tools":[]}"#,
         #"{"channel_id":"\u00a0\ufeff\u2003","tools":[]}"#, #"{"channel_id":null,"tools":[]}"#,
         #"{"tools":[]}"#,
     ])
@@ -141,7 +142,8 @@ import Testing
     // C21
     @Test func theAnswerCountsAndNames() throws {
         let good = try read(
-            #"{"channel_id":"messaging:a","tools":[{"name":"x","description":"1"},{"name":"x","description":"2"}]}"#)
+            #"{"channel_id":"messaging:a","tools":[{"name":"x","description":"1"},{"name":"x","description":"2"}]}"#
+        )
         #expect(
             good.answer == ["message": "Client tools registered", "channel_id": "a", "count": 2])
         let mixed = try read(#"{"channel_id":"a","tools":[{"name":"x","description":"1"},{}]}"#)
@@ -172,7 +174,8 @@ import Testing
         #expect(try read(one(schema(64 << 10))).tools.count == 1)
         #expect(refusal(one(schema(65 << 10)))?.body["error"] == "No valid tools provided")
         #expect(refusal(one(#"{"type":"string"}"#))?.body["error"] == "No valid tools provided")
-        #expect(refusal(one(#"{"type":"object","properties":5}"#))?.body["error"] == "No valid tools provided")
+        #expect(
+            refusal(one(#"{"type":"object","properties":5}"#))?.body["error"] == "No valid tools provided")
     }
 
     // C30

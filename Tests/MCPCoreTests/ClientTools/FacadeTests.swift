@@ -134,7 +134,8 @@ import Testing
         try await register(fixture, Self.greet)
         try await register(
             fixture,
-            #"{"channel_id":"general","tools":[{"name":"x","description":"1"},{"name":"x","description":"2"}]}"#)
+            #"{"channel_id":"general","tools":[{"name":"x","description":"1"},{"name":"x","description":"2"}]}"#
+        )
         #expect(try await agent.listTools().map(\.name) == ["builtin", "x"])
         #expect(try await agent.listTools().last?.description == "2")
         try await register(fixture, #"{"channel_id":"general","tools":[]}"#)

@@ -25,7 +25,8 @@ final class HubFixture: Sendable {
         hub = ClientToolHub(options: options, clock: clock) { channel in
             var serverOptions = ServerOptions()
             serverOptions.limits.requestsInFlight = 256
-            let server = MCPServer("hub", version: "1", instructions: "Channel \(channel).", options: serverOptions)
+            let server = MCPServer(
+                "hub", version: "1", instructions: "Channel \(channel).", options: serverOptions)
             server.tool("builtin", "Of the server") { () in "own" }
             return server
         }

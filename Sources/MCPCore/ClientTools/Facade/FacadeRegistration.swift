@@ -13,7 +13,8 @@ struct FacadeRegistration {
     ///   - isJSON: the body is declared as `application/json`; another one counts as absent.
     ///   - isTaken: whether a name belongs to a tool of the server, which no client can replace.
     init(
-        _ body: ByteSlice, isJSON: Bool, isTaken: (_ channel: String, _ name: String) -> Bool = { _, _ in false }
+        _ body: ByteSlice, isJSON: Bool,
+        isTaken: (_ channel: String, _ name: String) -> Bool = { _, _ in false }
     ) throws(FacadeRefusal) {
         let object = try Self.object(body, isJSON: isJSON)
         guard let sent = object["channel_id"]?.stringValue?.trimmedLikeJavaScript(), !sent.isEmpty else {
@@ -62,7 +63,8 @@ struct FacadeRegistration {
         guard let name = text(entry["name"]), let description = text(entry["description"]) else {
             return nil
         }
-        let flag = entry["showExternalSourcesIndicator"]?.boolValue
+        let flag =
+            entry["showExternalSourcesIndicator"]?.boolValue
             ?? entry["show_external_sources_indicator"]?.boolValue
         let parameters = entry["parameters"]?.objectValue.map(JSONValue.object)
         return try? ClientToolDefinition(

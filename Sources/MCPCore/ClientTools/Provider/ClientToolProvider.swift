@@ -79,7 +79,8 @@ public actor ClientToolProvider {
     }
 
     init(
-        _ offer: Offer, channel: String, clientID: String, address: ProviderAddress, token: @escaping @Sendable () -> String?,
+        _ offer: Offer, channel: String, clientID: String, address: ProviderAddress,
+        token: @escaping @Sendable () -> String?,
         firstPause: Duration = .milliseconds(250), onEvent: (@Sendable (Event) -> Void)?
     ) {
         self.offer = offer
@@ -102,7 +103,7 @@ public actor ClientToolProvider {
     /// Connects, offers the tools and connects again when the connection is lost, with a pause that grows up
     /// to 30 s. Returns when the task is cancelled.
     ///
-    /// - Throws: `ClientError` when the first answer of a daemon is a refusal: 401 or 403 (`.authentication`),
+    /// - Throws: `ClientError` when the first answer of a daemon is a refusal: 401, 403 (`.authentication`),
     ///   400 for a bad name, 404 without client tools (`.httpStatus`). A daemon that is not there yet is
     ///   waited for.
     public func run() async throws {

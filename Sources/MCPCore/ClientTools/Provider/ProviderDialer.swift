@@ -74,7 +74,8 @@ struct ProviderDialer: Sendable {
     // MARK: The request
 
     private var request: [UInt8] {
-        var text = "POST /providers?channel=\(Self.encoded(channel))&client=\(Self.encoded(clientID)) HTTP/1.1\r\n"
+        var text =
+            "POST /providers?channel=\(Self.encoded(channel))&client=\(Self.encoded(clientID)) HTTP/1.1\r\n"
         text += "Host: \(address.authority)\r\nConnection: Upgrade\r\nUpgrade: mcp\r\n"
         if let token, Self.isFieldValue(token) { text += "Authorization: Bearer \(token)\r\n" }
         text += "Content-Length: 0\r\n\r\n"
@@ -82,7 +83,9 @@ struct ProviderDialer: Sendable {
     }
 
     /// A token with a line break in it would be another field.
-    private static func isFieldValue(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
+    private static func isFieldValue(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
 
     private static func encoded(_ text: String) -> String {
         var result = ""
