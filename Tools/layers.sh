@@ -15,6 +15,7 @@ declare -A uses=(
     [Server]="Wire Platform" [Client]="Wire Platform"
     [Auth]="HTTP Protocol Crypto"
     [Transport]="Server Client Auth HTTP Events TLS"
+    [ClientTools]="Tools Transport"
     [Harness]="Tools Transport"
 )
 

@@ -70,6 +70,8 @@ import Testing
             ("`HTTPServerOptions.bodyTimeout`", seconds(options.bodyTimeout)),
             ("`HTTPServerOptions.idleTimeout`", seconds(options.idleTimeout)),
             ("`HTTPServerOptions.writeTimeout`", seconds(options.writeTimeout)),
+            ("endpoints of a side door", thousands(SideEndpoints.maximumEndpoints)),
+            ("answer of a side door", seconds(server.requestDeadline)),
             ("`HTTPServerOptions.drainTimeout`", seconds(options.drainTimeout)),
             ("`HTTPServerOptions.connections`", "10,000"),
             (

@@ -186,14 +186,28 @@ extension ClientConversation: ClientInbox {
 
     /// Ends the conversation for good.
     func conclude(_ error: ClientError) {
-        let restart = state.withLock { state in
-            if state.end == nil { state.end = error }
-            defer { state.restart = nil }
-            return state.restart
+        let (restart, end, watchers) = state.withLock { state in
+            let end = state.end ?? error
+            state.end = end
+            defer {
+                state.restart = nil
+                state.onEnd = []
+            }
+            return (state.restart, end, state.onEnd)
         }
         restart?.finish(error)
         for call in pending.close() { finish(call, .failed(error)) }
         serverRequests.cancelAll()
         listeners.endAll(error)
+        for tell in watchers { tell(end) }
+    }
+
+    /// Calls `tell` once, when the conversation has ended for good.
+    func whenEnded(_ tell: @escaping @Sendable (ClientError) -> Void) {
+        let end = state.withLock { state in
+            if state.end == nil { state.onEnd.append(tell) }
+            return state.end
+        }
+        if let end { tell(end) }
     }
 }

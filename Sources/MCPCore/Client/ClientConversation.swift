@@ -25,6 +25,8 @@ final class ClientConversation: Sendable {
         var onReconnect: (@Sendable () -> Void)?
         /// Why the connection is at its end; a call made afterwards fails with it too.
         var end: ClientError?
+        /// Those who want to know of the end.
+        var onEnd: [@Sendable (ClientError) -> Void] = []
     }
 
     let options: ClientOptions

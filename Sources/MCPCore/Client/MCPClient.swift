@@ -31,8 +31,13 @@ public final class MCPClient: Sendable {
     static func connect(
         _ target: ClientTarget, options: ClientOptions, clock: any TimeSource
     ) async throws -> MCPClient {
-        let client = MCPClient(
-            ClientConversation(try target.open(options), options: options, clock: clock))
+        try await connect(over: target.open(options), options: options, clock: clock)
+    }
+
+    static func connect(
+        over transport: any ClientTransport, options: ClientOptions, clock: any TimeSource = SystemClock()
+    ) async throws -> MCPClient {
+        let client = MCPClient(ClientConversation(transport, options: options, clock: clock))
         client.conversation.transport.start(client.conversation)
         do {
             try await Negotiation(client.conversation).open()
@@ -86,4 +91,12 @@ public final class MCPClient: Sendable {
     /// Ends the connection: legacy sessions are deleted, a program gets the end of its input, then SIGTERM,
     /// then SIGKILL. Calls that wait fail with `.connectionClosed`. May be called again.
     public func close() async { await conversation.close() }
+
+    /// Returns when the connection is at its end for good, with the reason: `close()` was called, or the
+    /// server is gone.
+    public func waitUntilClosed() async -> ClientError {
+        await withCheckedContinuation { continuation in
+            conversation.whenEnded { continuation.resume(returning: $0) }
+        }
+    }
 }

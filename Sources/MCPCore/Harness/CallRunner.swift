@@ -80,6 +80,9 @@ struct CallRunner: Sendable {
             if let reason = try await refusal(of: invocation, entry, caller) {
                 return finish(invocation, .denied, .error(reason), start)
             }
+            if entry.tool.meta?[VendorKey.externalSources]?.boolValue == true {
+                emit(.externalSources(callID: callID))
+            }
             let source = entry.source
             let output = try await Race.run(within: limits.toolTimeout) { try await source.call(invocation) }
             return finish(invocation, output.isError ? .failed : .completed, output, start)

@@ -12,6 +12,8 @@ public enum HarnessEvent: Sendable {
     case toolCallRequested(ToolExecutionRequest)
     /// The user is about to be asked.
     case approvalRequested(ApprovalRequest)
+    /// The call that follows uses sources outside the conversation, which people are to be shown.
+    case externalSources(callID: String)
     /// A tool tells how far it has come.
     case toolProgress(callID: String, Progress)
     /// A call is over, however it ended.

@@ -30,6 +30,14 @@ struct StandardStreams: ~Copyable, Sendable {
         return streams
     }
 
+    /// A socket as both.
+    static func socket(_ descriptor: consuming FileDescriptor) throws(IOError) -> StandardStreams {
+        let second = try descriptor.duplicate()
+        return StandardStreams(
+            input: try NonBlockingStream(descriptor, for: .read),
+            output: try NonBlockingStream(second, for: .write))
+    }
+
     private init(input: consuming NonBlockingStream, output: consuming NonBlockingStream) {
         self.input = input
         self.output = output

@@ -14,7 +14,8 @@ extension Dispatcher {
         let page = page(list, from: offset, registry, request.revision)
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         writer.rawMembers(page.members)
-        writeCacheHints(options.listTTL, to: &writer, for: request.revision)
+        writeCacheHints(
+            options.listTTL, to: &writer, for: request.revision, isPrivate: registry.contents.toolsComeAndGo)
         envelope.end(&writer, for: request.revision)
         return .answered(status: 200)
     }

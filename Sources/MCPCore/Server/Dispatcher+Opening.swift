@@ -7,8 +7,9 @@ extension Dispatcher {
         for version in ProtocolVersion.known { writer.string(version.text) }
         writer.endArray()
         writeCapabilities(registry, to: &writer, for: request.revision)
-        writer.member("instructions", instructions)
-        writeCacheHints(options.listTTL, to: &writer, for: request.revision)
+        writer.member("instructions", registry.contents.instructions)
+        writeCacheHints(
+            options.listTTL, to: &writer, for: request.revision, isPrivate: registry.contents.toolsComeAndGo)
         envelope.end(&writer, for: request.revision)
         return .answered(status: 200)
     }
@@ -34,7 +35,7 @@ extension Dispatcher {
         writeCapabilities(registry, to: &writer, for: revision)
         writer.key("serverInfo")
         identity.write(to: &writer, for: revision)
-        writer.member("instructions", instructions)
+        writer.member("instructions", registry.contents.instructions)
         envelope.end(&writer, for: revision)
         return .answered(status: 200)
     }
@@ -68,11 +69,14 @@ extension Dispatcher {
         writer.endObject()
     }
 
-    /// `ttlMs` and `cacheScope` (CACHE-01). Nothing here depends on who asks, so lists are public.
-    func writeCacheHints(_ ttl: Duration, to writer: inout JSONWriter, for revision: Revision) {
+    /// `ttlMs` and `cacheScope` (CACHE-01). Nothing here depends on who asks, so lists are public, unless they
+    /// hold tools of others.
+    func writeCacheHints(
+        _ ttl: Duration, to writer: inout JSONWriter, for revision: Revision, isPrivate: Bool = false
+    ) {
         guard revision.has(.stampedResults) else { return }
-        writer.member("ttlMs", Int(clamping: ttl.milliseconds))
-        writer.member("cacheScope", "public")
+        writer.member("ttlMs", isPrivate ? 0 : Int(clamping: ttl.milliseconds))
+        if isPrivate { writer.member("cacheScope", "private") } else { writer.member("cacheScope", "public") }
     }
 }
 

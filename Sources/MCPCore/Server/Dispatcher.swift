@@ -32,9 +32,8 @@ enum Disposition: Sendable {
 /// caller's buffer, or goes to the sink that the caller makes when the answer has to wait.
 final class Dispatcher: Sendable {
     let identity: Implementation
-    let instructions: String?
     let options: ServerOptions
-    let registry = RegistryBox()
+    let registry: RegistryBox
     let envelope: ResultEnvelope
     let cursors: CursorSeal
     let requestStates: RequestState
@@ -54,7 +53,7 @@ final class Dispatcher: Sendable {
         clock: any TimeSource = SystemClock()
     ) {
         self.identity = identity
-        self.instructions = instructions
+        registry = RegistryBox(instructions: instructions)
         self.options = options
         self.clock = clock
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.jsonDepth)

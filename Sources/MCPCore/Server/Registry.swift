@@ -29,6 +29,10 @@ final class Registry: Sendable {
         var providers: [any ResourceProvider] = []
         var prompts: [PromptEntry] = []
         var completions: [CompletionEntry] = []
+        /// How a model should use the server.
+        var instructions: String?
+        /// Tools of others come and go: they are declared even while there are none, and nobody keeps lists.
+        var toolsComeAndGo = false
     }
 
     let contents: Draft
@@ -45,7 +49,7 @@ final class Registry: Sendable {
         promptNames = NameTable(draft.prompts.map(\.prompt.name))
     }
 
-    var offersTools: Bool { !contents.tools.isEmpty }
+    var offersTools: Bool { contents.toolsComeAndGo || !contents.tools.isEmpty }
     var offersPrompts: Bool { !contents.prompts.isEmpty }
     var offersCompletions: Bool { !contents.completions.isEmpty }
     var offersResources: Bool {
@@ -81,7 +85,13 @@ final class RegistryBox: Sendable {
         var snapshot: Registry?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    init(instructions: String?) {
+        var first = State()
+        first.draft.instructions = instructions
+        state = Mutex(first)
+    }
 
     var current: Registry {
         state.withLock { state in

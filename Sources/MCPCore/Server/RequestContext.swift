@@ -48,11 +48,17 @@ public struct RequestContext: Sendable {
     /// A value that is not greater than the last one is dropped, and so is a report after the answer
     /// (PROG-03).
     public func progress(_ progress: Double, total: Double? = nil, message: String? = nil) async {
+        report(Progress(progress, total: total, message: message))
+    }
+
+    /// Whether the client asked for reports.
+    var wantsProgress: Bool { call?.exchange.progressToken != nil }
+
+    /// The same from code that cannot wait.
+    func report(_ progress: Progress) {
         guard let exchange = call?.exchange, let token = exchange.progressToken,
-            exchange.accepts(progress: progress)
+            exchange.accepts(progress: progress.progress)
         else { return }
-        exchange.notify(
-            Notifications.progress(
-                token: token, Progress(progress, total: total, message: message), for: revision))
+        exchange.notify(Notifications.progress(token: token, progress, for: revision))
     }
 }

@@ -18,4 +18,5 @@ struct RunOptions: Sendable, Hashable {
     var listen: [ConfiguredAddress] = []
     var overrides: [Override] = []
     var logLevel: LogLevel?
+    var clientTools = ClientToolFlags()
 }

@@ -5,7 +5,7 @@ struct CommandLineParser {
     private static let commands = ["run", "check", "schema", "version", "help"]
     private static let options = [
         "-c", "--config", "--demo", "--stdio", "--listen", "--set", "--log-level", "--help", "-h",
-        "--version",
+        "--version", "--client-tools", "--client-tools-auth", "--channel", "--providers-socket",
     ]
 
     private var arguments: ArraySlice<String>
@@ -56,11 +56,20 @@ struct CommandLineParser {
             options.overrides.append(override)
         case "--log-level":
             options.logLevel = try logLevel(try value(of: name, inline, example: "info"))
-        case "--demo", "--stdio", "-h", "--help", "--version":
+        case "--client-tools-auth": options.clientTools.auth = try clientToolsAuth(name, inline)
+        case "--channel": options.clientTools.channel = try value(of: name, inline, example: "general")
+        case "--providers-socket":
+            options.clientTools.providersSocket = try value(
+                of: name, inline, example: "/run/me/providers.sock")
+        case "--demo", "--stdio", "--client-tools", "-h", "--help", "--version":
             if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
             if name == "--version" { return .version }
-            if name != "--demo", name != "--stdio" { return .help }
-            if name == "--demo" { options.isDemo = true } else { options.isStdio = true }
+            switch name {
+            case "--demo": options.isDemo = true
+            case "--stdio": options.isStdio = true
+            case "--client-tools": options.clientTools.isOn = true
+            default: return .help
+            }
         default:
             let near = Suggestion.best(for: name, among: Self.options)
             guard let near else { throw CommandLineError("unknown option \(name)") }
@@ -99,6 +108,15 @@ struct CommandLineParser {
         throw CommandLineError(
             "--log-level \(text) is not known",
             hint: hint ?? "the levels are \(names.joined(separator: ", "))")
+    }
+
+    private mutating func clientToolsAuth(
+        _ name: String, _ inline: String?
+    ) throws(CommandLineError) -> ClientToolSettings.Auth {
+        let text = try value(of: name, inline, example: "token")
+        if let auth = ClientToolSettings.Auth(rawValue: text) { return auth }
+        throw CommandLineError(
+            "\(name) takes token or none, not \"\(text)\"", hint: "for example \(name) none")
     }
 
     private func command() throws(CommandLineError) -> Command {

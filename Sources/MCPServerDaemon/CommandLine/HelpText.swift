@@ -17,6 +17,11 @@ enum HelpText {
           --listen ADDR        HOST:PORT, [IPV6]:PORT or unix:///PATH?mode=0660&group=NAME; repeatable;
                                default: unix://$XDG_RUNTIME_DIR/mcp.sock and 127.0.0.1:8808
           --set PATH=VALUE     replace one value of the configuration: --set limits.body=64MiB
+          --client-tools       let other programs bring tools (docs/client-tools.md); with
+                                 --client-tools-auth token|none   who may, over TCP (token)
+                                 --channel NAME                   what --stdio serves
+                                 --providers-socket PATH          where they connect; over HTTP
+                               $XDG_RUNTIME_DIR/mcpcore/providers.sock by default
           --log-level LEVEL    error, warning, info (the default) or debug
           -h, --help           this text
 

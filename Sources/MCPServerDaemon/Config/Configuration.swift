@@ -7,6 +7,8 @@ struct Configuration: Sendable {
     var tools: [ToolDefinition] = []
     var files: [FilesDefinition] = []
     var prompts: [PromptDefinition] = []
+    /// Nil: other programs bring no tools.
+    var clientTools: ClientToolSettings?
     /// The directory of the prompts, when it is to be watched.
     var watchedPrompts: String?
 }

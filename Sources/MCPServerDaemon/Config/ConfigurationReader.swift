@@ -25,8 +25,20 @@ struct ConfigurationReader {
             (configuration.prompts, configuration.watchedPrompts) =
                 PromptReader(context: context).readAll(prompts)
         }
+        if let tools = reader.object("clientTools") { configuration.clientTools = readClientTools(tools) }
         reader.finish()
         return configuration
+    }
+
+    private func readClientTools(_ reader: ObjectReader) -> ClientToolSettings {
+        var reader = reader
+        var settings = ClientToolSettings()
+        settings.auth = reader.word("auth", as: ClientToolSettings.Auth.self) ?? settings.auth
+        settings.channel = reader.string("channel")
+        settings.providersSocket = reader.string("providersSocket").map(context.absolute)
+        settings.tokenFile = reader.string("tokenFile").map(context.absolute)
+        reader.finish()
+        return settings
     }
 
     private func readServer(_ reader: ObjectReader) -> ServerSettings {

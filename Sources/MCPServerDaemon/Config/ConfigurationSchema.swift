@@ -52,6 +52,19 @@ enum ConfigurationSchema {
               "type": "object",
               "additionalProperties": { "$ref": "#/$defs/files" }
             },
+            "clientTools": {
+              "description": "Lets other programs bring tools. An empty object turns it on.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "auth": {
+                  "description": "Who may register over TCP.", "enum": ["token", "none"], "default": "token"
+                },
+                "channel": { "type": "string", "description": "What standard input and output serve." },
+                "providersSocket": { "type": "string", "description": "Where programs of the user connect." },
+                "tokenFile": { "type": "string", "description": "Where the token is kept, mode 0600." }
+              }
+            },
             "prompts": {
               "type": "object",
               "additionalProperties": false,

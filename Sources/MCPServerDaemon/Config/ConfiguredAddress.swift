@@ -87,11 +87,13 @@ enum ConfiguredAddress: Sendable, Hashable {
         return .tcp(host: host, port: port)
     }
 
-    private static func parseUnix(_ rest: String) throws(Flaw) -> ConfiguredAddress {
-        var text = rest[...]
-        if text.hasPrefix("//") { text = text.dropFirst(2) }
-        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = String(parts[0])
+    /// A socket that only this user may connect to.
+    init(unixPath path: String) throws(Flaw) {
+        try Self.check(unixPath: path)
+        self = .unix(path: path, mode: Self.defaultMode, group: nil)
+    }
+
+    private static func check(unixPath path: String) throws(Flaw) {
         guard path.hasPrefix("/"), !path.hasSuffix("/") else {
             throw Flaw(text: "needs an absolute path: unix:///run/mcp.sock")
         }
@@ -99,6 +101,14 @@ enum ConfiguredAddress: Sendable, Hashable {
             throw Flaw(
                 text: "has a path of \(path.utf8.count) bytes; a socket's path has at most \(maxPathBytes)")
         }
+    }
+
+    private static func parseUnix(_ rest: String) throws(Flaw) -> ConfiguredAddress {
+        var text = rest[...]
+        if text.hasPrefix("//") { text = text.dropFirst(2) }
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = String(parts[0])
+        try check(unixPath: path)
         var mode = defaultMode
         var group: UInt32?
         for option in parts.count > 1 ? parts[1].split(separator: "&") : [] {

@@ -46,24 +46,39 @@ struct Daemon {
             Terminal.error(["mcp-server: cannot write to standard error"])
             return .failure
         }
-        guard let configuration = load(options, isStdio: isStdio, log) else { return .usage }
-        let built: ServerBuilder.Built
-        do throws(ServerBuilder.BuildError) {
-            let builder = ServerBuilder(configuration: configuration, log: log)
-            built = try options.isDemo ? builder.buildDemo() : builder.build()
+        guard var configuration = load(options, isStdio: isStdio, log) else { return .usage }
+        do throws(CommandLineError) {
+            configuration.clientTools = try options.clientTools.applied(
+                to: configuration.clientTools, isStdio: isStdio)
         } catch {
-            Terminal.error(["mcp-server: \(error.text)"])
+            Terminal.error(error.lines)
             return .usage
         }
+        let built: ServerBuilder.Built
+        let clientTools: ClientToolService?
+        do {
+            let builder = ServerBuilder(configuration: configuration, log: log)
+            built = try options.isDemo ? builder.buildDemo() : builder.build()
+            clientTools = try configuration.clientTools.map {
+                try ClientToolService(
+                    $0, built.server, builder, isStdio: isStdio, environment: environment, log)
+            }
+        } catch {
+            Terminal.error(["mcp-server: \(error)"])
+            return .usage
+        }
+        let served = clientTools?.served ?? ServedServers(built.server)
         let addresses = isStdio ? [] : addresses(options, configuration, log)
         let file = options.isDemo ? nil : options.file ?? DefaultFile.find(environment)
         let reloader = file.map {
             Reloader(
                 $0, configuration,
                 loader: ConfigurationLoader(overrides: options.overrides, environment: environment),
-                server: built.server, log: log)
+                served: served, log: log)
         }
-        return await serve(built, configuration, addresses, reloader, log)
+        let plan = Plan(
+            served: served, contents: built.contents, clientTools: clientTools, addresses: addresses)
+        return await serve(plan, configuration, reloader, log)
     }
 
     // MARK: Preparing
@@ -122,17 +137,35 @@ struct Daemon {
 
     // MARK: Serving
 
-    /// Serves until standard input ends or a signal comes, then drains. No address: standard input and
-    /// output.
+    /// What is served, and where.
+    private struct Plan {
+        let served: ServedServers
+        let contents: ServedContents
+        let clientTools: ClientToolService?
+        /// None: standard input and output.
+        let addresses: [ConfiguredAddress]
+
+        func transports(_ limits: LimitSettings) -> [ServerTransport] {
+            var options = HTTPServerOptions()
+            if let count = limits.connections { options.connections = count }
+            if let body = limits.body { options.limits.maxBodyBytes = body }
+            if let drain = limits.drain { options.drainTimeout = drain }
+            options.sideDoor = clientTools?.door
+            let all = addresses + [clientTools?.access.socket].compactMap { $0 }
+            let http = ServerTransport.http(all.map(\.listenAddress), options: options)
+            return (addresses.isEmpty ? [.stdio] : []) + (all.isEmpty ? [] : [http])
+        }
+    }
+
+    /// Serves until standard input ends or a signal comes, then drains.
     private func serve(
-        _ built: ServerBuilder.Built, _ configuration: Configuration, _ addresses: [ConfiguredAddress],
-        _ reloader: Reloader?, _ log: Log
+        _ plan: Plan, _ configuration: Configuration, _ reloader: Reloader?, _ log: Log
     ) async -> ExitCode {
         let stop = StopRequest()
         // A queue of its own: a busy pool must not keep anybody from stopping the server. Watched before
         // anything is served, so that a signal during the start is not lost.
         let queue = DispatchQueue(label: "mcp.signals")
-        let isDaemon = !addresses.isEmpty
+        let isDaemon = !plan.addresses.isEmpty
         let signals = SignalWatch([SIGTERM, SIGINT, SIGHUP], on: queue) { number in
             // The end of the terminal ends a program on a pipe; a daemon reads its configuration again.
             if number == SIGHUP, isDaemon, let reloader { return reloader.reload("SIGHUP") }
@@ -141,7 +174,7 @@ struct Daemon {
         }
         let running: RunningServer
         do {
-            running = try built.server.start([transport(addresses, configuration.limits)])
+            running = try plan.served.main.start(plan.transports(configuration.limits))
         } catch let error as ListenError {
             Terminal.error(["mcp-server: \(error)"])
             return .cannotListen
@@ -151,28 +184,21 @@ struct Daemon {
         }
         stop.attach(running)
         // A bridge that outlives its host is an orphan that nobody finds.
-        let parent = addresses.isEmpty ? ParentWatch(on: queue) { running.requestStop() } : nil
+        let parent = isDaemon ? nil : ParentWatch(on: queue) { running.requestStop() }
         Terminal.error(
             Banner(
-                server: configuration.server, contents: built.contents, addresses: addresses,
+                server: configuration.server, contents: plan.contents, addresses: plan.addresses,
                 startup: started.duration(to: ContinuousClock().now)
-            ).lines)
+            ).lines + (plan.clientTools?.access.lines ?? []))
         reloader?.start()
         if isDaemon { StartupPages.release() }
         if let reloader { lifelong.keep(reloader) }
         lifelong.keep(signals)
         if let parent { lifelong.keep(parent) }
         await running.waitUntilEnded()
+        // Calls that were in flight have had the time to drain.
+        await plan.served.stop()
         return .success
-    }
-
-    private func transport(_ addresses: [ConfiguredAddress], _ limits: LimitSettings) -> ServerTransport {
-        if addresses.isEmpty { return .stdio }
-        var options = HTTPServerOptions()
-        if let count = limits.connections { options.connections = count }
-        if let body = limits.body { options.limits.maxBodyBytes = body }
-        if let drain = limits.drain { options.drainTimeout = drain }
-        return .http(addresses.map(\.listenAddress), options: options)
     }
 }
 

@@ -1,7 +1,7 @@
 import MCPCore
 
 /// Makes the server that a configuration describes.
-struct ServerBuilder {
+struct ServerBuilder: Sendable {
     /// The server and how much it offers.
     struct Built {
         var server: MCPServer
@@ -59,11 +59,13 @@ struct ServerBuilder {
     }
 
     /// Why a checked configuration makes no server all the same.
-    struct BuildError: Error {
+    struct BuildError: Error, CustomStringConvertible {
         var text: String
+        var description: String { text }
     }
 
-    private func makeServer() -> MCPServer {
+    /// A server that offers nothing yet.
+    func makeServer() -> MCPServer {
         let settings = configuration.server
         var options = ServerOptions()
         if let count = configuration.limits.perConnection { options.limits.requestsInFlight = count }

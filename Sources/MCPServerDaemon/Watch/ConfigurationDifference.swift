@@ -11,7 +11,9 @@ struct ConfigurationDifference {
         Self.compare("files", old.files, new.files, by: \.name, &parts)
         Self.compare("prompt", old.prompts, new.prompts, by: \.name, &parts)
         text = parts.isEmpty ? "none" : parts.joined(separator: " ")
-        needsRestart = old.server != new.server || old.limits != new.limits || old.listen != new.listen
+        needsRestart =
+            old.server != new.server || old.limits != new.limits || old.listen != new.listen
+            || old.clientTools != new.clientTools
     }
 
     private static func compare<T: Equatable>(

@@ -1,11 +1,11 @@
 import MCPCore
 
-/// Tells the subscribers of a server what changes in the directories that it shows.
+/// Tells the subscribers of all servers what changes in the directories that it shows.
 final class FilesWatch: Sendable {
     private let watches: [DirectoryWatch]
 
     /// A directory that cannot be watched is served all the same; the log says so.
-    init(_ definitions: [FilesDefinition], server: MCPServer, log: Log) {
+    init(_ definitions: [FilesDefinition], of served: ServedServers, log: Log) {
         var watches: [DirectoryWatch] = []
         for definition in definitions where definition.watch {
             do {
@@ -15,7 +15,9 @@ final class FilesWatch: Sendable {
                         definition.root,
                         .init(
                             files: { filter.allows($0) }, directories: { filter.mayDescend(into: $0) })
-                    ) { Self.publish($0, definition, server) })
+                    ) { changes in
+                        for server in served.all { Self.publish(changes, definition, server) }
+                    })
             } catch {
                 log.warning(
                     "the directory cannot be watched", ["files": definition.name, "error": "\(error)"])

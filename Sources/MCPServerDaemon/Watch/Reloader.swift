@@ -15,7 +15,7 @@ final class Reloader: Sendable {
 
     private let file: String
     private let loader: ConfigurationLoader
-    private let server: MCPServer
+    private let served: ServedServers
     private let log: Log
     private let state: Mutex<State>
     private let ownFile = Mutex<DirectoryWatch?>(nil)
@@ -23,12 +23,12 @@ final class Reloader: Sendable {
     private let queue = DispatchQueue(label: "mcp.reload")
 
     init(
-        _ file: String, _ configuration: Configuration, loader: ConfigurationLoader, server: MCPServer,
-        log: Log
+        _ file: String, _ configuration: Configuration, loader: ConfigurationLoader,
+        served: ServedServers, log: Log
     ) {
         self.file = Paths.absolute(file, relativeTo: Paths.currentDirectory)
         self.loader = loader
-        self.server = server
+        self.served = served
         self.log = log
         state = Mutex(State(configuration: configuration))
     }
@@ -67,20 +67,23 @@ final class Reloader: Sendable {
             defer { state.configuration = outcome.configuration }
             return state.configuration
         }
-        server.adopt(built.server)
+        served.adopt(built.server)
         // Other directories, behind the same kind of entry.
-        if old.files != outcome.configuration.files { server.resourcesChanged() }
+        if old.files != outcome.configuration.files {
+            for server in served.all { server.resourcesChanged() }
+        }
         watch(outcome.configuration)
         let difference = ConfigurationDifference(old, outcome.configuration)
         log.info("reloaded", ["reason": reason, "changes": difference.text])
         if difference.needsRestart {
-            log.warning("server, listen and limits are read at the start only: restart for those")
+            log.warning(
+                "server, listen, limits and clientTools are read at the start only: restart for those")
         }
     }
 
     /// Watches what the configuration in use names, and nothing else any more.
     private func watch(_ configuration: Configuration) {
-        let files = FilesWatch(configuration.files, server: server, log: log)
+        let files = FilesWatch(configuration.files, of: served, log: log)
         let prompts = configuration.watchedPrompts.flatMap { directory -> DirectoryWatch? in
             let isPrompt: @Sendable (String) -> Bool = { $0.hasSuffix(".md") && !$0.hasPrefix(".") }
             let interest = DirectoryWatch.Interest(files: isPrompt, directories: { _ in false })

@@ -26,6 +26,40 @@ import Testing
         #expect(try parse(line + " run") == .run(expected))
     }
 
+    @Test func readsTheOptionsOfClientTools() throws {
+        var expected = RunOptions()
+        expected.clientTools = ClientToolFlags(
+            isOn: true, auth: ClientToolSettings.Auth.none, channel: "general", providersSocket: "/run/p.sock"
+        )
+        let line =
+            "--client-tools --client-tools-auth none --channel=general --providers-socket /run/p.sock"
+        #expect(try parse(line) == .run(expected))
+    }
+
+    @Test func clientToolsAreOffUnlessAskedFor() throws {
+        var flags = ClientToolFlags()
+        #expect(try flags.applied(to: nil, isStdio: false) == nil)
+        #expect(try flags.applied(to: ClientToolSettings(), isStdio: false) == ClientToolSettings())
+        flags.providersSocket = "p.sock"
+        #expect(
+            throws: CommandLineError(
+                "--providers-socket does nothing without --client-tools",
+                hint: "add --client-tools, or clientTools to the configuration")
+        ) { try flags.applied(to: nil, isStdio: true) }
+        flags.isOn = true
+        // Relative to where the program was started.
+        let here = Paths.currentDirectory
+        #expect(try flags.applied(to: nil, isStdio: true)?.providersSocket == "\(here)/p.sock")
+        // The command line wins.
+        flags.auth = ClientToolSettings.Auth.none
+        let settings = try flags.applied(to: ClientToolSettings(providersSocket: "/x"), isStdio: true)
+        #expect(settings?.auth == ClientToolSettings.Auth.none)
+        #expect(settings?.providersSocket == "\(here)/p.sock")
+        flags.channel = "c"
+        #expect(try flags.applied(to: nil, isStdio: true)?.channel == "c")
+        #expect(throws: CommandLineError.self) { try flags.applied(to: nil, isStdio: false) }
+    }
+
     @Test func readsTheOtherCommands() throws {
         #expect(try parse("check") == .check(file: nil, []))
         #expect(try parse("check m.jsonc") == .check(file: "m.jsonc", []))
@@ -56,6 +90,13 @@ import Testing
             "write --listen before each address"
         ),
         ("check --demo", "--demo does nothing with check", "leave it out"),
+        ("--client-tool", "unknown option --client-tool", "did you mean --client-tools?"),
+        ("--client-tools=yes", "--client-tools takes no value", "write just --client-tools"),
+        (
+            "--client-tools-auth maybe", "--client-tools-auth takes token or none, not \"maybe\"",
+            "for example --client-tools-auth none"
+        ),
+        ("check --channel c", "--channel does nothing with check", "leave it out"),
         ("check a b", "unexpected argument \"b\"", "mcp-server --help shows the commands and options"),
     ])
     func explainsMistakes(line: String, text: String, hint: String) {

@@ -19,6 +19,26 @@ import Testing
         #expect(outcome.configuration.tools.isEmpty)
     }
 
+    @Test func readsClientTools() {
+        #expect(load("{}").configuration.clientTools == nil)
+        #expect(load(#"{"clientTools": {}}"#).configuration.clientTools == ClientToolSettings())
+        let all = load(
+            #"{"clientTools": {"auth": "none", "channel": "c", "providersSocket": "p.sock", "tokenFile": "/t"}}"#
+        )
+        #expect(all.diagnostics.report == [])
+        #expect(
+            all.configuration.clientTools
+                == ClientToolSettings(
+                    auth: .none, channel: "c", providersSocket: "/tmp/p.sock", tokenFile: "/t"))
+        let wrong = load(#"{"clientTools": {"auth": "toke", "chanel": "c"}}"#).diagnostics.sorted.map(
+            \.rendered)
+        #expect(
+            wrong == [
+                #"mcp.jsonc:1:26: error: clientTools.auth must be one of "token", "none" (did you mean token?)"#,
+                #"mcp.jsonc:1:34: error: unknown key "chanel" in clientTools (did you mean channel?)"#,
+            ])
+    }
+
     // Fault row 94: all findings at once, each with its place.
     @Test func reportsEverythingAtOnce() {
         let outcome = load(

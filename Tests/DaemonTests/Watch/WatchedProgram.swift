@@ -31,11 +31,16 @@ final class WatchedProgram: Sendable {
 
     static let environment = ["HOME": "/nonexistent", "PATH": "/usr/bin:/bin"]
 
-    init(configuration: String, socket: String) async throws {
+    convenience init(configuration: String, socket: String) async throws {
+        try await self.init(["-c", configuration, "--listen", "unix://\(socket)"], socket: socket)
+    }
+
+    /// - Parameter socket: one that the arguments name.
+    init(
+        _ arguments: [String], socket: String = "", environment: [String: String] = environment
+    ) async throws {
         self.socket = socket
-        var launch = ProcessLaunch(
-            try Self.path(), ["-c", configuration, "--listen", "unix://\(socket)"],
-            environment: Self.environment)
+        var launch = ProcessLaunch(try Self.path(), arguments, environment: environment)
         launch.input = .null
         launch.output = .null
         child = try ChildProcess(launch)

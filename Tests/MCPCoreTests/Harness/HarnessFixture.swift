@@ -77,6 +77,7 @@ extension HarnessEvent {
         case .toolCallRequested: "requested"
         case .approvalRequested: "approval"
         case .toolProgress: "progress"
+        case .externalSources: "external"
         case .toolCallCompleted(let result): result.status.rawValue
         case .warning: "warning"
         case .completed: "end"

@@ -10,7 +10,7 @@ import Musl
 import Glibc
 #endif
 
-/// A blocking TCP connection to this machine. Nothing waits longer than 20 seconds.
+/// A blocking connection to this machine. Nothing waits longer than 20 seconds.
 final class WireSocket: Sendable {
     private let descriptor: FileDescriptor
 
@@ -18,11 +18,21 @@ final class WireSocket: Sendable {
     fileprivate let recorder: MessageRecorder?
     private let sent = Mutex<[UInt8]>([])
 
-    init(port: UInt16, isRecorded: Bool = true) throws {
+    convenience init(port: UInt16, isRecorded: Bool = true) throws {
+        guard let address = SocketAddress(numeric: "127.0.0.1", port: port) else { throw NothingThere() }
+        try self.init(address, isRecorded: isRecorded)
+    }
+
+    /// A unix socket; what comes back is not checked.
+    convenience init(path: String) throws {
+        guard let address = SocketAddress(unixPath: path) else { throw NothingThere() }
+        try self.init(address, isRecorded: false)
+    }
+
+    private init(_ address: SocketAddress, isRecorded: Bool) throws {
         // A message without a claim, and without a handshake on this connection, belongs to an older session.
         recorder = isRecorded ? MessageRecorder([.server], version: "2025-11-25") : nil
         SignalWatch.ignoreBrokenPipes()
-        guard let address = SocketAddress(numeric: "127.0.0.1", port: port) else { throw NothingThere() }
         descriptor = try Syscalls.streamSocket(address.domain)
         let flags = fcntl(descriptor.rawValue, F_GETFL)
         _ = fcntl(descriptor.rawValue, F_SETFL, flags & ~O_NONBLOCK)
@@ -71,6 +81,14 @@ final class WireSocket: Sendable {
 
     /// Ends both directions; the descriptor itself closes when nobody uses it any more.
     func shutdown() { shutDownBoth(descriptor.rawValue) }
+
+    /// Lets the connection break off, once the socket is let go of.
+    func breakOff() {
+        var limit = linger()
+        limit.l_onoff = 1
+        _ = unsafe setsockopt(
+            descriptor.rawValue, SOL_SOCKET, SO_LINGER, &limit, socklen_t(MemoryLayout<linger>.size))
+    }
 
     /// Says that nothing more will be sent.
     func finishWriting() { try? Syscalls.shutdownWriting(descriptor.rawValue) }

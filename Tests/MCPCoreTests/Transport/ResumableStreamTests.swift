@@ -15,7 +15,8 @@ import Testing
             endpoint: StreamableEndpoint(
                 server: MCPServer("s", version: "1"), policy: .loopback, options: HTTPServerOptions()),
             identifier: 1, siblings: ConnectionSet(loop: loop, census: ConnectionCensus(limit: 1)))
-        let writer = HTTPExchange(connection: connection, version: .http11, session: nil)
+        let writer = HTTPExchange(
+            connection: connection, endpoint: connection.endpoint, version: .http11, session: nil)
         defer { stream.detach(writer) }
         return stream.takeUp(after: number, by: writer)?.events.map(\.number)
     }

@@ -47,7 +47,7 @@ final class HTTPEventPost: HTTPStreamListener {
         return stream
     }
 
-    private static func request(
+    static func request(
         _ body: ByteSlice, _ endpoint: HTTPEndpoint, _ fields: HTTPClientFields, _ options: ClientOptions
     ) throws(ClientError) -> HTTPClientRequest {
         var buffer = ByteBuffer()

@@ -1,4 +1,22 @@
-/// The three pipes of a child, on their loop.
+/// Who is at the other end of a line of messages.
+protocol LinePeer: AnyObject, Sendable {
+    /// Where messages are written to. Each descriptor can be taken once.
+    func takeInput() -> FileDescriptor?
+    /// Where messages are read from.
+    func takeOutput() -> FileDescriptor?
+    /// Where a program says what went wrong; nil when there is no such place.
+    func takeErrors() -> FileDescriptor?
+    /// How it ended, or nil while that is not known.
+    var status: ProcessExit? { get }
+    /// Begins to end it, without waiting.
+    func hangUp()
+}
+
+extension ChildProcess: LinePeer {
+    func hangUp() { startTermination() }
+}
+
+/// The pipes of a child, or a socket, on their loop.
 final class StdioChannel {
     /// How long an error waits for the exit status after the end of the output.
     private static let statusGrace = Duration.seconds(1)
@@ -8,7 +26,7 @@ final class StdioChannel {
     /// Reads of what an ended child left behind: a survivor that holds the pipe must not keep us for ever.
     private static let lastReads = 1_024
 
-    private let child: ChildProcess
+    private let child: any LinePeer
     private let name: String
     private let loop: EventLoop
     private let options: ClientOptions
@@ -25,12 +43,17 @@ final class StdioChannel {
     private(set) var end: ClientError?
     private var hasReported: Bool { end != nil }
 
-    init(_ child: ChildProcess, name: String, loop: EventLoop, options: ClientOptions) {
+    /// - Parameter rest: what was read of the output before.
+    init(
+        _ child: any LinePeer, name: String, loop: EventLoop, options: ClientOptions,
+        rest: ByteSlice = ByteSlice()
+    ) {
         self.child = child
         self.name = name
         self.loop = loop
         self.options = options
         framer = LineFramer(maximumBytes: options.maxMessageBytes)
+        framer.append(rest)
     }
 
     func start(_ inbox: any ClientInbox) {
@@ -47,6 +70,7 @@ final class StdioChannel {
         } catch {
             report("cannot watch the pipes of \(name): \(error)")
         }
+        takeLines()
     }
 
     // MARK: Writing
@@ -184,7 +208,7 @@ final class StdioChannel {
         end = error
         inbox?.connectionClosed(error)
         close()
-        child.startTermination()
+        child.hangUp()
     }
 
     /// Closes the child's input, by which it is asked to end. Its output is read on until it has ended.

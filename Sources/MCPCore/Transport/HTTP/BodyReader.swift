@@ -9,6 +9,8 @@ struct BodyReader {
     /// The head's own bytes, which the header claims point into.
     let headBytes: ByteSlice
     let deadline: MonotonicInstant
+    /// Who takes the request; nil: the side door.
+    let endpoint: StreamableEndpoint?
     private let startedAt: MonotonicInstant
     private let length: Int?
     private var decoder: ChunkedDecoder?
@@ -21,9 +23,13 @@ struct BodyReader {
     /// Room behind the body, so that the block also holds the next request with its head.
     private static let spareBytes = 128 * 1024
 
-    init(_ head: RequestHead, bytes: ByteSlice, startedAt: MonotonicInstant, options: HTTPServerOptions) {
+    init(
+        _ head: RequestHead, bytes: ByteSlice, startedAt: MonotonicInstant, options: HTTPServerOptions,
+        endpoint: StreamableEndpoint?
+    ) {
         // What comes piece by piece may take long, and the block that its head was read into is needed.
         headBytes = bytes.copy()
+        self.endpoint = endpoint
         self.startedAt = startedAt
         deadline = startedAt + options.bodyTimeout
         length = head.isChunked ? nil : head.contentLength ?? 0

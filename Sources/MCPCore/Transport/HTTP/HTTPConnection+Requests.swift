@@ -9,7 +9,7 @@ extension HTTPConnection {
             case .idle, .head: guard parseHead() else { return }
             case .body(let head, var reader):
                 guard readBody(head, &reader) else { return }
-            case .serving, .draining, .closed: return
+            case .serving, .leaving, .draining, .closed: return
             }
         }
         scheduleFlush()
@@ -41,8 +41,28 @@ extension HTTPConnection {
         do {
             purpose = try endpoint.check(head, in: bytes)
         } catch {
+            return beginBeside(head, bytes, error)
+        }
+        return begin(head, bytes, purpose, at: endpoint)
+    }
+
+    /// What the main endpoint does not have may be served beside it.
+    private func beginBeside(
+        _ head: RequestHead, _ bytes: ByteSlice, _ refusal: StreamableEndpoint.Plain
+    ) -> Bool {
+        do {
+            let route = try endpoint.route(head, in: bytes, refusedWith: refusal)
+            return begin(head, bytes, route.purpose, at: route.endpoint)
+        } catch {
             return refuse(head, error)
         }
+    }
+
+    /// - Parameter place: who takes the request; nil: the side door.
+    private func begin(
+        _ head: RequestHead, _ bytes: ByteSlice, _ purpose: StreamableEndpoint.Purpose,
+        at place: StreamableEndpoint?
+    ) -> Bool {
         if let length = head.contentLength, length > endpoint.options.limits.maxBodyBytes {
             fail(status: 413, "The body is larger than \(endpoint.options.limits.maxBodyBytes) bytes")
             return false
@@ -52,16 +72,19 @@ extension HTTPConnection {
             ResponseWriter.writeContinue(to: &output.out)
             scheduleFlush()
         }
-        if purpose == .endSession { return endSession(head, bytes) }
-        if purpose == .openStream { return openStream(head, bytes) }
+        if let place {
+            if purpose == .endSession { return endSession(head, bytes, at: place) }
+            if purpose == .openStream { return openStream(head, bytes, at: place) }
+        }
         if !head.isChunked {
             let end = head.byteCount + (head.contentLength ?? 0)
             if input.count >= end {
-                serve(head, bytes, input.slice(head.byteCount ..< end), consuming: end)
+                serve(head, bytes, input.slice(head.byteCount ..< end), consuming: end, at: place)
                 return true
             }
         }
-        let reader = BodyReader(head, bytes: bytes, startedAt: loop.now, options: endpoint.options)
+        let reader = BodyReader(
+            head, bytes: bytes, startedAt: loop.now, options: endpoint.options, endpoint: place)
         input.consume(head.byteCount)
         phase = .body(head, reader)
         armBodyTimer(reader)
@@ -78,14 +101,18 @@ extension HTTPConnection {
             return false
         case .done(let body):
             phase = .idle
-            serve(head, reader.headBytes, body, consuming: 0)
+            serve(head, reader.headBytes, body, consuming: 0, at: reader.endpoint)
             return true
         }
     }
 
     // MARK: Serving
 
-    private func serve(_ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, consuming count: Int) {
+    private func serve(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, consuming count: Int,
+        at place: StreamableEndpoint?
+    ) {
+        guard let endpoint = place else { return ask(head, bytes, body, consuming: count) }
         var origin: Origin
         do {
             origin = try endpoint.origin(of: head, in: bytes, connection: identifier)
@@ -98,7 +125,8 @@ extension HTTPConnection {
         var exchange: HTTPExchange?
         let session = origin.slot.session.map { (scope: origin.scope, revision: $0.revision) }
         let disposition = endpoint.dispatcher.receiveAny(body, from: &origin, into: &output) {
-            let made = HTTPExchange(connection: self, version: head.version, session: session)
+            let made = HTTPExchange(
+                connection: self, endpoint: endpoint, version: head.version, session: session)
             exchange = made
             return made
         }
@@ -150,7 +178,9 @@ extension HTTPConnection {
         output.out.append(body)
     }
 
-    private func endSession(_ head: RequestHead, _ bytes: ByteSlice) -> Bool {
+    private func endSession(
+        _ head: RequestHead, _ bytes: ByteSlice, at endpoint: StreamableEndpoint
+    ) -> Bool {
         guard !head.hasBody else {
             fail(status: 400, "DELETE has no body here")
             return false
@@ -169,7 +199,9 @@ extension HTTPConnection {
 
     /// Opens the stream that a GET asks for: that of the server's own messages, or the rest of an earlier
     /// one.
-    private func openStream(_ head: RequestHead, _ bytes: ByteSlice) -> Bool {
+    private func openStream(
+        _ head: RequestHead, _ bytes: ByteSlice, at endpoint: StreamableEndpoint
+    ) -> Bool {
         guard !head.hasBody else {
             fail(status: 400, "GET has no body here")
             return false
@@ -184,7 +216,7 @@ extension HTTPConnection {
             }
             try endpoint.checkRoom(in: session, for: resumed?.stream)
             let exchange = HTTPExchange(
-                connection: self, version: head.version,
+                connection: self, endpoint: endpoint, version: head.version,
                 session: (session.scope, session.settled.revision))
             phase = .serving(exchange)
             if let (stream, number) = resumed {

@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// One HTTP connection: reads requests, has them served, writes the answers in order.
 ///
 /// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests
@@ -14,7 +22,9 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         /// The rest of a body.
         case body(RequestHead, BodyReader)
         /// The answer to a request that was handed on.
-        case serving(HTTPExchange)
+        case serving(PendingResponse)
+        /// The client to take the 101 that ends HTTP here.
+        case leaving(Departure)
         /// The client to take the answer to what could not be read; then the connection closes.
         case draining(rest: Int)
         case closed
@@ -37,7 +47,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// The server stops: streams without end come to one.
     private(set) var isStopping = false
     /// The client has stopped writing, and everything it wrote was read.
-    private var peerClosed = false
+    private(set) var peerClosed = false
     /// The poller has said so; there may be more to read.
     private var isReadClosed = false
     private var timer: LoopTimer?
@@ -101,7 +111,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
 
     /// Both directions are closed; or, for a stateless request, the client has stopped writing while reading
     /// is switched off (HTTP-26).
-    private func isGone(_ events: Readiness, _ exchange: HTTPExchange) -> Bool {
+    private func isGone(_ events: Readiness, _ exchange: PendingResponse) -> Bool {
         events.contains(.hangup)
             || (events.contains(.readClosed) && !events.contains(.readable) && exchange.endsWithInput)
     }
@@ -178,10 +188,13 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         case .idle, .head:
             // The answers to what was read still leave (fault 65).
             if output.out.isEmpty { close() } else { setInterest() }
-        case .serving: setInterest()
+        case .serving, .leaving: setInterest()
         case .closed: break
         }
     }
+
+    /// The response that is waited for ends from now on with the input, which may have ended already.
+    func responseEndsWithInput() { if peerClosed || isReadClosed { vanish() } }
 
     /// The client is gone: nobody will read an answer. In a legacy session that is no cancel (LEG-09).
     private func vanish() {
@@ -216,7 +229,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         case .serving(let exchange):
             exchange.keepAlive()
             timer?.arm(after: endpoint.options.keepAliveInterval)
-        case .closed: break
+        // The time for writing is what ends it.
+        case .leaving, .closed: break
         }
     }
 
@@ -263,6 +277,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         case .draining where !isWriteClosed:
             isWriteClosed = true
             try? Syscalls.shutdownWriting(descriptor.rawValue)
+        case .leaving(let departure): return leave(departure)
         default: break
         }
         setInterest()
@@ -276,6 +291,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         let isFull = output.out.count > outputLimit
         switch phase {
         case .serving: if !peerClosed, input.count < Self.readBytes { wanted.insert(.readable) }
+        // What comes from now on is for whoever takes the socket.
+        case .leaving: break
         default: if !isFull, !peerClosed { wanted.insert(.readable) }
         }
         if !wanted.contains(.readable), !peerClosed, !isReadClosed { wanted.insert(.readClosed) }
@@ -340,13 +357,38 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
 
     func close() {
         if case .closed = phase { return }
+        detach()
+        // The descriptor closes with this object; the loop lets go of it at the end of the turn.
+        try? Syscalls.shutdownWriting(descriptor.rawValue)
+    }
+
+    /// Ends the connection's part of the socket's life.
+    private func detach() {
         phase = .closed
         timer?.cancel()
         timer = nil
         if let registration { loop.deregister(registration) }
         registration = nil
-        // The descriptor closes with this object; the loop lets go of it at the end of the turn.
-        try? Syscalls.shutdownWriting(descriptor.rawValue)
         siblings.remove(self)
+    }
+
+    // MARK: Leaving HTTP
+
+    /// A second descriptor for whoever takes the socket over; this one closes with the connection.
+    func duplicateDescriptor() throws(IOError) -> FileDescriptor { try descriptor.duplicate() }
+
+    /// Whether the process at the other end is one of our own user: it is when the socket is a unix socket
+    /// and the kernel says so.
+    var isFromOwnUser: Bool {
+        guard let address = try? Syscalls.localAddress(descriptor.rawValue), address.family == .unix,
+            let peer = try? Syscalls.peerCredentials(descriptor.rawValue)
+        else { return false }
+        return peer.user == geteuid()
+    }
+
+    private func leave(_ departure: Departure) {
+        let rest = input.slice(0 ..< input.count).copy()
+        detach()
+        departure.complete(rest: rest)
     }
 }

@@ -1,20 +1,16 @@
 /// What a connection sends in answer to one request that was handed on: JSON when the answer comes alone,
 /// an event stream once a message came before it (HTTP-09, HTTP-18); or a stream that a session has opened
 /// by GET.
-final class HTTPExchange: ExchangeSink, @unchecked Sendable {
+final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
     // SAFETY: all state is touched on the connection's loop only; `notify`, `finish` and what a stream
     // sends go there first.
-    private weak var connection: HTTPConnection?
-    private let loop: EventLoop
-    private let version: HTTPVersion
+    private let endpoint: StreamableEndpoint
     /// The session that the request belongs to; nil for a stateless request.
     private let session: (scope: UInt64, revision: Revision)?
     private var exchange: Exchange?
     private var stream: ResumableStream?
     private var isAttached = false
-    private var isStreaming = false
     private var isOpenedByGet = false
-    private var isOver = false
     /// What came before the connection was ready for it.
     private var early: [Event] = []
 
@@ -24,18 +20,19 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         case release(Duration)
     }
 
-    init(connection: HTTPConnection, version: HTTPVersion, session: (scope: UInt64, revision: Revision)?) {
-        self.connection = connection
-        loop = connection.loop
-        self.version = version
+    init(
+        connection: HTTPConnection, endpoint: StreamableEndpoint, version: HTTPVersion,
+        session: (scope: UInt64, revision: Revision)?
+    ) {
+        self.endpoint = endpoint
         self.session = session
+        super.init(connection: connection, version: version)
     }
 
     var isModern: Bool { session == nil }
 
-    /// Whether a client that has stopped writing is gone: not while a request of a session is served
-    /// (LEG-09).
-    var endsWithInput: Bool { isModern || isOpenedByGet }
+    /// Not while a request of a session is served (LEG-09).
+    override var endsWithInput: Bool { isModern || isOpenedByGet }
 
     var executor: (any TaskExecutor)? { loop }
 
@@ -59,12 +56,6 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         let events = early
         early = []
         for event in events { take(event) }
-    }
-
-    /// The connection, while it waits for this exchange.
-    private var waiting: HTTPConnection? {
-        guard !isOver, let connection, connection.isWaiting(for: self) else { return nil }
-        return connection
     }
 
     private func take(_ event: Event) {
@@ -122,18 +113,12 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         // A stream that no client saw begin cannot be asked for.
         guard let connection = waiting else { return }
         if let session, session.revision.has(.resumption) {
-            let stream = connection.endpoint.streams.make(session.scope, isOfServer: isOpenedByGet)
+            let stream = endpoint.streams.make(session.scope, isOfServer: isOpenedByGet)
             stream.attach(self)
             self.stream = stream
         }
         writeStreamHead(on: connection)
         if let session, session.revision.has(.ssePriming), let stream { writePriming(stream, on: connection) }
-    }
-
-    private func writeStreamHead(on connection: HTTPConnection) {
-        isStreaming = true
-        if version == .http10 { connection.keepAlive = false }
-        connection.output.out.beginEventStream(chunked: version == .http11, keepAlive: connection.keepAlive)
     }
 
     /// An id before anything can be lost (LEG-06).
@@ -169,7 +154,7 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         isAttached = true
         isOpenedByGet = true
         beginStreaming()
-        receive(session.scope, on: connection)
+        receive(session.scope)
         if !session.revision.has(.ssePriming) { keepAlive() }
         connection.scheduleFlush()
     }
@@ -183,7 +168,7 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         isOpenedByGet = true
         self.stream = stream
         writeStreamHead(on: connection)
-        if stream.isOfServer, let session { receive(session.scope, on: connection) }
+        if stream.isOfServer, let session { receive(session.scope) }
         for event in events {
             // Cut off in between when the client takes nothing.
             if waiting != nil { write(stream.id(of: event.number), event.data, on: connection) }
@@ -194,10 +179,8 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
     }
 
     /// What the server says by itself goes to this stream now.
-    private func receive(_ scope: UInt64, on connection: HTTPConnection) {
-        if let stream {
-            connection.endpoint.dispatcher.subscriptions.sessions.attach(stream, to: scope)
-        }
+    private func receive(_ scope: UInt64) {
+        if let stream { endpoint.dispatcher.subscriptions.sessions.attach(stream, to: scope) }
     }
 
     /// An event of a stream that this connection writes. From any thread; never at once, so that whoever
@@ -221,71 +204,21 @@ final class HTTPExchange: ExchangeSink, @unchecked Sendable {
         }
     }
 
-    private func write(_ id: String?, _ data: ByteSlice, on connection: HTTPConnection) {
-        chunk(on: connection) { SSEEncoder.write(data: data, id: id, to: &$0) }
-        connection.limitOutput()
-    }
-
-    private func endResponse(on connection: HTTPConnection) {
-        if version == .http11 { ChunkWriter.writeLast(to: &connection.output.out) }
-        connection.becomeIdle()
-    }
-
-    private func chunk(on connection: HTTPConnection, _ body: (inout ByteBuffer) -> Void) {
-        guard version == .http11 else { return body(&connection.output.out) }
-        let start = ChunkWriter.begin(in: &connection.output.out)
-        body(&connection.output.out)
-        ChunkWriter.end(start, in: &connection.output.out)
-    }
-
-    /// A comment on a quiet stream: proxies keep it open, and a dead client is noticed (HTTP-22).
-    func keepAlive() {
-        guard isStreaming, let connection = waiting else { return }
-        chunk(on: connection) { SSEEncoder.writeKeepAlive(to: &$0) }
-        connection.scheduleFlush()
-    }
-
-    /// The server stops: what has no end by itself has nothing to wait for.
-    func serverStops() {
+    override func serverStops() {
         if let exchange {
             // A subscription, if it is one (SUB-09).
-            connection?.endpoint.dispatcher.subscriptions.finish(in: exchange.key.scope)
+            endpoint.dispatcher.subscriptions.finish(in: exchange.key.scope)
         } else if stream?.isOfServer == true {
             endStream()
         }
     }
 
-    /// Nobody reads the answer any more. A stateless request ends here; one of a session goes on, unseen.
-    func clientVanished() {
+    /// A stateless request ends here; one of a session goes on, unseen.
+    override func clientVanished() {
         let exchange = exchange
         isOver = true
         self.exchange = nil
         stream?.detach(self)
-        if isModern { connection?.endpoint.dispatcher.cancel(exchange) }
-    }
-}
-
-extension HTTPConnection {
-    func isWaiting(for exchange: HTTPExchange) -> Bool {
-        if case .serving(let current) = phase { current === exchange } else { false }
-    }
-
-    /// A client that lets messages pile up beyond the limit is disconnected (fault 63).
-    func limitOutput() {
-        if hasRoom { return }
-        flush()
-        if !hasRoom, case .serving(let exchange) = phase {
-            exchange.clientVanished()
-            close()
-        }
-    }
-}
-
-extension ByteBuffer {
-    mutating func beginEventStream(chunked: Bool, keepAlive: Bool) {
-        append("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n")
-        append("X-Accel-Buffering: no\r\n")
-        if chunked { append("Transfer-Encoding: chunked\r\n") }
-        append(keepAlive ? "\r\n" : "Connection: close\r\n\r\n")
+        if isModern { endpoint.dispatcher.cancel(exchange) }
     }
 }

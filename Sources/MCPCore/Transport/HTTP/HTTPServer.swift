@@ -125,11 +125,15 @@ final class HTTPServer: Sendable {
     /// Stops accepting, lets what is in flight finish within the drain time, cancels the rest.
     func stop() async {
         // What changed before the end is told before it; subscriptions end with their connections.
-        endpoint.dispatcher.subscriptions.bus.deliverNow()
+        for dispatcher in dispatchers { dispatcher.subscriptions.bus.deliverNow() }
+        // That of the main endpoint are ended by whoever runs the server.
+        for endpoint in endpoint.beside?.endpoints ?? [] {
+            endpoint.dispatcher.tasks?.failAll(Self.isStopping)
+        }
         for (listener, loop) in listeners { loop.execute { listener.stop() } }
         for set in sets { set.loop.execute { set.drain() } }
         if !(await waitUntilEmpty(atMost: endpoint.options.drainTimeout)) {
-            endpoint.dispatcher.failAll("The server is stopping")
+            for dispatcher in dispatchers { dispatcher.failAll(Self.isStopping) }
             for set in sets { set.loop.execute { set.drain() } }
             _ = await waitUntilEmpty(atMost: .milliseconds(100))
         }
@@ -137,6 +141,13 @@ final class HTTPServer: Sendable {
         group.stop()
         // What was sent to the loops above has run when they have ended.
         group.waitUntilStopped()
+    }
+
+    private static let isStopping = "The server is stopping"
+
+    /// Those of all endpoints.
+    private var dispatchers: [Dispatcher] {
+        [endpoint.dispatcher] + (endpoint.beside?.endpoints ?? []).map(\.dispatcher)
     }
 
     private func waitUntilEmpty(atMost limit: Duration) async -> Bool {
@@ -147,13 +158,6 @@ final class HTTPServer: Sendable {
             loop.execute { loop.schedule(after: limit) { outcome.resume(false) } }
             census.whenEmpty { outcome.resume(true) }
         }
-    }
-}
-
-extension StreamableEndpoint {
-    func with(policy: AccessPolicy) -> StreamableEndpoint {
-        StreamableEndpoint(
-            server: server, policy: policy, options: options, sessions: sessions, streams: streams)
     }
 }
 

@@ -19,6 +19,8 @@ public struct HTTPServerOptions: Sendable {
     public var keepAliveInterval: Duration = .seconds(15)
     /// How long requests in flight may take after a stop: 10 s; then they are cancelled.
     public var drainTimeout: Duration = .seconds(10)
+    /// What is served besides the endpoint; nil: nothing.
+    public var sideDoor: (any HTTPSideDoor)?
     /// Event loops: one for two cores, so that handlers and the rest of the machine have the others.
     public var loops: Int
 

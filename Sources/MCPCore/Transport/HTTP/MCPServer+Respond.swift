@@ -40,7 +40,9 @@ public final class MCPEndpoint: Sendable {
 
     private func respond(_ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice) async -> HTTPResponse {
         do throws(StreamableEndpoint.Plain) {
-            switch try endpoint.check(head, in: bytes) {
+            let route = try route(head, bytes)
+            guard let endpoint = route.endpoint else { return try await ask(head, bytes, body) }
+            switch route.purpose {
             case .endSession:
                 try endpoint.endSession(head, in: bytes)
                 return HTTPResponse(status: 204)
@@ -51,13 +53,51 @@ public final class MCPEndpoint: Sendable {
             case .message: break
             }
             var origin = try endpoint.origin(of: head, in: bytes, connection: ConnectionNumber.next())
-            return await serve(body, &origin)
+            return await serve(body, &origin, at: endpoint)
         } catch {
             return Self.text(error.status, error.text ?? "", allow: error.allow)
         }
     }
 
-    private func serve(_ body: ByteSlice, _ origin: inout Origin) async -> HTTPResponse {
+    private func route(
+        _ head: RequestHead, _ bytes: ByteSlice
+    ) throws(StreamableEndpoint.Plain) -> StreamableEndpoint.Route {
+        do {
+            return .init(endpoint: endpoint, purpose: try endpoint.check(head, in: bytes))
+        } catch {
+            return try endpoint.route(head, in: bytes, refusedWith: error)
+        }
+    }
+
+    /// What the side door answers; a deadline and the end of the client are the other stack's to tell, by
+    /// cancelling.
+    private func ask(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice
+    ) async throws(StreamableEndpoint.Plain) -> HTTPResponse {
+        guard let beside = endpoint.beside,
+            let request = HTTPSideRequest(head, in: bytes, body, isFromOwnUser: false)
+        else { throw StreamableEndpoint.Plain(status: 500) }
+        switch await beside.door.answer(request) {
+        case .response(let response): return response
+        case .events(let events):
+            let queue = BodyQueue(limit: endpoint.dispatcher.options.limits.outputBytes)
+            let pump = Task {
+                for await event in events {
+                    guard queue.add(StreamingSink.event(event.data, id: event.id)) else { break }
+                }
+                queue.finish()
+            }
+            return HTTPResponse(
+                status: 200, headers: StreamingSink.streamHeaders,
+                body: .stream(queue.stream { pump.cancel() }))
+        case .upgrade:
+            throw StreamableEndpoint.Plain(status: 501, text: "A connection cannot be taken over here")
+        }
+    }
+
+    private func serve(
+        _ body: ByteSlice, _ origin: inout Origin, at endpoint: StreamableEndpoint
+    ) async -> HTTPResponse {
         let wasOpen = !origin.slot.isNegotiated
         var writer = JSONWriter()
         let sink = StreamingSink(endpoint.dispatcher)
@@ -161,9 +201,9 @@ private final class StreamingSink: ExchangeSink {
         dispatcher.cancel(exchange)
     }
 
-    private static func event(_ message: ByteSlice) -> [UInt8] {
+    static func event(_ message: ByteSlice, id: String? = nil) -> [UInt8] {
         var out = ByteBuffer()
-        SSEEncoder.write(data: message, to: &out)
+        SSEEncoder.write(data: message, id: id, to: &out)
         return out.freeze().array
     }
 
@@ -187,13 +227,14 @@ private final class StreamingSink: ExchangeSink {
             let headers = (try? HeaderFields(["Content-Type": "application/json"])) ?? HeaderFields()
             return HTTPResponse(status: answer.status, headers: headers, body: .bytes(answer.bytes.array))
         case .stream:
-            let headers =
-                (try? HeaderFields([
-                    "Content-Type": "text/event-stream", "Cache-Control": "no-cache",
-                    "X-Accel-Buffering": "no",
-                ])) ?? HeaderFields()
             let body = queue.stream { [weak self] in self?.readerIsGone() }
-            return HTTPResponse(status: 200, headers: headers, body: .stream(body))
+            return HTTPResponse(status: 200, headers: Self.streamHeaders, body: .stream(body))
         }
     }
+
+    static let streamHeaders =
+        (try? HeaderFields([
+            "Content-Type": "text/event-stream", "Cache-Control": "no-cache",
+            "X-Accel-Buffering": "no",
+        ])) ?? HeaderFields()
 }

@@ -9,21 +9,46 @@ final class StreamableEndpoint: Sendable {
     let options: HTTPServerOptions
     let sessions: LegacySessions
     let streams: SessionStreams
+    /// Where requests of other paths go; nil: nowhere.
+    let beside: SideEndpoints?
     private let path: ByteSlice
+    /// What session ids are bound to: nothing at the main endpoint, the path of any other.
+    private let principal: String
 
     /// - Parameters:
     ///   - sessions: those of another endpoint of the same server, which this one is another way to.
     ///   - streams: as `sessions`.
+    ///   - beside: as `sessions`.
+    ///   - principal: see there.
     init(
         server: MCPServer, policy: AccessPolicy, options: HTTPServerOptions,
-        sessions: LegacySessions? = nil, streams: SessionStreams? = nil
+        sessions: LegacySessions? = nil, streams: SessionStreams? = nil, beside: SideEndpoints? = nil,
+        principal: String = ""
     ) {
         self.server = server
         self.policy = policy
         self.options = options
         self.sessions = sessions ?? LegacySessions(key: server.stateKey)
         self.streams = streams ?? SessionStreams(clock: server.dispatcher.clock)
+        self.beside = beside ?? options.sideDoor.map(SideEndpoints.init)
+        self.principal = principal
         path = ByteSlice(options.endpoint)
+    }
+
+    /// The same endpoint with another policy.
+    func with(policy: AccessPolicy) -> StreamableEndpoint {
+        StreamableEndpoint(
+            server: server, policy: policy, options: options, sessions: sessions, streams: streams,
+            beside: beside, principal: principal)
+    }
+
+    /// The endpoint of another server on the same listener. Whoever routes to it has checked the access, so
+    /// one serves all policies.
+    func beside(with server: MCPServer, at path: String) -> StreamableEndpoint {
+        var options = options
+        options.endpoint = path
+        options.sideDoor = nil
+        return StreamableEndpoint(server: server, policy: policy, options: options, principal: path)
     }
 
     var dispatcher: Dispatcher { server.dispatcher }
@@ -34,8 +59,12 @@ final class StreamableEndpoint: Sendable {
         var text: String?
         /// Methods that are allowed, for 405.
         var allow: String?
+        /// The path is not that of the endpoint: nothing else was looked at.
+        var isElsewhere = false
+        /// Any other fields.
+        var fields: HeaderFields?
         var extra: HeaderFields? {
-            allow.flatMap { try? HeaderFields(["Allow": $0]) }
+            allow.flatMap { try? HeaderFields(["Allow": $0]) } ?? fields
         }
     }
 
@@ -57,12 +86,23 @@ final class StreamableEndpoint: Sendable {
         default: break
         }
         guard head.path(in: bytes) == path else {
-            throw Plain(status: 404, text: "Not found; the MCP endpoint is \(options.endpoint)")
+            throw Plain(
+                status: 404, text: "Not found; the MCP endpoint is \(options.endpoint)", isElsewhere: true)
         }
+        try checkAccess(head, in: bytes)
+        return try purpose(of: head, in: bytes)
+    }
+
+    /// Who may send anything at all, to whatever path.
+    func checkAccess(_ head: RequestHead, in bytes: ByteSlice) throws(Plain) {
         if let text = policy.refusal(of: head, in: bytes) { throw Plain(status: 403, text: text) }
         if hasToken(head, in: bytes) {
             throw Plain(status: 400, text: "A token does not belong into a URL; send an Authorization header")
         }
+    }
+
+    /// What a head asks of this endpoint, when it may ask.
+    func purpose(of head: RequestHead, in bytes: ByteSlice) throws(Plain) -> Purpose {
         // Neither exists in 2026-07-28, which ignores session ids (HTTP-16, HTTP-17).
         let namesSession =
             head.range(.mcpSessionID) != nil
@@ -135,7 +175,7 @@ final class StreamableEndpoint: Sendable {
             throw Plain(status: 400, text: "Mcp-Session-Id stands twice")
         }
         do {
-            return try sessions.open(id, principal: "", now: wallSeconds)
+            return try sessions.open(id, principal: principal, now: wallSeconds)
         } catch {
             throw Plain(status: 404, text: "This session is not known or has ended; initialize again")
         }
@@ -195,7 +235,7 @@ final class StreamableEndpoint: Sendable {
     /// The header that an `initialize` answer carries.
     func sessionHeader(for session: LegacySession) -> HeaderFields? {
         let id = sessions.make(
-            session, principal: "", now: wallSeconds, random: SystemRandom().bytes(16))
+            session, principal: principal, now: wallSeconds, random: SystemRandom().bytes(16))
         return try? HeaderFields(["Mcp-Session-Id": id])
     }
 

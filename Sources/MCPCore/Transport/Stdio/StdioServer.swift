@@ -36,13 +36,16 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     /// Messages that are no answers, and that a client may leave unread before the next ones are left out.
     static let toldLimit = 16 * 1024 * 1024
     /// How long requests in flight may take after the input has ended.
-    private static let drainTimeout: Duration = .seconds(10)
+    private let drainTimeout: Duration
 
-    /// - Parameter onEnd: called on the loop when the input has ended and everything is answered.
+    /// - Parameters:
+    ///   - drainTimeout: how long requests in flight may take after the input has ended.
+    ///   - onEnd: called on the loop when the input has ended and everything is answered.
     init(
         _ server: MCPServer, streams: consuming StandardStreams, loop: EventLoop,
-        onEnd: @escaping @Sendable () -> Void = {}
+        drainTimeout: Duration = .seconds(10), onEnd: @escaping @Sendable () -> Void = {}
     ) {
+        self.drainTimeout = drainTimeout
         self.server = server
         self.streams = streams
         self.loop = loop
@@ -171,7 +174,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         server.dispatcher.subscriptions.finish(in: identifier)
         if let inputRegistration { loop.deregister(inputRegistration) }
         inputRegistration = nil
-        drainTimer = loop.schedule(after: Self.drainTimeout) { [weak self] in
+        drainTimer = loop.schedule(after: drainTimeout) { [weak self] in
             guard let self else { return }
             self.server.dispatcher.cancelAll(in: self.identifier)
             self.finish()

@@ -1,0 +1,30 @@
+/// The event that tells the façade's clients of a call: Stream's, and the name of the call beside it.
+enum FacadeEvent {
+    static func data(
+        _ tool: ClientToolDefinition, _ arguments: RawJSON, channel: String, sentName: String?,
+        messageID: String, invocationID: String
+    ) -> ByteSlice {
+        let sent = sentName ?? channel
+        let colon = sent.firstIndex(of: ":")
+        var descriptor: JSONObject = ["name": .string(tool.name)]
+        descriptor["description"] = tool.tool.description.map(JSONValue.string)
+        descriptor["instructions"] = tool.instructions.map(JSONValue.string)
+        descriptor["parameters"] = tool.parameters ?? .null
+        let event: JSONValue = [
+            "type": "custom_client_tool_invocation",
+            "cid": .string(colon == nil ? "messaging:\(channel)" : sent),
+            "message_id": .string(messageID),
+            "channel_id": .string(channel),
+            "channel_type": .string(colon.map { String(sent[..<$0]) } ?? "messaging"),
+            "tool": .object(descriptor),
+            "args": arguments.value,
+            "invocation_id": .string(invocationID),
+        ]
+        return RawJSON(event).bytes
+    }
+
+    /// What agents read when nobody answers: Stream's sentence.
+    static func dispatched(_ name: String) -> CallToolResult {
+        .text("Client tool \"\(name)\" invocation dispatched.")
+    }
+}

@@ -1,0 +1,27 @@
+extension String {
+    /// The text without the white space around it that JavaScript's `trim` takes away: other characters than
+    /// those of Foundation, whose U+0085 and U+200B stay and whose U+FEFF goes here.
+    func trimmedLikeJavaScript() -> String {
+        let scalars = unicodeScalars
+        var start = scalars.startIndex
+        var end = scalars.endIndex
+        while start < end, scalars[start].isJavaScriptSpace { start = scalars.index(after: start) }
+        while start < end {
+            let last = scalars.index(before: end)
+            guard scalars[last].isJavaScriptSpace else { break }
+            end = last
+        }
+        return String(scalars[start ..< end])
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isJavaScriptSpace: Bool {
+        switch value {
+        case 0x09 ... 0x0D, 0x20, 0xA0, 0x1680, 0x2000 ... 0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000,
+            0xFEFF:
+            true
+        default: false
+        }
+    }
+}

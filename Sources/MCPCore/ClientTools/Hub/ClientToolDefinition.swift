@@ -1,0 +1,88 @@
+/// A tool as a client offers it, checked and cleaned: its texts are cut and have no control characters.
+struct ClientToolDefinition: Sendable, Hashable {
+    let tool: Tool
+    let instructions: String?
+    /// The schema as it was sent; nil when there was none.
+    let parameters: JSONValue?
+    let showsExternalSources: Bool
+    /// What the tool asks for; nil is the hub's own.
+    let timeout: Duration?
+
+    var name: String { tool.name }
+    /// What decides whether a call whose client is gone may be given to it again.
+    var isIdempotent: Bool { tool.annotations?.idempotentHint ?? false }
+
+    /// - Throws: when the name, a schema or its size is not acceptable.
+    init(
+        _ tool: Tool, instructions: String?, parameters: JSONValue?, showsExternalSources: Bool,
+        timeout: Duration? = nil
+    ) throws(RegistrationError) {
+        for schema in [tool.inputSchema, tool.outputSchema].compactMap(\.self)
+        where RawJSON(schema).bytes.count > ClientToolLimits.schemaBytes {
+            throw RegistrationError(
+                "a schema of \(tool.name) has more than \(ClientToolLimits.schemaBytes >> 10) KiB")
+        }
+        var tool = tool
+        tool.title = tool.title.map(Self.cleaned)
+        tool.description = tool.description.map(Self.cleaned)
+        // What comes from a client may say nothing in the name of the server.
+        tool.icons = []
+        tool.meta = nil
+        // The checks of every tool: its name, its schemas.
+        _ = try ToolEntry(tool, timeout: nil, handler: .asynchronous { _, _ in CallToolResult() })
+        self.tool = tool
+        self.instructions = instructions.map(Self.cleaned)
+        self.parameters = parameters
+        self.showsExternalSources = showsExternalSources
+        self.timeout = timeout
+    }
+
+    /// A tool out of the list of a connected provider.
+    init(listed tool: Tool) throws(RegistrationError) {
+        let milliseconds = tool.meta?[VendorKey.timeout]?.intValue
+        try self.init(
+            tool, instructions: tool.meta?[VendorKey.instructions]?.stringValue,
+            parameters: tool.inputSchema,
+            showsExternalSources: tool.meta?[VendorKey.externalSources]?.boolValue ?? false,
+            timeout: milliseconds.flatMap { $0 > 0 ? .milliseconds(min($0, 600_000)) : nil })
+    }
+
+    /// The tool as agents see it.
+    ///
+    /// - Parameters:
+    ///   - name: its own, or another one where two clients share it.
+    ///   - client: who offers it; nil for the façade, whose clients have no names.
+    func shown(as name: String, from client: String?) -> Tool {
+        var shown = tool
+        shown.name = name
+        shown.title = "\(tool.displayName) (from client \(client ?? "without a name"))"
+        var meta: JSONObject = [:]
+        if let client { meta[VendorKey.clientID] = .string(client) }
+        if let instructions { meta[VendorKey.instructions] = .string(instructions) }
+        if showsExternalSources {
+            meta[VendorKey.externalSources] = true
+            var annotations = tool.annotations ?? ToolAnnotations()
+            annotations.openWorldHint = true
+            shown.annotations = annotations
+        }
+        shown.meta = meta.isEmpty ? nil : meta
+        return shown
+    }
+
+    /// The text without control characters, cut to the limit between two characters.
+    static func cleaned(_ text: String) -> String {
+        var result = ""
+        var bytes = 0
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x09, 0x0A: break
+            case 0 ..< 0x20, 0x7F ... 0x9F, 0x202A ... 0x202E, 0x2066 ... 0x2069: continue
+            default: break
+            }
+            bytes += UTF8.width(scalar)
+            guard bytes <= ClientToolLimits.textBytes else { break }
+            result.unicodeScalars.append(scalar)
+        }
+        return result
+    }
+}

@@ -1,0 +1,249 @@
+/// Calls of agents, from their beginning to their one result.
+extension ClientToolHub {
+    /// Gives a call to a client and returns what it answers, or the failure that the agent reads.
+    ///
+    /// - Throws: `MCPError` -32602 when there is no such tool.
+    func call(
+        _ name: String, in channelName: String, _ arguments: RawJSON, meta: RawJSON?,
+        report: (@Sendable (Progress) -> Void)?
+    ) async throws -> CallToolResult {
+        guard let channel = channels[channelName], let item = channel.catalog.item(named: name) else {
+            throw MCPError.invalidParams("Unknown tool: \(name)")
+        }
+        let clients: [ClientRegistration]
+        switch targets(of: item, in: channel, wanted: meta?[VendorKey.clientID]?.string) {
+        case .success(let targets): clients = targets
+        case .failure(let refusal): return .error(refusal.text)
+        }
+        let now = clock.now
+        let id = Hex.encode(SystemRandom().bytes(16))
+        let timeout = timeout(of: item.definition)
+        var call = ClientToolCall(
+            id: id, channel: channelName, name: name, definition: item.definition, arguments: arguments,
+            messageID: meta?[VendorKey.messageID]?.string ?? id, timeout: timeout, deadline: now + timeout,
+            report: report, start: now)
+        if report != nil { call.nextReport = now + Self.reportInterval }
+        totals.calls += 1
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                call.continuation = continuation
+                begin(call, clients.map(\.client))
+            }
+        } onCancel: {
+            Task { await self.cancel(id) }
+        }
+    }
+
+    private static let reportInterval = Duration.seconds(5)
+
+    // MARK: Who gets it
+
+    private struct NoTarget: Error { let text: String }
+
+    private func targets(
+        of item: ClientToolCatalog.Item, in channel: ClientToolChannel, wanted: String?
+    ) -> Result<[ClientRegistration], NoTarget> {
+        let offering = item.clients.compactMap { channel.registrations[$0] }
+        if let wanted {
+            guard let target = offering.first(where: { $0.client == wanted && !$0.isFacade }) else {
+                return .failure(NoTarget(text: "No client \(wanted) offers \(item.name). Nothing was done."))
+            }
+            return check([target])
+        }
+        let up = offering.filter(\.isUp)
+        let candidates = (up.isEmpty ? offering : up).sorted { $0.serial > $1.serial }
+        return check(options.routing == .all ? candidates : Array(candidates.prefix(1)))
+    }
+
+    private func check(_ targets: [ClientRegistration]) -> Result<[ClientRegistration], NoTarget> {
+        let free = targets.filter { $0.callsInFlight < ClientToolLimits.callsPerClient }
+        guard free.isEmpty else { return .success(free) }
+        return .failure(
+            NoTarget(
+                text: targets.isEmpty
+                    ? "No client offers this tool any more. Nothing was done."
+                    : "The client works on \(ClientToolLimits.callsPerClient) calls already. "
+                        + "Nothing was done; try again later."))
+    }
+
+    // MARK: Beginning
+
+    private func begin(_ call: ClientToolCall, _ clients: [String]) {
+        var call = call
+        for client in clients {
+            // Each client has its place before one of them can fail.
+            call.legs[client] = ClientToolCall.Leg(serial: 0)
+            channels[call.channel]?.registrations[client]?.callsInFlight += 1
+        }
+        calls[call.id] = call
+        log("client tools: call=\(call.id) channel=\(call.channel) tool=\(call.name) clients=\(clients)")
+        for client in clients { deliver(call.id, to: client) }
+        if let call = calls[call.id] { wake(at: call.nextMoment) }
+    }
+
+    /// Gives a call to a client, or lets it wait for one that may come back.
+    private func deliver(_ id: String, to client: String) {
+        guard let call = calls[id], let registration = channels[call.channel]?.registrations[client] else {
+            return fail(id, client, "The client is gone. Nothing was done.")
+        }
+        let serial = registration.serial
+        var leg = ClientToolCall.Leg(serial: serial)
+        if registration.isFacade {
+            calls[id]?.legs[client] = leg
+            return sendEvent(call)
+        }
+        guard let link = registration.link else {
+            leg.waitsUntil = (registration.lostAt ?? clock.now) + options.graceTime
+            calls[id]?.legs[client] = leg
+            return
+        }
+        // Away from the hub, which has other calls to look after.
+        leg.work = Task.detached { [weak self] in
+            let outcome = await link.call(
+                call.definition.name, call.arguments, meta: call.meta, atMost: call.timeout,
+                onProgress: call.report)
+            await self?.ended(id, client, serial, outcome)
+        }
+        calls[id]?.legs[client] = leg
+    }
+
+    private func sendEvent(_ call: ClientToolCall) {
+        guard var channel = channels[call.channel] else { return }
+        let data = FacadeEvent.data(
+            call.definition, call.arguments, channel: call.channel, sentName: channel.sentName,
+            messageID: call.messageID, invocationID: call.id)
+        let isHeard = channel.feed.send(data)
+        channels[call.channel] = channel
+        if !isHeard {
+            fail(call.id, "", "No client listens in this channel. Nothing was done.")
+        } else if channel.feed.wantsResults {
+            return
+        } else if call.legs.count > 1 {
+            fail(call.id, "", "The client answers no calls.")
+        } else {
+            end(call.id, with: FacadeEvent.dispatched(call.definition.name))
+        }
+    }
+
+    /// A client is there again: it gets the calls that wait for it.
+    func redeliver(to client: String, in channel: String) {
+        for (id, call) in calls where call.channel == channel && call.legs[client]?.waitsUntil != nil {
+            let offers = channels[channel]?.registrations[client]?.tools.contains(call.definition) ?? false
+            if offers {
+                deliver(id, to: client)
+            } else {
+                fail(id, client, "The client came back without this tool.")
+            }
+        }
+    }
+
+    // MARK: Ending
+
+    private func ended(_ id: String, _ client: String, _ serial: Int, _ outcome: ProviderLink.Outcome) {
+        guard let call = calls[id], let leg = call.legs[client], leg.serial == serial else {
+            if case .result = outcome { totals.lateResults += 1 }
+            return
+        }
+        switch outcome {
+        case .result(let result): end(id, with: result)
+        case .failed(let text): fail(id, client, "The client did not run \(call.name): \(text)")
+        case .disconnected:
+            totals.disconnects += 1
+            // What may have been done is done again only where that makes no difference.
+            guard call.definition.isIdempotent else {
+                let text = "The client lost its connection; whether \(call.name) was done is not known."
+                return fail(id, client, text)
+            }
+            if let now = channels[call.channel]?.registrations[client], now.serial != serial, now.isUp {
+                return deliver(id, to: client)
+            }
+            let limit = clock.now + options.graceTime
+            calls[id]?.legs[client]?.work = nil
+            calls[id]?.legs[client]?.waitsUntil = limit
+            wake(at: limit)
+        }
+    }
+
+    /// A client will not answer; the call fails with the last one.
+    private func fail(_ id: String, _ client: String, _ text: String) {
+        guard var call = calls[id] else { return }
+        if let leg = call.legs.removeValue(forKey: client) {
+            leg.work?.cancel()
+            channels[call.channel]?.registrations[client]?.callsInFlight -= 1
+        }
+        calls[id] = call
+        if call.legs.isEmpty { end(id, with: .error(text)) }
+    }
+
+    /// Fails the calls that only this client could answer.
+    func giveUp(_ client: String, in channel: String) {
+        for (id, call) in calls where call.channel == channel && call.legs[client] != nil {
+            fail(id, client, "The client is gone; whether \(call.name) was done is not known.")
+        }
+    }
+
+    /// The one end of a call. What other clients still do is cancelled.
+    func end(_ id: String, with result: CallToolResult) {
+        guard let call = calls.removeValue(forKey: id) else { return }
+        for (client, leg) in call.legs {
+            leg.work?.cancel()
+            channels[call.channel]?.registrations[client]?.callsInFlight -= 1
+        }
+        log(
+            "client tools: result=\(id) error=\(result.isError) ms=\((clock.now - call.start).milliseconds)")
+        call.continuation?.resume(returning: result)
+    }
+
+    private func cancel(_ id: String) {
+        guard calls[id] != nil else { return }
+        totals.cancelled += 1
+        end(id, with: .error("The call was cancelled."))
+    }
+
+    /// Takes the result of a client of the façade. False when nobody waits for it (any more).
+    func complete(_ id: String, with result: CallToolResult) -> Bool {
+        guard calls[id]?.legs[""] != nil else {
+            totals.lateResults += 1
+            return false
+        }
+        end(id, with: result)
+        return true
+    }
+
+    // MARK: Time
+
+    /// Ends what has waited too long, reports to agents that wait, and returns when the next call is due.
+    func expireCalls(_ now: MonotonicInstant) -> MonotonicInstant {
+        var next = MonotonicInstant.never
+        for (id, call) in calls {
+            if call.deadline <= now {
+                totals.timeouts += 1
+                end(id, with: .error("\(call.name): client did not answer within \(call.timeout.inSeconds)"))
+                continue
+            }
+            for (client, leg) in call.legs {
+                guard let limit = leg.waitsUntil, limit <= now else { continue }
+                fail(id, client, "The client lost its connection and did not come back.")
+            }
+            if call.nextReport <= now { report(id, now) }
+            if let call = calls[id] { next = min(next, call.nextMoment) }
+        }
+        return next
+    }
+
+    private func report(_ id: String, _ now: MonotonicInstant) {
+        guard var call = calls[id] else { return }
+        call.reports += 1
+        call.nextReport = now + Self.reportInterval
+        calls[id] = call
+        // Less than anything that the client itself reports, for reports only grow.
+        call.report?(Progress(Double(call.reports) / 1_000_000, message: "waiting for client"))
+    }
+}
+
+extension Duration {
+    /// `30 s`, or milliseconds where they matter.
+    fileprivate var inSeconds: String {
+        milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+    }
+}

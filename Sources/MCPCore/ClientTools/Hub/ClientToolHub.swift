@@ -1,0 +1,167 @@
+/// Gives calls of agents to the programs that offer the tools: in rooms called channels, of which none sees
+/// the tools of another.
+///
+/// Each channel is an MCP server that any agent can be pointed at. Programs come over a connection on which
+/// they are the MCP server (`attach`), or through the HTTP endpoints of `ClientToolEndpoints`.
+public actor ClientToolHub {
+    let options: ClientToolOptions
+    let clock: any TimeSource
+    nonisolated let servers: ChannelServers
+    private let alarm: Alarm
+
+    var channels: [String: ClientToolChannel] = [:]
+    var calls: [String: ClientToolCall] = [:]
+    var totals = ClientToolCounts()
+    private var nextNumber = 0
+
+    /// Makes a hub without clients.
+    ///
+    /// - Parameters:
+    ///   - options: times, routing, and where log lines go.
+    ///   - makeServer: makes the MCP server of a channel with the tools that are there without any client.
+    ///     Called once for each channel, at most 1,000 times, from any thread.
+    public init(
+        options: ClientToolOptions = ClientToolOptions(),
+        makeServer: @escaping @Sendable (_ channel: String) throws -> MCPServer
+    ) {
+        self.init(options: options, clock: SystemClock(), makeServer: makeServer)
+    }
+
+    init(
+        options: ClientToolOptions, clock: any TimeSource,
+        makeServer: @escaping @Sendable (_ channel: String) throws -> MCPServer
+    ) {
+        self.options = options
+        self.clock = clock
+        servers = ChannelServers(defaultChannel: options.defaultChannel, make: makeServer)
+        alarm = Alarm(label: "mcp.clienttools", clock: clock)
+    }
+
+    /// The MCP server of a channel; nil is the default channel.
+    ///
+    /// - Throws: `RegistrationError` for a name that no channel can have, and when there are 1,000 channels
+    ///   already; what `makeServer` throws.
+    public nonisolated func server(for channel: String? = nil) throws -> MCPServer {
+        try servers.server(for: channel ?? options.defaultChannel)
+    }
+
+    /// The servers of all channels that were asked for, in no order.
+    public nonisolated var allServers: [MCPServer] { servers.all }
+
+    /// Makes what the servers offer themselves anew, for programs whose configuration has changed; the tools
+    /// of clients stay, but for those whose name is taken now.
+    /// - Throws: what `makeServer` throws.
+    public func reload() throws {
+        for channel in try servers.reload() where channels[channel] != nil { try show(channel) }
+    }
+
+    /// What there is, and what happened so far.
+    public var counts: ClientToolCounts {
+        var counts = totals
+        counts.channels = channels.values.count { $0.isUsed }
+        counts.clients = channels.values.reduce(0) { $0 + $1.registrations.count }
+        counts.tools = channels.values.reduce(0) { $0 + $1.catalog.items.count }
+        counts.listeners = channels.values.reduce(0) { $0 + $1.feed.count }
+        counts.callsInFlight = calls.count
+        return counts
+    }
+
+    /// Ends all connections to clients, all event streams and all calls.
+    public func stop() async {
+        let text = "The server is stopping; whether this was done is not known."
+        for id in Array(calls.keys) { end(id, with: .error(text)) }
+        let links = channels.values.flatMap { $0.registrations.values.compactMap(\.link) }
+        for channel in channels.values { channel.feed.endAll() }
+        for name in Array(channels.keys) {
+            channels[name] = nil
+            try? servers.show([], instructions: [], in: name)
+        }
+        for link in links { await link.client.close() }
+    }
+
+    func nextSerial() -> Int {
+        nextNumber += 1
+        return nextNumber
+    }
+
+    func log(_ line: @autoclosure () -> String) {
+        if let log = options.log { log(line()) }
+    }
+
+    // MARK: What agents see
+
+    /// Shows the tools of a channel as its clients have them now.
+    func show(_ name: String) throws {
+        guard var channel = channels[name] else { return }
+        let listed = channel.listed(at: clock.now, graceTime: options.graceTime)
+        channel.catalog = ClientToolCatalog(listed, serverTools: servers.ownTools(of: name))
+        let before = channel.shown
+        channel.shown = [:]
+        var entries: [ToolEntry] = []
+        for item in channel.catalog.items {
+            guard let client = item.clients.first else { continue }
+            let known = before[item.name].flatMap {
+                $0.definition == item.definition && $0.client == client ? $0 : nil
+            }
+            // A definition was checked when it came, and names are made of allowed characters.
+            guard let shown = known ?? (try? make(item, from: client, in: name)) else { continue }
+            channel.shown[item.name] = shown
+            entries.append(shown.entry)
+        }
+        channels[name] = channel
+        var seen: Set<String> = []
+        let instructions = channel.catalog.items.compactMap(\.definition.instructions).filter {
+            seen.insert($0).inserted
+        }
+        try servers.show(entries, instructions: instructions, in: name)
+    }
+
+    private func make(
+        _ item: ClientToolCatalog.Item, from client: String, in channel: String
+    ) throws(RegistrationError) -> ShownClientTool {
+        let tool = item.definition.shown(as: item.name, from: client.isEmpty ? nil : client)
+        let limit = timeout(of: item.definition) + options.graceTime + .seconds(10)
+        let entry = try ToolEntry(
+            tool, timeout: limit, task: .optional, handler: .asynchronous(handler(of: item, in: channel)))
+        return ShownClientTool(definition: item.definition, client: client, entry: entry)
+    }
+
+    private func handler(
+        of item: ClientToolCatalog.Item, in channel: String
+    ) -> @Sendable (ToolCall, RequestContext) async throws -> CallToolResult {
+        // What may take long need not hold up an agent that knows tasks.
+        let mayTakeLong = timeout(of: item.definition) > .seconds(30)
+        return { [weak self] call, context in
+            guard let self else { throw MCPError.internalError("The server is stopping") }
+            if mayTakeLong { try await context.becomeTask(statusMessage: "waiting for client") }
+            var report: (@Sendable (Progress) -> Void)?
+            if context.wantsProgress { report = { context.report($0) } }
+            return try await self.call(
+                call.name, in: channel, call.arguments, meta: context.meta, report: report)
+        }
+    }
+
+    /// The tools of a channel's clients as agents see them.
+    func clientTools(of channel: String) -> [Tool] {
+        guard let channel = channels[channel] else { return [] }
+        return channel.catalog.items.compactMap { channel.shown[$0.name]?.entry.tool }
+    }
+
+    func timeout(of tool: ClientToolDefinition) -> Duration { tool.timeout ?? options.callTimeout }
+
+    // MARK: Time
+
+    /// Wakes the hub at this moment, or earlier.
+    func wake(at moment: MonotonicInstant) {
+        guard moment < .never else { return }
+        alarm.set(for: moment.nanoseconds) { [weak self] in Task { [weak self] in await self?.tick() } }
+    }
+
+    /// Does what is due and sleeps until the next moment.
+    func tick() {
+        let now = clock.now
+        var next = expireCalls(now)
+        for name in Array(channels.keys) { next = min(next, expire(name, now)) }
+        wake(at: next)
+    }
+}

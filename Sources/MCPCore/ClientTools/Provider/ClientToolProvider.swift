@@ -1,0 +1,145 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Offers tools of this program in a channel of a daemon, and goes on offering them: after a restart of the
+/// daemon they are registered again.
+///
+/// It dials the daemon, and on this connection it is an ordinary MCP server.
+public actor ClientToolProvider {
+    /// What happens to a provider.
+    public enum Event: Sendable {
+        /// The daemon asks for the tools from now on.
+        case connected
+        /// There is no connection; the next attempt follows after this time.
+        case disconnected(ClientError, retryAfter: Duration)
+    }
+
+    private let registry: ClientToolRegistry?
+    private let server: MCPServer
+    private let channel: String
+    private let clientID: String
+    private let address: ProviderAddress
+    private let token: @Sendable () -> String?
+    private let onEvent: (@Sendable (Event) -> Void)?
+    private let firstPause: Duration
+
+    /// Offers the tools of an app.
+    ///
+    /// - Parameters:
+    ///   - registry: the tools; later changes are told to the daemon.
+    ///   - channel: where they are offered.
+    ///   - clientID: who offers them: the same at each start, so that the tools keep their names.
+    ///   - address: where the daemon is.
+    ///   - token: what the daemon wants on TCP; unix sockets need none.
+    public init(
+        registry: ClientToolRegistry, channel: String, clientID: String, address: ProviderAddress,
+        token: String? = nil, onEvent: (@Sendable (Event) -> Void)? = nil
+    ) {
+        self.init(
+            registry, Self.emptyServer(), channel: channel, clientID: clientID, address: address,
+            token: { token }, onEvent: onEvent)
+    }
+
+    /// Offers the tools of a server, which run wherever its handlers do.
+    ///
+    /// - Parameter token: asked for at each attempt, for tokens that a daemon makes anew when it starts.
+    public init(
+        server: MCPServer, channel: String, clientID: String, address: ProviderAddress,
+        token: @escaping @Sendable () -> String? = { nil }, onEvent: (@Sendable (Event) -> Void)? = nil
+    ) {
+        self.init(
+            nil, server, channel: channel, clientID: clientID, address: address, token: token,
+            onEvent: onEvent)
+    }
+
+    init(
+        _ registry: ClientToolRegistry?, _ server: MCPServer, channel: String, clientID: String,
+        address: ProviderAddress, token: @escaping @Sendable () -> String?,
+        firstPause: Duration = .milliseconds(250), onEvent: (@Sendable (Event) -> Void)?
+    ) {
+        self.registry = registry
+        self.server = server
+        self.channel = channel
+        self.clientID = clientID
+        self.address = address
+        self.token = token
+        self.firstPause = firstPause
+        self.onEvent = onEvent
+    }
+
+    static func emptyServer() -> MCPServer {
+        var options = ServerOptions()
+        // The daemon keeps its own count of calls.
+        options.limits.requestsInFlight = ClientToolLimits.callsPerClient + 8
+        options.limits.requestDeadline = .seconds(610)
+        return MCPServer("client-tools", version: "1.0", options: options)
+    }
+
+    /// Connects, offers the tools and connects again when the connection is lost, with a pause that grows up
+    /// to 30 s. Returns when the task is cancelled.
+    ///
+    /// - Throws: `ClientError` when the first answer of a daemon is a refusal: 401 or 403 (`.authentication`),
+    ///   400 for a bad name, 404 without client tools (`.httpStatus`). A daemon that is not there yet is
+    ///   waited for.
+    public func run() async throws {
+        SignalWatch.ignoreBrokenPipes()
+        if let registry { await registry.attach(server) }
+        let loop = try EventLoop(label: "mcp.provider")
+        loop.start()
+        defer { loop.stop() }
+        var backoff = Backoff(maximum: .seconds(30))
+        var wasConnected = false
+        while !Task.isCancelled {
+            let failure: ClientError
+            do {
+                let socket = try await dial()
+                wasConnected = true
+                onEvent?(.connected)
+                let start = ContinuousClock.now
+                try await serve(socket, on: loop)
+                // A daemon that takes the connection and lets it go at once is not asked without end.
+                if ContinuousClock.now - start > .seconds(2) { backoff.reset() }
+                failure = ClientError(.connectionClosed, "\(address) closed the connection")
+            } catch let error as ClientError {
+                let isRefusal = error.kind != .cannotConnect && error.httpStatus != 429
+                if isRefusal, !wasConnected { throw error }
+                failure = error
+            } catch {
+                failure = ClientError(.cannotConnect, "cannot use the connection to \(address): \(error)")
+            }
+            // Not all programs of a daemon that restarts come back in the same moment.
+            let pause = (backoff.next(firstPause) ?? .seconds(30)) * Double.random(in: 0.5 ... 1)
+            if Task.isCancelled { return }
+            onEvent?(.disconnected(failure, retryAfter: pause))
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+        }
+    }
+
+    private func dial() async throws -> Int32 {
+        let dialer = ProviderDialer(
+            address: address, channel: channel, clientID: clientID, token: token())
+        return try await dialer.dial()
+    }
+
+    /// Serves the daemon until either side ends the connection.
+    private func serve(_ socket: Int32, on loop: EventLoop) async throws {
+        let descriptor = FileDescriptor(owning: socket)
+        let other = try descriptor.duplicate()
+        // The daemon learns of the end even while a handler still holds the connection.
+        defer { shutdown(other.rawValue, Int32(SHUT_RDWR)) }
+        let streams = try StandardStreams.socket(descriptor)
+        // What is still done when the daemon is gone has nobody to go to.
+        let session = StdioServer(server, streams: streams, loop: loop, drainTimeout: .zero)
+        loop.execute { session.start() }
+        await withTaskCancellationHandler {
+            await session.waitUntilEnded()
+        } onCancel: {
+            session.stop()
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Dispatch
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Opens a connection to a daemon and turns it into one on which this side is the MCP server.
+///
+/// It blocks, on a thread of the system's pool, for ten seconds at most.
+struct ProviderDialer: Sendable {
+    let address: ProviderAddress
+    let channel: String
+    let clientID: String
+    let token: String?
+
+    private static let timeout = Duration.seconds(10)
+    private static let maxHeadBytes = 16 << 10
+
+    /// A connection that has left HTTP; nothing of what follows was read.
+    ///
+    /// - Throws: `ClientError`: `.cannotConnect`, `.authentication` for 401 and 403, `.httpStatus` for other
+    ///   refusals, `.protocolViolation` when something else answers.
+    func dial() async throws -> Int32 {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try connect() }) }
+        }
+    }
+
+    private func connect() throws -> Int32 {
+        let deadline = SystemClock().now + Self.timeout
+        let socket = try open(until: deadline)
+        let fd = socket.rawValue
+        let answer: [UInt8]
+        do throws(IOError) {
+            try send(request, fd, deadline)
+            answer = try head(fd, deadline)
+        } catch {
+            throw ClientError(.cannotConnect, "the connection to \(address) broke: \(error.reason)")
+        }
+        try check(answer)
+        return socket.release()
+    }
+
+    private func open(until deadline: MonotonicInstant) throws -> FileDescriptor {
+        var reason = "there is no such address"
+        let addresses: [SocketAddress]
+        do {
+            addresses = try address.resolved()
+        } catch {
+            throw ClientError(.cannotConnect, "\(error)")
+        }
+        for candidate in addresses {
+            do throws(IOError) {
+                let socket = try Syscalls.streamSocket(candidate.domain)
+                if try !Syscalls.connect(socket.rawValue, to: candidate) {
+                    try wait(for: POLLOUT, socket.rawValue, deadline)
+                    if let error = try Syscalls.connectionError(socket.rawValue) { throw error }
+                }
+                if candidate.family != .unix { try Syscalls.setNoDelay(socket.rawValue) }
+                return socket
+            } catch {
+                reason = error.reason
+            }
+        }
+        throw ClientError(
+            .cannotConnect, "cannot connect to \(address): \(reason)",
+            hint: "is the daemon running, with client tools on?")
+    }
+
+    // MARK: The request
+
+    private var request: [UInt8] {
+        var text = "POST /providers?channel=\(Self.encoded(channel))&client=\(Self.encoded(clientID)) HTTP/1.1\r\n"
+        text += "Host: \(address.authority)\r\nConnection: Upgrade\r\nUpgrade: mcp\r\n"
+        if let token, Self.isFieldValue(token) { text += "Authorization: Bearer \(token)\r\n" }
+        text += "Content-Length: 0\r\n\r\n"
+        return Array(text.utf8)
+    }
+
+    /// A token with a line break in it would be another field.
+    private static func isFieldValue(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
+
+    private static func encoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30 ... 0x39, 0x41 ... 0x5A, 0x61 ... 0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default: result += "%" + Hex.encode([byte])
+            }
+        }
+        return result
+    }
+
+    private func send(_ bytes: [UInt8], _ fd: Int32, _ deadline: MonotonicInstant) throws(IOError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let sent = try unsafe rest.withUnsafeBufferPointer { bytes throws(IOError) in
+                unsafe try Syscalls.send(fd, UnsafeRawBufferPointer(bytes))
+            }
+            if let sent { rest = rest.dropFirst(sent) } else { try wait(for: POLLOUT, fd, deadline) }
+        }
+    }
+
+    // MARK: The answer
+
+    /// Reads byte by byte, so that nothing of what follows the head is taken from whoever gets the socket.
+    private func head(_ fd: Int32, _ deadline: MonotonicInstant) throws(IOError) -> [UInt8] {
+        var head: [UInt8] = []
+        let end = Array("\r\n\r\n".utf8)
+        var byte: [UInt8] = [0]
+        while head.count < Self.maxHeadBytes, !head.suffix(4).elementsEqual(end) {
+            let count = try unsafe byte.withUnsafeMutableBufferPointer { bytes throws(IOError) in
+                unsafe try Syscalls.receive(fd, into: UnsafeMutableRawBufferPointer(bytes))
+            }
+            switch count {
+            case nil: try wait(for: POLLIN, fd, deadline)
+            case 0: return head
+            default: head.append(byte[0])
+            }
+        }
+        return head
+    }
+
+    private func check(_ head: [UInt8]) throws {
+        let line = String(decoding: head.prefix { $0 != 0x0D }, as: UTF8.self)
+        let words = line.split(separator: " ", maxSplits: 2)
+        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else {
+            throw ClientError(.protocolViolation, "what answers at \(address) does not speak HTTP")
+        }
+        switch status {
+        case 101: return
+        case 401, 403:
+            throw ClientError(
+                .authentication, "\(address) refuses this client (\(status))",
+                hint: "the daemon prints where its token file is; unix sockets are for its own user",
+                httpStatus: status)
+        default:
+            throw ClientError(
+                .httpStatus, "\(address) answers \(status) and takes no tools",
+                hint: status == 404 ? "are client tools on in this daemon?" : nil, httpStatus: status)
+        }
+    }
+
+    private func wait(for events: Int32, _ fd: Int32, _ deadline: MonotonicInstant) throws(IOError) {
+        let clock = SystemClock()
+        var entries = [pollfd(fd: fd, events: Int16(truncatingIfNeeded: events), revents: 0)]
+        while true {
+            let timeout = clock.pollTimeout(until: deadline, now: clock.now)
+            if try Syscalls.poll(&entries, timeoutMilliseconds: timeout) > 0 { return }
+            if clock.now >= deadline { throw IOError(errno: ETIMEDOUT, function: "poll") }
+        }
+    }
+}

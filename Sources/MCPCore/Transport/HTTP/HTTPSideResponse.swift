@@ -1,0 +1,183 @@
+/// What a side door answers to one request, on its way to the client.
+///
+/// The connection that waits for it keeps it alive, and its task does not: when the connection ends, for
+/// whatever reason, so does the task, and with it the stream that it reads.
+final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
+    // SAFETY: all state is touched on the connection's loop only, on which the task runs as well.
+    private let isHead: Bool
+    private var task: Task<Void, Never>?
+    private var deadline: LoopTimer?
+    /// The door has answered with a body that comes in parts.
+    private var hasParts = false
+
+    init(connection: HTTPConnection, version: HTTPVersion, isHead: Bool) {
+        self.isHead = isHead
+        super.init(connection: connection, version: version)
+    }
+
+    deinit {
+        task?.cancel()
+        deadline?.cancel()
+    }
+
+    override var endsWithInput: Bool { hasParts }
+
+    /// Asks the door. On the loop.
+    func begin(_ door: any HTTPSideDoor, _ request: HTTPSideRequest, atMost limit: Duration) {
+        deadline = loop.schedule(after: limit) { [weak self] in self?.timeOut() }
+        task = Task(executorPreference: loop) { [weak self] in
+            switch await door.answer(request) {
+            case .response(let response):
+                guard let parts = self?.send(response) else { return }
+                for await part in parts { guard self?.send(part) == true else { return } }
+                self?.end()
+            case .events(let events):
+                guard self?.beginEvents() == true else { return }
+                for await event in events { guard self?.send(event) == true else { return } }
+                self?.end()
+            case .upgrade(let name, let take): self?.upgrade(request, to: name, take)
+            }
+        }
+    }
+
+    override func clientVanished() { stop() }
+
+    override func serverStops() {
+        // A body that is cut off must not look complete; it has the time to drain.
+        guard isStreaming else { return }
+        end()
+        stop()
+    }
+
+    private func stop() {
+        isOver = true
+        task?.cancel()
+    }
+
+    private func timeOut() {
+        guard let connection = waiting else { return }
+        stop()
+        connection.answer(.init(status: 504, text: "This took too long; it was cancelled. Try again later"))
+    }
+
+    /// The connection, while it waits: the door has answered in time.
+    private func answered() -> HTTPConnection? {
+        deadline?.cancel()
+        deadline = nil
+        return waiting
+    }
+
+    // MARK: Plain answers
+
+    /// Sends a response; returns what is left of its body.
+    private func send(_ response: HTTPResponse) -> AsyncStream<[UInt8]>? {
+        guard let connection = answered() else { return nil }
+        let status = (200 ... 599).contains(response.status) ? response.status : 500
+        let isBodiless = status == 204 || status == 304
+        let fields = framed(response.headers, on: connection)
+        switch response.body.content {
+        case .bytes(let bytes):
+            ResponseWriter.writeHead(
+                status: status, framing: isBodiless ? .none : .length(bytes.count),
+                keepAlive: connection.keepAlive, extra: fields, to: &connection.output.out)
+            if !isHead, !isBodiless { connection.output.out.append(bytes) }
+        case .stream(let parts) where !isHead && !isBodiless:
+            if version == .http10 { connection.keepAlive = false }
+            ResponseWriter.writeHead(
+                status: status, framing: version == .http11 ? .chunked : .none,
+                keepAlive: connection.keepAlive, extra: fields, to: &connection.output.out)
+            connection.scheduleFlush()
+            hasParts = true
+            connection.responseEndsWithInput()
+            return parts
+        case .stream:
+            ResponseWriter.writeHead(
+                status: status, framing: .none, keepAlive: connection.keepAlive, extra: fields,
+                to: &connection.output.out)
+        }
+        isOver = true
+        connection.becomeIdle()
+        connection.scheduleFlush()
+        return nil
+    }
+
+    /// The fields of the door without those that frame the message, which are the connection's.
+    private func framed(_ headers: HeaderFields, on connection: HTTPConnection) -> HeaderFields {
+        var fields = headers
+        let options = fields.values(of: "Connection")
+        if options.contains(where: { ASCII.equalsIgnoringCase($0.utf8, "close".utf8) }) {
+            connection.keepAlive = false
+        }
+        for name in ["Content-Length", "Transfer-Encoding", "Connection"] { fields.removeAll(name) }
+        // RFC 9110, section 7.8: both or neither.
+        if fields["Upgrade"] != nil { fields.append(sanitizing: "Connection", "Upgrade") }
+        return fields
+    }
+
+    private func send(_ part: [UInt8]) -> Bool {
+        guard let connection = waiting else { return false }
+        chunk(on: connection) { $0.append(part) }
+        connection.limitOutput()
+        connection.scheduleFlush()
+        return !isOver
+    }
+
+    // MARK: Events
+
+    private func beginEvents() -> Bool {
+        guard let connection = answered() else { return false }
+        if isHead {
+            isOver = true
+            ResponseWriter.writeHead(
+                status: 200, contentType: "text/event-stream", framing: .none,
+                keepAlive: connection.keepAlive, to: &connection.output.out)
+            connection.becomeIdle()
+            connection.scheduleFlush()
+            return false
+        }
+        hasParts = true
+        connection.responseEndsWithInput()
+        guard !isOver else { return false }
+        writeStreamHead(on: connection)
+        connection.scheduleFlush()
+        if connection.isStopping { serverStops() }
+        return !isOver
+    }
+
+    private func send(_ event: HTTPSideEvent) -> Bool {
+        guard let connection = waiting else { return false }
+        write(event.id, event.data, on: connection)
+        connection.scheduleFlush()
+        return !isOver
+    }
+
+    private func end() {
+        guard let connection = waiting else { return }
+        isOver = true
+        endResponse(on: connection)
+        connection.scheduleFlush()
+    }
+
+    // MARK: Upgrades
+
+    private func upgrade(
+        _ request: HTTPSideRequest, to name: String,
+        _ take: @escaping @Sendable (consuming UpgradedSocket) -> Void
+    ) {
+        guard let connection = answered() else { return }
+        isOver = true
+        var fields = HeaderFields()
+        fields.append(sanitizing: "Connection", "Upgrade")
+        fields.append(sanitizing: "Upgrade", name)
+        guard request.asksToUpgrade(to: name) else {
+            return connection.answer(
+                .init(
+                    status: 426, text: "Send Connection: Upgrade and Upgrade: \(name)", fields: fields))
+        }
+        do {
+            connection.leave(fields, Departure(try connection.duplicateDescriptor(), take: take))
+        } catch {
+            connection.answer(.init(status: 503, text: "No descriptor is free for this; try again later"))
+        }
+    }
+}

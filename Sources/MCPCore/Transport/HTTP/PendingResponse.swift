@@ -1,0 +1,92 @@
+/// The response to a request that was handed on, for which its connection waits.
+///
+/// A class and not a protocol for the same reason as `EventHandler`.
+class PendingResponse: @unchecked Sendable {
+    // SAFETY: touched on the connection's loop only.
+    private(set) final weak var connection: HTTPConnection?
+    final let loop: EventLoop
+    final let version: HTTPVersion
+    /// An event stream has begun.
+    final var isStreaming = false
+    /// Nothing more is written.
+    final var isOver = false
+
+    init(connection: HTTPConnection, version: HTTPVersion) {
+        self.connection = connection
+        loop = connection.loop
+        self.version = version
+    }
+
+    /// Whether a client that has stopped writing is gone.
+    var endsWithInput: Bool { false }
+
+    /// The server stops: what has no end by itself has nothing to wait for.
+    func serverStops() {}
+
+    /// Nobody reads the answer any more.
+    func clientVanished() {}
+
+    /// The connection, while it waits for this response.
+    final var waiting: HTTPConnection? {
+        guard !isOver, let connection, connection.isWaiting(for: self) else { return nil }
+        return connection
+    }
+
+    // MARK: Event streams
+
+    final func writeStreamHead(on connection: HTTPConnection) {
+        isStreaming = true
+        if version == .http10 { connection.keepAlive = false }
+        connection.output.out.beginEventStream(chunked: version == .http11, keepAlive: connection.keepAlive)
+    }
+
+    final func chunk(on connection: HTTPConnection, _ body: (inout ByteBuffer) -> Void) {
+        guard version == .http11 else { return body(&connection.output.out) }
+        let start = ChunkWriter.begin(in: &connection.output.out)
+        body(&connection.output.out)
+        ChunkWriter.end(start, in: &connection.output.out)
+    }
+
+    final func write(_ id: String?, _ data: ByteSlice, on connection: HTTPConnection) {
+        chunk(on: connection) { SSEEncoder.write(data: data, id: id, to: &$0) }
+        connection.limitOutput()
+    }
+
+    /// Ends a response that came in chunks.
+    final func endResponse(on connection: HTTPConnection) {
+        if version == .http11 { ChunkWriter.writeLast(to: &connection.output.out) }
+        connection.becomeIdle()
+    }
+
+    /// A comment on a quiet stream: proxies keep it open, and a dead client is noticed (HTTP-22).
+    final func keepAlive() {
+        guard isStreaming, let connection = waiting else { return }
+        chunk(on: connection) { SSEEncoder.writeKeepAlive(to: &$0) }
+        connection.scheduleFlush()
+    }
+}
+
+extension HTTPConnection {
+    func isWaiting(for response: PendingResponse) -> Bool {
+        if case .serving(let current) = phase { current === response } else { false }
+    }
+
+    /// A client that lets messages pile up beyond the limit is disconnected (fault 63).
+    func limitOutput() {
+        if hasRoom { return }
+        flush()
+        if !hasRoom, case .serving(let response) = phase {
+            response.clientVanished()
+            close()
+        }
+    }
+}
+
+extension ByteBuffer {
+    mutating func beginEventStream(chunked: Bool, keepAlive: Bool) {
+        append("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n")
+        append("X-Accel-Buffering: no\r\n")
+        if chunked { append("Transfer-Encoding: chunked\r\n") }
+        append(keepAlive ? "\r\n" : "Connection: close\r\n\r\n")
+    }
+}

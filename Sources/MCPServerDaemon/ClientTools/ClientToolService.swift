@@ -1,0 +1,28 @@
+import MCPCore
+
+/// Takes in tools that other programs bring.
+struct ClientToolService: Sendable {
+    let served: ServedServers
+    let access: ProviderAccess
+    /// What is served besides the endpoint: the channels, and where programs register.
+    let door: any HTTPSideDoor
+
+    /// - Parameter server: what every channel offers without any such program.
+    init(
+        _ settings: ClientToolSettings, _ server: MCPServer, _ builder: ServerBuilder, isStdio: Bool,
+        environment: [String: String], _ log: Log
+    ) throws(ClientToolSetupError) {
+        access = try ProviderAccess(settings, isStdio: isStdio, environment: environment, log: log)
+        let channels = ChannelContents(server, builder: builder)
+        var options = ClientToolOptions()
+        options.log = { line in log.info(line) }
+        let hub = ClientToolHub(options: options) { _ in channels.makeServer() }
+        do {
+            let main = try hub.server(for: settings.channel)
+            served = ServedServers(main, hub: hub, contents: channels)
+        } catch {
+            throw ClientToolSetupError("the channel \"\(settings.channel ?? "")\" cannot be served: \(error)")
+        }
+        door = ClientToolEndpoints(hub, token: settings.auth == .token ? access.token?.value : nil)
+    }
+}

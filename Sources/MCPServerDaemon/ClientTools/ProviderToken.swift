@@ -1,0 +1,89 @@
+import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The token that programs show when they bring tools over TCP.
+///
+/// It is made once and kept in a file of mode 0600, so that programs find it again after a restart.
+struct ProviderToken {
+    let text: String
+    /// It was made now: nobody can know it yet.
+    let isNew: Bool
+
+    /// The shortest text that is taken for a token, and the longest.
+    private static let bytes = 16 ... 512
+
+    /// Where it is kept when nothing else is said; nil where there is no such place.
+    static func defaultPath(_ environment: [String: String]) -> String? {
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+            return "\(state)/mcpcore/providers.token"
+        }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return "\(home)/.local/state/mcpcore/providers.token"
+    }
+
+    /// Reads the token of a file, or makes one where there is no file.
+    init(at path: String) throws(ClientToolSetupError) {
+        if try Self.isThere(path) {
+            (text, isNew) = (try Self.read(path), false)
+            return
+        }
+        try PrivateDirectory.make(Paths.parent(of: path))
+        let made = (0 ..< 4).map { _ in Self.hex(UInt64.random(in: .min ... .max)) }.joined()
+        if try Self.create(path, made) {
+            (text, isNew) = (made, true)
+        } else {
+            // Another server was quicker.
+            (text, isNew) = (try Self.read(path), false)
+        }
+    }
+
+    private static func isThere(_ path: String) throws(ClientToolSetupError) -> Bool {
+        do {
+            _ = try Files.info(path)
+            return true
+        } catch {
+            if error.errno == ENOENT { return false }
+            throw ClientToolSetupError("cannot look at the token in \(path): \(error)")
+        }
+    }
+
+    private static func read(_ path: String) throws(ClientToolSetupError) -> String {
+        let text: String
+        do {
+            text = try ConfigFile.text(at: path, shownAs: path, isPrivate: true)
+        } catch {
+            throw ClientToolSetupError(error.text)
+        }
+        guard bytes.contains(text.utf8.count), text.utf8.allSatisfy({ (0x21 ... 0x7E).contains($0) }) else {
+            throw ClientToolSetupError("\(path) holds no token; remove it, and a new one is made")
+        }
+        return text
+    }
+
+    /// Puts a file with the whole token where there is none; false where there is one.
+    private static func create(_ path: String, _ text: String) throws(ClientToolSetupError) -> Bool {
+        let temporary = "\(path).\(hex(UInt64.random(in: .min ... .max)))"
+        do {
+            try Files.replace(temporary, with: Array((text + "\n").utf8), mode: 0o600)
+        } catch {
+            throw ClientToolSetupError("cannot write the token: \(error)")
+        }
+        defer { unsafe unlink(temporary) }
+        if unsafe link(temporary, path) == 0 { return true }
+        if errno == EEXIST { return false }
+        throw ClientToolSetupError(
+            "cannot write the token: \(IOError(errno: errno, function: "link").reason)")
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}

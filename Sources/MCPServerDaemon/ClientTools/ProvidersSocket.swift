@@ -1,0 +1,32 @@
+import MCPCore
+
+/// The unix socket at which programs of the same user bring their tools.
+enum ProvidersSocket {
+    /// Its place over HTTP when nothing else is said; nil where there is no directory for such things.
+    static func defaultPath(_ environment: [String: String]) -> String? {
+        #if canImport(Darwin)
+        let directory = environment["TMPDIR"]
+        #else
+        let directory = environment["XDG_RUNTIME_DIR"]
+        #endif
+        guard var directory, directory.hasPrefix("/") else { return nil }
+        while directory.hasSuffix("/") { directory.removeLast() }
+        guard !directory.isEmpty, Paths.directoryProblem(directory) == nil else { return nil }
+        return "\(directory)/mcpcore/providers.sock"
+    }
+
+    /// The address to listen on, with its directory made. Only this user may connect: mode 0600.
+    ///
+    /// - Parameter isDefault: the place was not named by anybody, so its directory must be private, too.
+    static func address(_ path: String, isDefault: Bool) throws(ClientToolSetupError) -> ConfiguredAddress {
+        let address: ConfiguredAddress
+        do throws(ConfiguredAddress.Flaw) {
+            address = try ConfiguredAddress(unixPath: path)
+        } catch {
+            throw ClientToolSetupError("the providers' socket \(path) \(error.text)")
+        }
+        let directory = Paths.parent(of: path)
+        if isDefault { try PrivateDirectory.prepare(directory) } else { try PrivateDirectory.make(directory) }
+        return address
+    }
+}

@@ -1,0 +1,38 @@
+/// The options of `run` about tools that other programs bring.
+struct ClientToolFlags: Sendable, Hashable {
+    /// `--client-tools`
+    var isOn = false
+    var auth: ClientToolSettings.Auth?
+    var channel: String?
+    var providersSocket: String?
+
+    /// The settings of the configuration with these in place of its own; nil: there is nothing of the kind.
+    func applied(to settings: ClientToolSettings?, isStdio: Bool) throws(CommandLineError)
+        -> ClientToolSettings?
+    {
+        guard var settings = settings ?? (isOn ? ClientToolSettings() : nil) else {
+            guard let option = given.first else { return nil }
+            throw CommandLineError(
+                "\(option) does nothing without --client-tools",
+                hint: "add --client-tools, or clientTools to the configuration")
+        }
+        if channel != nil, !isStdio {
+            throw CommandLineError(
+                "--channel is for standard input and output",
+                hint: "over HTTP each channel has its own address: /mcp/channels/NAME")
+        }
+        if let auth { settings.auth = auth }
+        if let channel { settings.channel = channel }
+        if let providersSocket {
+            settings.providersSocket = Paths.absolute(providersSocket, relativeTo: Paths.currentDirectory)
+        }
+        return settings
+    }
+
+    private var given: [String] {
+        [
+            auth.map { _ in "--client-tools-auth" }, channel.map { _ in "--channel" },
+            providersSocket.map { _ in "--providers-socket" },
+        ].compactMap { $0 }
+    }
+}

@@ -1,0 +1,256 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+/// The endpoints of a daemon over real sockets.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct ClientToolEndpointTests {
+    /// A daemon in this process: a hub behind a TCP port and a unix socket.
+    final class Daemon: Sendable {
+        let hub: ClientToolHub
+        let running: RunningServer
+        let port: UInt16
+
+        init(token: String? = nil, port: UInt16 = 0, socket: String? = nil) throws {
+            hub = ClientToolHub { channel in
+                let server = MCPServer("hub", version: "1")
+                server.tool("builtin", "Of the server") { () in channel }
+                return server
+            }
+            var options = HTTPServerOptions()
+            options.loops = 1
+            options.drainTimeout = .seconds(1)
+            options.sideDoor = ClientToolEndpoints(hub, token: token)
+            var transports: [ServerTransport] = [.http(.tcp(port: port), options: options)]
+            if let socket { transports.append(.http(.unix(path: socket), options: options)) }
+            running = try hub.server().start(transports)
+            guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+            self.port = port
+        }
+
+        func agent(_ channel: String, _ era: ClientOptions.ProtocolChoice = .auto) async throws -> MCPClient {
+            var options = ClientOptions()
+            options.protocol = era
+            return try await .connect(.http("http://127.0.0.1:\(port)/mcp/channels/\(channel)"), options: options)
+        }
+
+        func stop() async {
+            await hub.stop()
+            await running.stop()
+        }
+
+        /// Waits until the agents of a channel see this tool, for 20 s at most.
+        func until(_ tool: String, in channel: String) async throws {
+            for _ in 0 ..< 2_000 {
+                if await hub.clientTools(of: channel).contains(where: { $0.name == tool }) { return }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            throw NothingThere()
+        }
+    }
+
+    private func post(
+        _ daemon: Daemon, _ path: String, _ body: String, _ fields: [String] = []
+    ) async throws -> WireResponse {
+        let request = SideDoorTests.request(
+            "POST \(path)", ["Content-Type: application/json"] + fields, body: body)
+        return try #require(try await SideDoorTests.answers(daemon.port, [request]).first ?? nil)
+    }
+
+    private static let greet = #"{"channel_id":"general","tools":[{"name":"greet","description":"Greets"}]}"#
+
+    // C13, C21, C30
+    @Test func registrationOverHTTP() async throws {
+        let daemon = try Daemon(token: "secret")
+        let auth = "Authorization: Bearer secret"
+        #expect(try await post(daemon, "/register-tools", Self.greet).status == 401)
+        #expect(try await post(daemon, "/register-tools", Self.greet, ["Authorization: Bearer x"]).status == 401)
+        let foreign = try await post(
+            daemon, "/register-tools", Self.greet, [auth, "Origin: https://evil.example"])
+        #expect(foreign.status == 403)
+        let missing = try await post(daemon, "/register-tools", "{}", [auth])
+        #expect(missing.status == 400 && missing.body == #"{"error":"Missing or invalid channel_id"}"#)
+        let good = try await post(daemon, "/register-tools", Self.greet, [auth])
+        #expect(good.status == 200)
+        #expect(good.body == #"{"message":"Client tools registered","channel_id":"general","count":1}"#)
+        let taken = try await post(
+            daemon, "/register-tools",
+            #"{"channel_id":"x","tools":[{"name":"builtin","description":"d"},{"name":"a","description":"d"}]}"#,
+            [auth])
+        #expect(taken.json?["invalid_tools"]?.value == ["builtin"])
+        let unknown = try await post(
+            daemon, "/client-tools/result", #"{"invocation_id":"x","result":{"content":[]}}"#, [auth])
+        #expect(unknown.status == 404 && unknown.body == #"{"error":"Unknown invocation"}"#)
+        await daemon.stop()
+    }
+
+    // C30
+    @Test func providersAreCheckedBeforeTheyAreLetIn() async throws {
+        let daemon = try Daemon(token: "secret")
+        let upgrade = ["Connection: Upgrade", "Upgrade: mcp"]
+        let auth = ["Authorization: Bearer secret"]
+        func status(_ target: String, _ fields: [String]) async throws -> Int {
+            let request = SideDoorTests.request("POST \(target)", fields + ["Content-Length: 0"])
+            return try await SideDoorTests.answers(daemon.port, [request]).first??.status ?? 0
+        }
+        #expect(try await status("/providers?channel=a", auth) == 426)
+        #expect(try await status("/providers?channel=a", upgrade) == 401)
+        #expect(try await status("/providers", auth + upgrade) == 400)
+        #expect(try await status("/providers?channel=a%2Fb", auth + upgrade) == 400)
+        #expect(
+            try await status("/providers?channel=a", auth + upgrade + ["Origin: https://evil.example"]) == 403)
+        await daemon.stop()
+    }
+
+    // C22
+    @Test @MainActor func anAppRegistersItsTools() async throws {
+        let daemon = try Daemon(token: "secret")
+        let url = "http://127.0.0.1:\(daemon.port)"
+        let registry = ClientToolRegistry()
+        let good = ClientToolRegistration(url: url, token: "secret")
+        try await good.registerTools(channelId: "messaging:app", tools: registry.registrationPayloads())
+        #expect(await daemon.hub.counts.clients == 0)
+        registry.register(tool: GreetClientTool())
+        try await good.registerTools(channelId: "messaging:app", tools: registry.registrationPayloads())
+        #expect(await daemon.hub.clientTools(of: "app").map(\.name) == ["greetUser"])
+        let bad = ClientToolRegistration(url: url)
+        await #expect(throws: ClientError.self) {
+            try await bad.registerTools(channelId: "app", tools: registry.registrationPayloads())
+        }
+        await daemon.stop()
+    }
+
+    // C25, C29
+    @Test(arguments: ClientToolHubTests.eras)
+    func aFacadeClientAnswersOverHTTP(_ era: ClientOptions.ProtocolChoice) async throws {
+        let daemon = try Daemon()
+        #expect(try await post(daemon, "/register-tools", Self.greet).status == 200)
+        let event = Mutex<RawJSON?>(nil)
+        let heard = Gate()
+        let port = daemon.port
+        let socket = try WireSocket(port: port, isRecorded: false)
+        TestThread.run {
+            socket.send(
+                SideDoorTests.request("GET /client-tools/events?channel_id=general&results=1"))
+            var reader = WireReader(socket)
+            _ = reader.response { text in
+                event.withLock { $0 = try? RawJSON(validating: text) }
+                heard.open()
+            }
+        }
+        for _ in 0 ..< 2_000 {
+            if await daemon.hub.counts.listeners == 1 { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let agent = try await daemon.agent("general", era)
+        async let answer = agent.callTool("greet")
+        #expect(await heard.wait())
+        let id = try #require(event.withLock { $0?["invocation_id"]?.string })
+        let body = #"{"invocation_id":"\#(id)","result":{"content":[{"type":"text","text":"Hello"}]}}"#
+        #expect(try await post(daemon, "/client-tools/result", body).status == 200)
+        #expect(try await answer == .text("Hello"))
+        #expect(try await post(daemon, "/client-tools/result", body).status == 404)
+        socket.shutdown()
+        await agent.close()
+        await daemon.stop()
+    }
+
+    // C25, C23
+    @Test(arguments: ClientToolHubTests.eras) @MainActor
+    func anAppOffersItsToolsOverASocket(_ era: ClientOptions.ProtocolChoice) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/p.sock"
+        let daemon = try Daemon(token: "secret", socket: path)
+        let registry = ClientToolRegistry()
+        registry.register(tool: GreetClientTool())
+        // The unix socket knows its user, the port wants the token.
+        let addresses: [(ProviderAddress, String?)] = [
+            (.unix(path: path), nil), (.tcp(port: daemon.port), "secret"),
+        ]
+        for (number, (address, token)) in addresses.enumerated() {
+            let provider = ClientToolProvider(
+                registry: registry, channel: "c\(number)", clientID: "app", address: address, token: token)
+            let run = Task { try await provider.run() }
+            try await daemon.until("greetUser", in: "c\(number)")
+            let agent = try await daemon.agent("c\(number)", era)
+            #expect(try await agent.callTool("greetUser") == .text("greetUser: done"))
+            let other = AnyClientTool(Tool(name: "later", description: "x"))
+            registry.register(tool: other)
+            try await daemon.until("later", in: "c\(number)")
+            registry.unregister(name: "later")
+            await agent.close()
+            run.cancel()
+            try await run.value
+        }
+        await daemon.stop()
+    }
+
+    // C30
+    @Test func aProviderWithoutTheTokenIsTold() async throws {
+        let daemon = try Daemon(token: "secret")
+        let provider = ClientToolProvider(
+            server: MCPServer("p", version: "1"), channel: "a", clientID: "p",
+            address: .tcp(port: daemon.port), token: { "wrong" })
+        let error = await #expect(throws: ClientError.self) { try await provider.run() }
+        #expect(error?.kind == .authentication && error?.httpStatus == 401)
+        await daemon.stop()
+    }
+
+    // C12
+    @Test func aProviderComesBackAfterARestart() async throws {
+        let first = try Daemon()
+        let port = first.port
+        let server = try HubFixture.provider([HubFixture.tool("t")])
+        let connected = Counter()
+        let provider = ClientToolProvider(
+            nil, server, channel: "a", clientID: "p", address: .tcp(port: port), token: { nil },
+            firstPause: .milliseconds(20)
+        ) { event in if case .connected = event { connected.increment() } }
+        let run = Task { try await provider.run() }
+        try await first.until("t", in: "a")
+        await first.stop()
+        let second = try Daemon(port: port)
+        try await second.until("t", in: "a")
+        let agent = try await second.agent("a")
+        #expect(try await agent.callTool("t") == .text("t"))
+        #expect(connected.value == 2)
+        await agent.close()
+        run.cancel()
+        try await run.value
+        await second.stop()
+    }
+
+    // C28
+    @Test func aHundredCallsThroughOneSocket() async throws {
+        let daemon = try Daemon()
+        let server = try HubFixture.provider([HubFixture.tool("t")]) { call, _ in
+            .text(call.arguments["n"]?.int.map(String.init) ?? "")
+        }
+        let provider = ClientToolProvider(
+            server: server, channel: "a", clientID: "p", address: .tcp(port: daemon.port))
+        let run = Task { try await provider.run() }
+        try await daemon.until("t", in: "a")
+        let agent = try await daemon.agent("a")
+        let answers = try await withThrowingTaskGroup(of: (Int, String).self) { group in
+            for n in 0 ..< 100 {
+                group.addTask { (n, try await agent.callTool("t", ["n": JSONValue(n)]).text) }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(answers == Dictionary(uniqueKeysWithValues: (0 ..< 100).map { ($0, String($0)) }))
+        await agent.close()
+        run.cancel()
+        try await run.value
+        await daemon.stop()
+    }
+
+    @Test(arguments: [
+        ("/run/p.sock", "unix:///run/p.sock"), ("unix:///run/p.sock", "unix:///run/p.sock"),
+        ("http://127.0.0.1:3001/mcp", "127.0.0.1:3001"), ("localhost:80", "localhost:80"),
+        ("http://[::1]:9", "[::1]:9"), ("https://x:1", nil), ("x", nil), ("x:0", nil), ("", nil),
+        ("a@b:1", nil),
+    ])
+    func addressesAreRead(_ text: String, _ address: String?) {
+        #expect(ProviderAddress(text)?.description == address)
+    }
+}

@@ -1,0 +1,209 @@
+import Testing
+
+@testable import MCPCore
+
+/// What agents see and whom their calls reach, in memory.
+@Suite struct ClientToolHubTests {
+    typealias F = HubFixture
+
+    static let eras: [ClientOptions.ProtocolChoice] = [.exactly(.v2026_07_28), .exactly(.v2025_11_25)]
+
+    // C02, C03, C05
+    @Test(arguments: eras) @MainActor
+    func theToolOfTheGuideIsListedAndCalled(_ era: ClientOptions.ProtocolChoice) async throws {
+        let fixture = HubFixture()
+        let handler = ClientToolActionHandler()
+        let registry = ClientToolRegistry(handler: handler)
+        registry.register(tool: GreetClientTool())
+        let server = ClientToolProvider.emptyServer()
+        registry.attach(server)
+        try await fixture.attach(server, "phone", revision: era)
+        let agent = try await fixture.agent(revision: era)
+        let tool = try #require(try await agent.listTools().first { $0.name == "greetUser" })
+        #expect(tool.description == "Display a native greeting to the user")
+        #expect(tool.inputSchema["additionalProperties"] == false)
+        #expect(tool.annotations?.title == "Greet user")
+        #expect(tool.title == "Greet user (from client phone)")
+        #expect(tool.meta?[VendorKey.clientID] == "phone")
+        #expect(tool.annotations?.openWorldHint == nil)
+        #expect(
+            agent.instructions
+                == "Channel a.\n- Use the greetUser tool when the user asks to be greeted. "
+                + "Example: \"Please greet me\".")
+        let alerts = ClientToolActionHandler.shared.presentedAlerts.count
+        let result = try await agent.callTool("greetUser")
+        #expect(result == .text("greetUser: done"))
+        #expect(ClientToolActionHandler.shared.presentedAlerts.count == alerts + 1)
+        #expect(handler.handled == [1])
+        // Tools of others are nobody's to keep.
+        if era == .exactly(.v2026_07_28) {
+            let list = try await agent.request("tools/list")
+            #expect(list["cacheScope"]?.string == "private" && list["ttlMs"]?.int == 0)
+        }
+    }
+
+    // C06, C07
+    @Test @MainActor func whatTheAgentSaysOfACallArrives() async throws {
+        let fixture = HubFixture()
+        let registry = ClientToolRegistry()
+        let tool = AnyClientTool(
+            Tool(name: "look", description: "x", inputSchema: ["type": "object", "properties": [:]]))
+        tool.result = .text("seen")
+        registry.register(tool: tool)
+        let server = ClientToolProvider.emptyServer()
+        registry.attach(server)
+        try await fixture.attach(server, "phone")
+        let agent = try await fixture.agent()
+        let options = CallOptions(meta: [VendorKey.messageID: "m1"])
+        #expect(try await agent.callTool("look", ["q": 1], options: options) == .text("seen"))
+        _ = try await agent.callTool("look")
+        let (first, second) = (tool.invocations[0], tool.invocations[1])
+        #expect(first.messageId == "m1" && first.channelId == "a")
+        #expect(first.args.map { String(decoding: $0, as: UTF8.self) } == #"{"q":1}"#)
+        #expect(first.tool.parameters.map { String(decoding: $0, as: UTF8.self) }?.contains("properties") == true)
+        #expect(second.args == nil)
+        #expect(second.invocationId.count == 32 && second.messageId == second.invocationId)
+    }
+
+    // C10
+    @Test func anUnknownToolIsAnError() async throws {
+        let fixture = HubFixture()
+        let agent = try await fixture.agent()
+        await #expect(throws: MCPError.self) { try await agent.callTool("nothing") }
+    }
+
+    // C26
+    @Test func channelsDoNotSeeEachOther() async throws {
+        let fixture = HubFixture()
+        try await fixture.attach(try F.provider([F.tool("only")]), "one", channel: "a")
+        let (a, b) = (try await fixture.agent("a"), try await fixture.agent("b"))
+        #expect(try await a.listTools().map(\.name) == ["builtin", "only"])
+        #expect(try await b.listTools().map(\.name) == ["builtin"])
+        #expect(try await a.callTool("only") == .text("only"))
+        await #expect(throws: MCPError.self) { try await b.callTool("only") }
+    }
+
+    // C28
+    @Test func equalToolsAreOneAndDifferentOnesGetAnotherName() async throws {
+        let fixture = HubFixture()
+        func provider(_ description: String, _ answer: String) throws -> MCPServer {
+            try F.provider([F.tool("t", description)]) { _, _ in .text(answer) }
+        }
+        try await fixture.attach(try provider("same", "one"), "one")
+        try await fixture.attach(try provider("same", "two"), "two")
+        let agent = try await fixture.agent()
+        #expect(try await agent.listTools().map(\.name) == ["builtin", "t"])
+        try await fixture.attach(try provider("other", "three"), "three 3")
+        #expect(try await agent.listTools().map(\.name) == ["builtin", "t", "t__three_3"])
+        #expect(try await agent.callTool("t") == .text("two"))
+        #expect(try await agent.callTool("t__three_3") == .text("three"))
+        let wanted = CallOptions(meta: [VendorKey.clientID: "one"])
+        #expect(try await agent.callTool("t", options: wanted) == .text("one"))
+        let nobody = CallOptions(meta: [VendorKey.clientID: "three 3"])
+        #expect(try await agent.callTool("t", options: nobody).isError)
+        // The latest goes; the other one takes its place.
+        await fixture.hub.detach(channel: "a", clientID: "two")
+        #expect(try await agent.callTool("t") == .text("one"))
+    }
+
+    // C28
+    @Test func allClientsAreAskedAndTheFirstResultCounts() async throws {
+        let fixture = HubFixture { $0.routing = .all }
+        let cancelled = Gate()
+        let never = Gate()
+        try await fixture.attach(try F.provider([F.tool("t")]) { _, _ in .text("fast") }, "one")
+        try await fixture.attach(
+            try F.provider([F.tool("t")]) { _, _ in
+                if await !never.wait() { cancelled.open() }
+                return .text("slow")
+            }, "two")
+        let agent = try await fixture.agent()
+        #expect(try await agent.callTool("t") == .text("fast"))
+        #expect(await cancelled.wait())
+        await fixture.until("all calls end") { $0.callsInFlight == 0 }
+    }
+
+    // C28
+    @Test func aHundredCallsAtATimeAreEachAnsweredOnce() async throws {
+        let fixture = HubFixture()
+        let begun = Counter()
+        let all = Gate()
+        try await fixture.attach(
+            try F.provider([F.tool("t")]) { call, _ in
+                if begun.increment() == 100 { all.open() }
+                await all.wait()
+                return .text(call.arguments["n"]?.int.map(String.init) ?? "")
+            }, "one")
+        let agent = try await fixture.agent()
+        let answers = try await withThrowingTaskGroup(of: (Int, String).self) { group in
+            for n in 0 ..< 100 {
+                group.addTask { (n, try await agent.callTool("t", ["n": JSONValue(n)]).text) }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(answers == Dictionary(uniqueKeysWithValues: (0 ..< 100).map { ($0, String($0)) }))
+        #expect(begun.value == 100)
+        #expect(await fixture.hub.counts.callsInFlight == 0)
+    }
+
+    // C30
+    @Test func theServersToolsWinAndLimitsHold() async throws {
+        let fixture = HubFixture()
+        try await fixture.attach(try F.provider([F.tool("builtin", "not yours"), F.tool("mine")]), "one")
+        let agent = try await fixture.agent()
+        #expect(try await agent.callTool("builtin") == .text("own"))
+        #expect(try await agent.listTools().map(\.name) == ["builtin", "mine"])
+        #expect(fixture.lines.all.contains { $0.contains("builtin: the name is taken") })
+        let many = try F.provider((0 ..< 65).map { F.tool("t\($0)") })
+        await #expect(throws: RegistrationError.self) { try await fixture.attach(many, "many") }
+        let large: JSONValue = ["type": "object", "title": .string(String(repeating: "x", count: 65 << 10))]
+        try await fixture.attach(
+            try F.provider([Tool("large", inputSchema: large), F.tool("small")]), "two")
+        #expect(try await agent.listTools().map(\.name) == ["builtin", "mine", "small"])
+        await #expect(throws: RegistrationError.self) {
+            try await fixture.attach(try F.provider([]), "a/b")
+        }
+    }
+
+    // C30
+    @Test func registrationsAreRateLimited() async throws {
+        let fixture = HubFixture()
+        let client = try await MCPClient.connect(.inProcess(try F.provider([F.tool("t")])))
+        for _ in 0 ..< 60 { try await fixture.hub.attach(client, channel: "a", clientID: "one") }
+        await #expect(throws: RegistrationError.self) {
+            try await fixture.hub.attach(client, channel: "a", clientID: "one")
+        }
+        await fixture.advance(.seconds(60))
+        try await fixture.hub.attach(client, channel: "a", clientID: "one")
+        #expect(try await fixture.agent().listTools().map(\.name) == ["builtin", "t"])
+    }
+
+    // C23
+    @Test(arguments: eras) func changesAreTold(_ era: ClientOptions.ProtocolChoice) async throws {
+        let fixture = HubFixture()
+        let agent = try await fixture.agent(revision: era)
+        let subscription = try await agent.listen(SubscriptionFilter(toolsListChanged: true))
+        var changes = subscription.makeAsyncIterator()
+        let provider = try F.provider([F.tool("first")])
+        try provider.update { $0.toolsComeAndGo = true }
+        try await fixture.attach(provider, "one", revision: era)
+        #expect(try await changes.next() == .toolsListChanged)
+        #expect(try await agent.listTools().map(\.name) == ["builtin", "first"])
+        try provider.register(F.tool("second")) { _, _ in .text("2") }
+        #expect(try await changes.next() == .toolsListChanged)
+        #expect(try await agent.listTools().map(\.name) == ["builtin", "first", "second"])
+        await fixture.hub.detach(channel: "a", clientID: "one")
+        #expect(try await changes.next() == .toolsListChanged)
+        #expect(try await agent.listTools().map(\.name) == ["builtin"])
+        await subscription.cancel()
+    }
+
+    @Test func reloadingKeepsTheToolsOfClients() async throws {
+        let fixture = HubFixture()
+        try await fixture.attach(try F.provider([F.tool("mine")]), "one")
+        try await fixture.hub.reload()
+        let agent = try await fixture.agent()
+        #expect(try await agent.listTools().map(\.name) == ["builtin", "mine"])
+        #expect(try await agent.callTool("mine") == .text("mine"))
+    }
+}

@@ -1,0 +1,170 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+/// Clients of Stream's endpoint: what they hear, what they answer, and what agents get.
+@Suite struct FacadeTests {
+    typealias F = HubFixture
+
+    /// A listener that keeps what it hears.
+    final class Ear: Sendable {
+        let events = Mutex<[(id: String, json: JSONValue)]>([])
+        let heard = Gate()
+
+        func listener(results: Bool) -> EventFeed.Listener {
+            EventFeed.Listener(
+                wantsResults: results,
+                send: { [self] id, data in
+                    events.withLock { $0.append((id, (try? JSONValue(parsing: data)) ?? .null)) }
+                    heard.open()
+                    return true
+                }, end: {})
+        }
+
+        var all: [JSONValue] { events.withLock { $0.map(\.json) } }
+    }
+
+    private func register(_ fixture: F, _ body: String) async throws {
+        try await fixture.hub.register(try FacadeRegistration(ByteSlice(body), isJSON: true))
+    }
+
+    private static let greet = #"""
+        {"channel_id":"messaging:general","tools":[{"name":"greet","description":"Greets",
+         "instructions":"Use it.","parameters":{"type":"object","properties":{"who":{"type":"string"}}}}]}
+        """#
+
+    // C29
+    @Test func aClientThatOnlyListensGetsStreamsEvent() async throws {
+        let (fixture, ear) = (F(), Ear())
+        try await register(fixture, Self.greet)
+        _ = await fixture.hub.listen(ear.listener(results: false), in: "general", after: nil)
+        let agent = try await fixture.agent("general")
+        let options = CallOptions(meta: [VendorKey.messageID: "m7"])
+        let result = try await agent.callTool("greet", ["who": "Ann"], options: options)
+        #expect(result == .text("Client tool \"greet\" invocation dispatched."))
+        let event = try #require(ear.all.first)
+        let id = try #require(event["invocation_id"]?.stringValue)
+        #expect(id.count == 32)
+        #expect(
+            event == [
+                "type": "custom_client_tool_invocation", "cid": "messaging:general", "message_id": "m7",
+                "channel_id": "general", "channel_type": "messaging",
+                "tool": [
+                    "name": "greet", "description": "Greets", "instructions": "Use it.",
+                    "parameters": ["type": "object", "properties": ["who": ["type": "string"]]],
+                ],
+                "args": ["who": "Ann"], "invocation_id": .string(id),
+            ])
+        #expect(await fixture.hub.complete(id, with: .text("late")) == false)
+        #expect(await fixture.hub.counts.lateResults == 1)
+    }
+
+    // C29
+    @Test func aChannelWithoutATypeAndAToolWithoutParameters() async throws {
+        let (fixture, ear) = (F(), Ear())
+        try await register(fixture, #"{"channel_id":"plain","tools":[{"name":"t","description":"d"}]}"#)
+        _ = await fixture.hub.listen(ear.listener(results: false), in: "plain", after: nil)
+        _ = try await fixture.agent("plain").callTool("t")
+        let event = try #require(ear.all.first)
+        #expect(event["cid"] == "messaging:plain" && event["channel_type"] == "messaging")
+        #expect(event["tool"] == ["name": "t", "description": "d", "parameters": nil])
+        #expect(event["args"] == [:])
+        #expect(event["message_id"] == event["invocation_id"])
+    }
+
+    // C04
+    @Test func theIndicatorIsShownUnlessItIsSwitchedOff() async throws {
+        let fixture = F()
+        try await register(
+            fixture,
+            #"""
+            {"channel_id":"a","tools":[{"name":"open","description":"x"},
+             {"name":"closed","description":"x","showExternalSourcesIndicator":false}]}
+            """#)
+        let tools = try await fixture.agent().listTools()
+        let (open, closed) = (tools.first { $0.name == "open" }, tools.first { $0.name == "closed" })
+        #expect(open?.annotations?.openWorldHint == true)
+        #expect(open?.meta?[VendorKey.externalSources] == true)
+        #expect(closed?.annotations?.openWorldHint == nil && closed?.meta?[VendorKey.externalSources] == nil)
+    }
+
+    // C27
+    @Test func aListenerThatAnswersIsWaitedFor() async throws {
+        let (fixture, ear) = (F(), Ear())
+        try await register(fixture, Self.greet)
+        _ = await fixture.hub.listen(ear.listener(results: true), in: "general", after: nil)
+        let agent = try await fixture.agent("general")
+        async let answer = agent.callTool("greet")
+        #expect(await ear.heard.wait())
+        let id = try #require(ear.all.first?["invocation_id"]?.stringValue)
+        #expect(await fixture.hub.complete("unknown", with: .text("x")) == false)
+        #expect(await fixture.hub.complete(id, with: .text("Hello")))
+        #expect(try await answer == .text("Hello"))
+        #expect(await fixture.hub.complete(id, with: .text("again")) == false)
+    }
+
+    // C27
+    @Test func callsWhoseListenersHaveGoneFailAfterTheGraceTime() async throws {
+        let (fixture, ear) = (F(), Ear())
+        try await register(fixture, Self.greet)
+        let number = await fixture.hub.listen(ear.listener(results: true), in: "general", after: nil)
+        let agent = try await fixture.agent("general")
+        async let answer = agent.callTool("greet")
+        #expect(await ear.heard.wait())
+        await fixture.hub.stopListening(try #require(number), in: "general")
+        await fixture.advance(.seconds(4))
+        #expect(await fixture.hub.counts.callsInFlight == 1)
+        await fixture.advance(.seconds(1))
+        #expect(try await answer.isError)
+    }
+
+    // C29
+    @Test func aCallThatNobodyHearsFails() async throws {
+        let fixture = F()
+        try await register(fixture, Self.greet)
+        let result = try await fixture.agent("general").callTool("greet")
+        #expect(result == .error("No client listens in this channel. Nothing was done."))
+    }
+
+    // C21
+    @Test func aRegistrationReplacesTheOneBefore() async throws {
+        let fixture = F()
+        let agent = try await fixture.agent("general")
+        try await register(fixture, Self.greet)
+        try await register(
+            fixture,
+            #"{"channel_id":"general","tools":[{"name":"x","description":"1"},{"name":"x","description":"2"}]}"#)
+        #expect(try await agent.listTools().map(\.name) == ["builtin", "x"])
+        #expect(try await agent.listTools().last?.description == "2")
+        try await register(fixture, #"{"channel_id":"general","tools":[]}"#)
+        #expect(try await agent.listTools().map(\.name) == ["builtin"])
+    }
+
+    // C29
+    @Test func whoComesBackGetsWhatItMissed() async throws {
+        let (fixture, first, second, third) = (F(), Ear(), Ear(), Ear())
+        try await register(fixture, Self.greet)
+        let hub = fixture.hub
+        _ = await hub.listen(first.listener(results: false), in: "general", after: nil)
+        let agent = try await fixture.agent("general")
+        for name in ["1", "2", "3"] { _ = try await agent.callTool("greet", ["who": .string(name)]) }
+        let ids = first.events.withLock { $0.map(\.id) }
+        _ = await hub.listen(second.listener(results: false), in: "general", after: ids[0])
+        #expect(second.all.map { $0["args"]?["who"] } == ["2", "3"])
+        _ = await hub.listen(third.listener(results: false), in: "general", after: "other-5")
+        #expect(third.all.count == 3)
+        #expect(Set(ids).count == 3)
+    }
+
+    // C28
+    @Test func aClientOfEachKindSharesAChannel() async throws {
+        let (fixture, ear) = (F(), Ear())
+        try await register(fixture, Self.greet)
+        _ = await fixture.hub.listen(ear.listener(results: false), in: "general", after: nil)
+        try await fixture.attach(try F.provider([F.tool("greet", "other")]), "one", channel: "general")
+        let agent = try await fixture.agent("general")
+        #expect(try await agent.listTools().map(\.name) == ["builtin", "greet", "greet__one"])
+        #expect(try await agent.callTool("greet__one") == .text("greet"))
+    }
+}

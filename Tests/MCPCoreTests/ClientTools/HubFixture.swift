@@ -1,0 +1,91 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+/// A hub with one tool of its own in each channel, and providers in the same process.
+final class HubFixture: Sendable {
+    let clock = ManualClock()
+    let hub: ClientToolHub
+    /// Lines of the audit log.
+    let lines: Lines
+
+    final class Lines: Sendable {
+        private let state = Mutex<[String]>([])
+        func add(_ line: String) { state.withLock { $0.append(line) } }
+        var all: [String] { state.withLock { $0 } }
+    }
+
+    init(_ change: (inout ClientToolOptions) -> Void = { _ in }) {
+        let lines = Lines()
+        var options = ClientToolOptions()
+        options.log = { lines.add($0) }
+        change(&options)
+        self.lines = lines
+        hub = ClientToolHub(options: options, clock: clock) { channel in
+            var serverOptions = ServerOptions()
+            serverOptions.limits.requestsInFlight = 256
+            let server = MCPServer("hub", version: "1", instructions: "Channel \(channel).", options: serverOptions)
+            server.tool("builtin", "Of the server") { () in "own" }
+            return server
+        }
+    }
+
+    /// A server of tools that say who ran them.
+    static func provider(
+        _ tools: [Tool], _ name: String = "p",
+        handler: @escaping @Sendable (ToolCall, RequestContext) async throws -> CallToolResult = { call, _ in
+            .text(call.name)
+        }
+    ) throws -> MCPServer {
+        let server = ClientToolProvider.emptyServer()
+        for tool in tools { try server.register(tool, handler: handler) }
+        return server
+    }
+
+    static func tool(_ name: String, _ description: String = "x", idempotent: Bool? = nil) -> Tool {
+        Tool(
+            name, description: description, inputSchema: ["type": "object"],
+            annotations: idempotent.map { ToolAnnotations(idempotentHint: $0) })
+    }
+
+    /// Attaches a provider in the same process.
+    @discardableResult
+    func attach(
+        _ server: MCPServer, _ clientID: String, channel: String = "a",
+        revision: ClientOptions.ProtocolChoice = .auto
+    ) async throws -> MCPClient {
+        var options = ProviderLink.options
+        options.protocol = revision
+        let client = try await MCPClient.connect(.inProcess(server), options: options)
+        try await hub.attach(client, channel: channel, clientID: clientID)
+        return client
+    }
+
+    /// An agent of a channel.
+    func agent(
+        _ channel: String = "a", revision: ClientOptions.ProtocolChoice = .auto
+    ) async throws -> MCPClient {
+        var options = ClientOptions()
+        options.protocol = revision
+        return try await MCPClient.connect(.inProcess(try hub.server(for: channel)), options: options)
+    }
+
+    /// Moves the time on and lets the hub do what is due.
+    func advance(_ duration: Duration) async {
+        clock.advance(by: duration)
+        await hub.tick()
+    }
+
+    /// Waits until the hub is as wanted, for 20 s at most.
+    func until(
+        _ what: Comment, _ location: SourceLocation = #_sourceLocation,
+        _ isReached: (ClientToolCounts) -> Bool
+    ) async {
+        for _ in 0 ..< 2_000 {
+            if isReached(await hub.counts) { return }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record(what, sourceLocation: location)
+    }
+}
