@@ -1,0 +1,93 @@
+import Foundation
+import MCPCore
+import Testing
+
+/// `mcp-client provide` as a process of its own, against a hub in this one.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct ProvideTests {
+    private let path = "/tmp/mcp-provide-\(UUID().uuidString.prefix(8)).sock"
+
+    private func daemon(_ token: String = "secret") throws -> RunningServer {
+        let hub = ClientToolHub { _ in MCPServer("hub", version: "1") }
+        var options = HTTPServerOptions()
+        options.loops = 1
+        options.drainTimeout = .seconds(1)
+        options.sideDoor = ClientToolEndpoints(hub, token: token)
+        return try hub.server().start([
+            .http(.unix(path: path), options: options), .http(.tcp(port: 0), options: options),
+        ])
+    }
+
+    // C23, C31
+    @Test func toolsOfADeviceRunInTheProvidersProcess() async throws {
+        let daemon = try daemon()
+        let agent = try await MCPClient.connect(.unix(path: path, endpoint: "/mcp/channels/c"))
+        let changes = try await agent.listen(SubscriptionFilter(toolsListChanged: true))
+        let started = AsyncStream.makeStream(of: Int32.self)
+        async let outcome = ProgramRunner.client(
+            "provide", "--channel", "c", "--client", "dev", "--tool", "clipboard", "--tool", "location",
+            "--tool", "notify", "--tool", "greet", path, whileRunning: { started.continuation.yield($0) })
+        var pids = started.stream.makeAsyncIterator()
+        let pid = try #require(await pids.next())
+        var told = changes.makeAsyncIterator()
+        #expect(try await told.next() == .toolsListChanged)
+        let names = try await agent.listTools().map(\.name)
+        #expect(Set(names) == ["clipboard", "location", "notify", "greet"])
+        #expect(try await agent.callTool("clipboard", ["text": "kept"]).text == "kept")
+        #expect(try await agent.callTool("clipboard").text == "kept")
+        let place = try await agent.callTool("location").structuredContent
+        #expect(place == ["city": "Berlin", "latitude": 52.52, "longitude": 13.405])
+        #expect(try await agent.callTool("notify", ["text": "Tea"]).isError == false)
+        #expect(
+            try await agent.callTool("greet", ["name": "Ann"]).text
+                == "The user was greeted with: Hello, Ann!")
+        // What is wrong with arguments is found before the tool runs.
+        #expect(try await agent.callTool("notify", ["text": 5]).isError)
+        kill(pid, SIGTERM)
+        let result = try await outcome
+        #expect(result.stdout == "notification: Tea\nHello, Ann!\n")
+        #expect(result.stderr.contains("offering tools in c of unix://\(path)"))
+        #expect(!result.wasKilled)
+        await agent.close()
+        await daemon.stop()
+    }
+
+    // C24
+    @Test func aProgramIsOfferedAsItIs() async throws {
+        let daemon = try daemon()
+        let started = AsyncStream.makeStream(of: Int32.self)
+        async let outcome = ProgramRunner.client(
+            "provide", "--channel", "c", path, "--", ProgramRunner.server, "--demo", "--stdio",
+            whileRunning: { started.continuation.yield($0) })
+        var pids = started.stream.makeAsyncIterator()
+        let pid = try #require(await pids.next())
+        let agent = try await MCPClient.connect(.unix(path: path, endpoint: "/mcp/channels/c"))
+        for _ in 0 ..< 1_000 {
+            if try await agent.listTools().contains(where: { $0.name == "echo" }) { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try await agent.callTool("echo", ["text": "through"]).text == "through")
+        kill(pid, SIGTERM)
+        _ = try await outcome
+        await agent.close()
+        await daemon.stop()
+    }
+
+    @Test func whatCannotBeProvidedIsSaid() async throws {
+        let nothing = try await ProgramRunner.client("provide", path)
+        #expect(nothing.code == 2 && nothing.stderr.contains("provide needs tools"))
+        let unknown = try await ProgramRunner.client("provide", "--tool", "rob", path)
+        #expect(unknown.code == 2 && unknown.stderr.contains("greet, clipboard, location, notify"))
+        let nowhere = try await ProgramRunner.client("provide", "--tool", "greet", "https://example.com")
+        #expect(nowhere.code == 2)
+    }
+
+    // C30
+    @Test func aWrongTokenEndsIt() async throws {
+        let daemon = try daemon()
+        let address = try #require(daemon.addresses.last?.description)
+        let result = try await ProgramRunner.client("provide", "--tool", "greet", address)
+        #expect(result.code == 4)
+        await daemon.stop()
+    }
+}
