@@ -70,7 +70,7 @@ let package = Package(
                 "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
                 "example-client",
                 "example-behind-own-http", "example-forecast", "example-reports", "example-asking",
-                "example-inventory",
+                "example-inventory", "example-client-tools", "example-tool-hub",
             ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

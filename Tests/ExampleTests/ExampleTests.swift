@@ -34,6 +34,26 @@ import Testing
         #expect(outcome.errors.isEmpty)
     }
 
+    // C01, C05, C08
+    @Test func clientTools() async throws {
+        let path = "/tmp/mcp-example-\(UInt32.random(in: 0 ... .max)).sock"
+        let hub = ClientToolHub { _ in MCPServer("hub", version: "1") }
+        var options = HTTPServerOptions()
+        options.loops = 1
+        options.sideDoor = ClientToolEndpoints(hub, token: nil)
+        let daemon = try hub.server().start([.http(.unix(path: path), options: options)])
+        let agent = try await MCPClient.connect(.unix(path: path, endpoint: "/mcp/channels/c"))
+        let changes = try await agent.listen(SubscriptionFilter(toolsListChanged: true))
+        let app = try ExampleProgram.start("example-client-tools", [path, "c"])
+        var told = changes.makeAsyncIterator()
+        #expect(try await told.next() == .toolsListChanged)
+        #expect(try await agent.listTools().map(\.name) == ["greetUser"])
+        #expect(try await agent.callTool("greetUser").text == "greetUser: done")
+        app.stop()
+        await agent.close()
+        await daemon.stop()
+    }
+
     @Test func minimalClient() async throws {
         let outcome = try await ExampleProgram.run(
             "example-minimal-client", [ExampleProgram.path("example-minimal-server")])
