@@ -115,11 +115,11 @@ class Trio:
                 check_equal(text, "The user was greeted with: Hello, Ann!", "the greeting")
             where = ["--token-file", self.token_file, f"127.0.0.1:{port}", "--", sys.executable, self.peer]
             async with self.provide("tcp", *where), agent("tcp") as session_:
-                check_equal(await call(session_, "echo", {"text": "tcp"}), "peer says tcp", "the answer")
+                check_equal(await call(session_, "repeat", {"text": "tcp"}), "peer says tcp", "the answer")
             await self.facade(base, token, agent)
 
     async def facade(self, base: str, token: str, agent: Any) -> None:
-        tools = [{"name": "echo", "description": "Repeats", "parameters": {"type": "object"}}]
+        tools = [{"name": "repeat", "description": "Repeats", "parameters": {"type": "object"}}]
         registered = await asyncio.to_thread(
             post, f"{base}/register-tools", {"channel_id": "messaging:facade", "tools": tools}, token
         )
@@ -134,7 +134,7 @@ class Trio:
         )
         await asyncio.wait_for(opened.wait(), 10)
         async with agent("facade") as session_:
-            text = await call(session_, "echo", {"text": "x"})
+            text = await call(session_, "repeat", {"text": "x"})
         check_equal(text, f"facade {os.getpid()} x", "the façade's answer")
         await asyncio.wait_for(events, 10)
 
@@ -144,7 +144,7 @@ class Trio:
         command += ["--providers-socket", socket]
         async with session(command, era, False, self.log, self.environment) as agent:
             async with self.provide("room", socket, "--", sys.executable, self.peer):
-                check_equal(await call(agent, "echo", {"text": "stdio"}), "peer says stdio", "the answer")
+                check_equal(await call(agent, "repeat", {"text": "stdio"}), "peer says stdio", "the answer")
 
 
 async def main() -> int:

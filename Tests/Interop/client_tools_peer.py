@@ -6,7 +6,7 @@ server = MCPServer("peer")
 
 
 @server.tool()
-def echo(text: str) -> str:
+def repeat(text: str) -> str:
     """Repeats a text"""
     return f"peer says {text}"
 
