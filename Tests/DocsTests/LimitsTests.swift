@@ -56,7 +56,7 @@ import Testing
             ("channels of one hub", thousands(ClientToolLimits.channels)),
             ("tools of one client", "\(ClientToolLimits.toolsPerClient)"),
             ("tools of clients in one channel", "\(ClientToolLimits.toolsPerChannel)"),
-            ("clients in one channel", "\(ClientToolLimits.clientsPerChannel)"),
+            ("clients of one channel", "\(ClientToolLimits.clientsPerChannel)"),
             ("schema of a client's tool", bytes(ClientToolLimits.schemaBytes)),
             ("description of a client's tool", "\(bytes(ClientToolLimits.textBytes)) each"),
             ("instructions of a channel", bytes(ClientToolLimits.instructionBytes)),

@@ -28,7 +28,8 @@ struct AgentPrinter {
             } else {
                 console.stdout.write("\n")
             }
-        case .usage, .roundStarted, .toolInputDelta, .approvalRequested, .externalSources, .toolProgress: break
+        case .usage, .roundStarted, .toolInputDelta, .approvalRequested, .externalSources, .toolProgress:
+            break
         }
     }
 }

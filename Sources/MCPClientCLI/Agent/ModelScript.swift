@@ -1,6 +1,7 @@
 import MCPCore
 
-/// What a scripted model says: one answer per line, `{"text": …}` or `{"calls": [{"name": …, "arguments": {…}}]}`.
+/// What a scripted model says, one answer per line: `{"text": …}` or
+/// `{"calls": [{"name": …, "arguments": {…}}]}`.
 enum ModelScript {
     static func read(_ path: String) throws(Failure) -> ScriptedModel {
         let bytes = try SystemFile.read(path)

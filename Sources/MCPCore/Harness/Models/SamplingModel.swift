@@ -27,7 +27,7 @@ public final class SamplingModel: LanguageModel {
         }
     }
 
-    /// The same conversation in the words of sampling: results stand alone in a message of the user (SAMP-09).
+    /// The same conversation in the words of sampling: results stand alone in a user's message (SAMP-09).
     static func question(_ request: ModelRequest, maxTokens: Int) -> CreateMessageRequest {
         let messages = request.messages.map { message -> SamplingMessage in
             switch message {

@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// Up to 2025-11-25 the client answers while the handler waits. In 2026-07-28 each question to the model ends
 /// the call, and the client sends it again with the answer; what runs is kept in memory meanwhile, so that no
-/// tool runs twice. A run is kept for five minutes, by the instance that began it: elsewhere and later the call
-/// fails, and says so.
+/// tool runs twice. A run is kept for five minutes, by the instance that began it: elsewhere and later the
+/// call fails, and says so.
 public final class SamplingRuns: Sendable {
     private struct Kept {
         let run: SampledRun
@@ -37,8 +37,8 @@ public final class SamplingRuns: Sendable {
     /// Runs `body` with the model of the client that made this call.
     ///
     /// - Parameter body: begins once for a call, however often the handler runs.
-    /// - Throws: what `body` throws; what `RequestContext.sample` throws; `ToolError` when the run that this call
-    ///   goes on with is gone.
+    /// - Throws: what `body` throws; what `RequestContext.sample` throws; `ToolError` when the run that this
+    ///   call goes on with is gone.
     public func run<R: Sendable>(
         in context: RequestContext, _ body: @escaping @Sendable (SamplingModel) async throws -> R
     ) async throws -> R {
@@ -121,7 +121,7 @@ public final class SamplingRuns: Sendable {
 
     private static var gone: ToolError {
         ToolError(
-            "What this call was doing has ended, because its answer came too late or somewhere else; call again"
+            "What this call was doing has ended: its answer came too late or somewhere else; call again"
         )
     }
 }
