@@ -143,7 +143,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(10))
         }
         let agent = try await daemon.agent("general", era)
-        async let answer = agent.callTool("greet")
+        async let answer = agent.said("greet")
         #expect(await heard.wait())
         let id = try #require(event.withLock { $0?["invocation_id"]?.string })
         let body = #"{"invocation_id":"\#(id)","result":{"content":[{"type":"text","text":"Hello"}]}}"#
@@ -158,7 +158,7 @@ import Testing
     // C25, C23
     @Test(arguments: ClientToolHubTests.eras) @MainActor
     func anAppOffersItsToolsOverASocket(_ era: ClientOptions.ProtocolChoice) async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let path = folder.path + "/p.sock"
         let daemon = try Daemon(token: "secret", socket: path)
         let registry = ClientToolRegistry()
@@ -173,7 +173,7 @@ import Testing
             let run = Task { try await provider.run() }
             try await daemon.until("greetUser", in: "c\(number)")
             let agent = try await daemon.agent("c\(number)", era)
-            #expect(try await agent.callTool("greetUser") == .text("greetUser: done"))
+            #expect(try await agent.said("greetUser") == .text("greetUser: done"))
             let other = AnyClientTool(Tool(name: "later", description: "x"))
             registry.register(tool: other)
             try await daemon.until("later", in: "c\(number)")
@@ -212,7 +212,7 @@ import Testing
         let second = try Daemon(port: port)
         try await second.until("t", in: "a")
         let agent = try await second.agent("a")
-        #expect(try await agent.callTool("t") == .text("t"))
+        #expect(try await agent.said("t") == .text("t"))
         #expect(connected.value == 2)
         await agent.close()
         run.cancel()
@@ -233,7 +233,7 @@ import Testing
         let agent = try await daemon.agent("a")
         let answers = try await withThrowingTaskGroup(of: (Int, String).self) { group in
             for n in 0 ..< 100 {
-                group.addTask { (n, try await agent.callTool("t", ["n": JSONValue(n)]).text) }
+                group.addTask { (n, try await agent.said("t", ["n": JSONValue(n)]).text) }
             }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }

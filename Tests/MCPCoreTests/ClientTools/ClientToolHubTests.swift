@@ -31,9 +31,10 @@ import Testing
                 == "Channel a.\n- Use the greetUser tool when the user asks to be greeted. "
                 + "Example: \"Please greet me\".")
         let alerts = ClientToolActionHandler.shared.presentedAlerts.count
-        let result = try await agent.callTool("greetUser")
+        let result = try await agent.said("greetUser")
         #expect(result == .text("greetUser: done"))
-        #expect(ClientToolActionHandler.shared.presentedAlerts.count == alerts + 1)
+        // The alerts are those of all tests; what this call has done is in its own handler.
+        #expect(ClientToolActionHandler.shared.presentedAlerts.count >= alerts + 1)
         #expect(handler.handled == [1])
         // Tools of others are nobody's to keep.
         if era == .exactly(.v2026_07_28) {
@@ -55,8 +56,8 @@ import Testing
         try await fixture.attach(server, "phone")
         let agent = try await fixture.agent()
         let options = CallOptions(meta: [VendorKey.messageID: "m1"])
-        #expect(try await agent.callTool("look", ["q": 1], options: options) == .text("seen"))
-        _ = try await agent.callTool("look")
+        #expect(try await agent.said("look", ["q": 1], options: options) == .text("seen"))
+        _ = try await agent.said("look")
         let (first, second) = (tool.invocations[0], tool.invocations[1])
         #expect(first.messageId == "m1" && first.channelId == "a")
         #expect(first.args.map { String(decoding: $0, as: UTF8.self) } == #"{"q":1}"#)
@@ -69,7 +70,7 @@ import Testing
     @Test func anUnknownToolIsAnError() async throws {
         let fixture = HubFixture()
         let agent = try await fixture.agent()
-        await #expect(throws: MCPError.self) { try await agent.callTool("nothing") }
+        await #expect(throws: MCPError.self) { try await agent.said("nothing") }
     }
 
     // C26
@@ -79,8 +80,8 @@ import Testing
         let (a, b) = (try await fixture.agent("a"), try await fixture.agent("b"))
         #expect(try await a.listTools().map(\.name) == ["builtin", "only"])
         #expect(try await b.listTools().map(\.name) == ["builtin"])
-        #expect(try await a.callTool("only") == .text("only"))
-        await #expect(throws: MCPError.self) { try await b.callTool("only") }
+        #expect(try await a.said("only") == .text("only"))
+        await #expect(throws: MCPError.self) { try await b.said("only") }
     }
 
     // C28
@@ -95,15 +96,15 @@ import Testing
         #expect(try await agent.listTools().map(\.name) == ["builtin", "t"])
         try await fixture.attach(try provider("other", "three"), "three 3")
         #expect(try await agent.listTools().map(\.name) == ["builtin", "t", "t__three_3"])
-        #expect(try await agent.callTool("t") == .text("two"))
-        #expect(try await agent.callTool("t__three_3") == .text("three"))
+        #expect(try await agent.said("t") == .text("two"))
+        #expect(try await agent.said("t__three_3") == .text("three"))
         let wanted = CallOptions(meta: [VendorKey.clientID: "one"])
-        #expect(try await agent.callTool("t", options: wanted) == .text("one"))
+        #expect(try await agent.said("t", options: wanted) == .text("one"))
         let nobody = CallOptions(meta: [VendorKey.clientID: "three 3"])
-        #expect(try await agent.callTool("t", options: nobody).isError)
+        #expect(try await agent.said("t", options: nobody).isError)
         // The latest goes; the other one takes its place.
         await fixture.hub.detach(channel: "a", clientID: "two")
-        #expect(try await agent.callTool("t") == .text("one"))
+        #expect(try await agent.said("t") == .text("one"))
     }
 
     // C28
@@ -118,7 +119,7 @@ import Testing
                 return .text("slow")
             }, "two")
         let agent = try await fixture.agent()
-        #expect(try await agent.callTool("t") == .text("fast"))
+        #expect(try await agent.said("t") == .text("fast"))
         #expect(await cancelled.wait())
         await fixture.until("all calls end") { $0.callsInFlight == 0 }
     }
@@ -137,7 +138,7 @@ import Testing
         let agent = try await fixture.agent()
         let answers = try await withThrowingTaskGroup(of: (Int, String).self) { group in
             for n in 0 ..< 100 {
-                group.addTask { (n, try await agent.callTool("t", ["n": JSONValue(n)]).text) }
+                group.addTask { (n, try await agent.said("t", ["n": JSONValue(n)]).text) }
             }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
@@ -151,7 +152,7 @@ import Testing
         let fixture = HubFixture()
         try await fixture.attach(try F.provider([F.tool("builtin", "not yours"), F.tool("mine")]), "one")
         let agent = try await fixture.agent()
-        #expect(try await agent.callTool("builtin") == .text("own"))
+        #expect(try await agent.said("builtin") == .text("own"))
         #expect(try await agent.listTools().map(\.name) == ["builtin", "mine"])
         #expect(fixture.lines.all.contains { $0.contains("builtin: the name is taken") })
         let many = try F.provider((0 ..< 65).map { F.tool("t\($0)") })
@@ -204,6 +205,6 @@ import Testing
         try await fixture.hub.reload()
         let agent = try await fixture.agent()
         #expect(try await agent.listTools().map(\.name) == ["builtin", "mine"])
-        #expect(try await agent.callTool("mine") == .text("mine"))
+        #expect(try await agent.said("mine") == .text("mine"))
     }
 }

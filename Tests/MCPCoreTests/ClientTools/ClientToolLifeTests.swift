@@ -33,7 +33,7 @@ import Testing
         let (fixture, waiting) = (F(), Waiting())
         try await fixture.attach(try waiting.provider(), "one")
         let agent = try await fixture.agent()
-        async let answer = agent.callTool("t")
+        async let answer = agent.said("t")
         #expect(await waiting.begun.wait())
         await fixture.advance(.seconds(29))
         #expect(await fixture.hub.counts.callsInFlight == 1)
@@ -59,7 +59,7 @@ import Testing
         }
         try await fixture.attach(provider, "one")
         let agent = try await fixture.agent()
-        async let answer = agent.callTool("t", options: CallOptions(timeout: .seconds(200)))
+        async let answer = agent.said("t", options: CallOptions(timeout: .seconds(200)))
         #expect(await waiting.begun.wait())
         await fixture.advance(.seconds(89))
         #expect(await fixture.hub.counts.callsInFlight == 1)
@@ -73,7 +73,7 @@ import Testing
         let (fixture, waiting) = (F(), Waiting())
         try await fixture.attach(try waiting.provider(), "one", revision: era)
         let agent = try await fixture.agent(revision: era)
-        let call = Task { try await agent.callTool("t") }
+        let call = Task { try await agent.said("t") }
         #expect(await waiting.begun.wait())
         let start = ContinuousClock.now
         call.cancel()
@@ -88,7 +88,7 @@ import Testing
         let (fixture, waiting) = (F(), Waiting())
         let client = try await fixture.attach(try waiting.provider(), "one")
         let agent = try await fixture.agent()
-        async let answer = agent.callTool("t")
+        async let answer = agent.said("t")
         #expect(await waiting.begun.wait())
         let start = ContinuousClock.now
         await client.close()
@@ -106,7 +106,7 @@ import Testing
         let (fixture, waiting) = (F(), Waiting())
         let client = try await fixture.attach(try waiting.provider(idempotent: true), "one")
         let agent = try await fixture.agent()
-        async let answer = agent.callTool("t")
+        async let answer = agent.said("t")
         #expect(await waiting.begun.wait())
         await client.close()
         await fixture.until("the loss is known") { $0.disconnects == 1 }
@@ -122,7 +122,7 @@ import Testing
         let (fixture, waiting) = (F(), Waiting())
         let client = try await fixture.attach(try waiting.provider(idempotent: true), "one")
         let agent = try await fixture.agent()
-        async let answer = agent.callTool("t")
+        async let answer = agent.said("t")
         #expect(await waiting.begun.wait())
         await client.close()
         await fixture.until("the loss is known") { $0.disconnects == 1 }
@@ -146,7 +146,7 @@ import Testing
         await fixture.until("the loss is known") { _ in
             fixture.lines.all.contains { $0.contains("disconnected") }
         }
-        async let answer = agent.callTool("t")
+        async let answer = agent.said("t")
         await fixture.until("the call waits") { $0.callsInFlight == 1 }
         try await fixture.attach(try F.provider([F.tool("t")]), "one")
         #expect(try await answer == .text("t"))
@@ -163,7 +163,7 @@ import Testing
             reports.withLock { $0.append(progress) }
             told.open()
         })
-        async let answer = agent.callTool("t", options: options)
+        async let answer = agent.said("t", options: options)
         #expect(await waiting.begun.wait())
         await fixture.advance(.seconds(5))
         #expect(await told.wait())
@@ -183,7 +183,7 @@ import Testing
         let agent = try await fixture.agent()
         let reports = Mutex<[Progress]>([])
         let options = CallOptions(onProgress: { progress in reports.withLock { $0.append(progress) } })
-        #expect(try await agent.callTool("t", options: options) == .text("done"))
+        #expect(try await agent.said("t", options: options) == .text("done"))
         #expect(reports.withLock { $0 } == [Progress(1, total: 2, message: "half")])
     }
 
@@ -197,16 +197,16 @@ import Testing
                 throw MCPError.internalError("it broke")
             }, "one")
         let agent = try await fixture.agent()
-        let result = try await agent.callTool("large")
+        let result = try await agent.said("large")
         #expect(result.isError && result.text.contains("10 MB"))
-        #expect(try await agent.callTool("typed") == .error("The client did not run typed: it broke"))
+        #expect(try await agent.said("typed") == .error("The client did not run typed: it broke"))
     }
 
     @Test func stoppingEndsEverything() async throws {
         let (fixture, waiting) = (F(), Waiting())
         try await fixture.attach(try waiting.provider(), "one")
         let agent = try await fixture.agent()
-        async let answer = agent.callTool("t")
+        async let answer = agent.said("t")
         #expect(await waiting.begun.wait())
         await fixture.hub.stop()
         #expect(try await answer.isError)

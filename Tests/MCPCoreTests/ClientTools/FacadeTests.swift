@@ -41,7 +41,7 @@ import Testing
         _ = await fixture.hub.listen(ear.listener(results: false), in: "general", after: nil)
         let agent = try await fixture.agent("general")
         let options = CallOptions(meta: [VendorKey.messageID: "m7"])
-        let result = try await agent.callTool("greet", ["who": "Ann"], options: options)
+        let result = try await agent.said("greet", ["who": "Ann"], options: options)
         #expect(result == .text("Client tool \"greet\" invocation dispatched."))
         let event = try #require(ear.all.first)
         let id = try #require(event["invocation_id"]?.stringValue)
@@ -65,7 +65,7 @@ import Testing
         let (fixture, ear) = (F(), Ear())
         try await register(fixture, #"{"channel_id":"plain","tools":[{"name":"t","description":"d"}]}"#)
         _ = await fixture.hub.listen(ear.listener(results: false), in: "plain", after: nil)
-        _ = try await fixture.agent("plain").callTool("t")
+        _ = try await fixture.agent("plain").said("t")
         let event = try #require(ear.all.first)
         #expect(event["cid"] == "messaging:plain" && event["channel_type"] == "messaging")
         #expect(event["tool"] == ["name": "t", "description": "d", "parameters": nil])
@@ -95,7 +95,7 @@ import Testing
         try await register(fixture, Self.greet)
         _ = await fixture.hub.listen(ear.listener(results: true), in: "general", after: nil)
         let agent = try await fixture.agent("general")
-        async let answer = agent.callTool("greet")
+        async let answer = agent.said("greet")
         #expect(await ear.heard.wait())
         let id = try #require(ear.all.first?["invocation_id"]?.stringValue)
         #expect(await fixture.hub.complete("unknown", with: .text("x")) == false)
@@ -110,7 +110,7 @@ import Testing
         try await register(fixture, Self.greet)
         let number = await fixture.hub.listen(ear.listener(results: true), in: "general", after: nil)
         let agent = try await fixture.agent("general")
-        async let answer = agent.callTool("greet")
+        async let answer = agent.said("greet")
         #expect(await ear.heard.wait())
         await fixture.hub.stopListening(try #require(number), in: "general")
         await fixture.advance(.seconds(4))
@@ -123,7 +123,7 @@ import Testing
     @Test func aCallThatNobodyHearsFails() async throws {
         let fixture = F()
         try await register(fixture, Self.greet)
-        let result = try await fixture.agent("general").callTool("greet")
+        let result = try await fixture.agent("general").said("greet")
         #expect(result == .error("No client listens in this channel. Nothing was done."))
     }
 
@@ -148,7 +148,7 @@ import Testing
         let hub = fixture.hub
         _ = await hub.listen(first.listener(results: false), in: "general", after: nil)
         let agent = try await fixture.agent("general")
-        for name in ["1", "2", "3"] { _ = try await agent.callTool("greet", ["who": .string(name)]) }
+        for name in ["1", "2", "3"] { _ = try await agent.said("greet", ["who": .string(name)]) }
         let ids = first.events.withLock { $0.map(\.id) }
         _ = await hub.listen(second.listener(results: false), in: "general", after: ids[0])
         #expect(second.all.map { $0["args"]?["who"] } == ["2", "3"])
@@ -165,6 +165,6 @@ import Testing
         try await fixture.attach(try F.provider([F.tool("greet", "other")]), "one", channel: "general")
         let agent = try await fixture.agent("general")
         #expect(try await agent.listTools().map(\.name) == ["builtin", "greet", "greet__one"])
-        #expect(try await agent.callTool("greet__one") == .text("greet"))
+        #expect(try await agent.said("greet__one") == .text("greet"))
     }
 }

@@ -89,3 +89,14 @@ final class HubFixture: Sendable {
         Issue.record(what, sourceLocation: location)
     }
 }
+
+extension MCPClient {
+    /// What a tool says, without what its server says of itself.
+    func said(
+        _ name: String, _ arguments: JSONObject = [:], options: CallOptions = CallOptions()
+    ) async throws -> CallToolResult {
+        var result = try await callTool(name, arguments, options: options)
+        result.meta = nil
+        return result
+    }
+}

@@ -45,7 +45,11 @@ struct ProviderLink: Sendable {
             guard result.bytes.count <= ClientToolLimits.resultBytes else {
                 return .failed("its result has \(result.bytes.count) bytes; 10 MB are allowed")
             }
-            return .result(try CallToolResult(json: result.value))
+            var answer = try CallToolResult(json: result.value)
+            // The result is the channel's server's: which revision the client speaks is not the agent's.
+            answer.meta?["io.modelcontextprotocol/serverInfo"] = nil
+            if answer.meta?.isEmpty == true { answer.meta = nil }
+            return .result(answer)
         } catch let error as MCPError {
             return .failed(error.message)
         } catch let error as ClientError {
