@@ -58,7 +58,8 @@ enum ConfigurationSchema {
               "additionalProperties": false,
               "properties": {
                 "auth": {
-                  "description": "What registering needs over TCP.", "enum": ["token", "none"], "default": "token"
+                  "description": "What registering needs over TCP.",
+                  "enum": ["token", "none"], "default": "token"
                 },
                 "channel": { "type": "string", "description": "What standard input and output serve." },
                 "providersSocket": { "type": "string", "description": "Where programs of the user connect." },
