@@ -44,6 +44,8 @@ let package = Package(
         .executableTarget(name: "example-asking", dependencies: ["MCPCore"], path: "Examples/Asking"),
         .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
         .executableTarget(name: "example-inventory", dependencies: ["MCPCore"], path: "Examples/Inventory"),
+        .executableTarget(
+            name: "example-client-tools", dependencies: ["MCPCore"], path: "Examples/ClientTools"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront"], swiftSettings: settings),

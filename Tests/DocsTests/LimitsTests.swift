@@ -53,6 +53,29 @@ import Testing
             ("pages of a list", thousands(PagedSequence<Tool>.maxPages)),
             ("resources that one session watches", thousands(SessionMemory.maximumURIs)),
             ("different resources that change", thousands(ChangeBus.maximumPending)),
+            ("channels of one hub", thousands(ClientToolLimits.channels)),
+            ("tools of one client", "\(ClientToolLimits.toolsPerClient)"),
+            ("tools of clients in one channel", "\(ClientToolLimits.toolsPerChannel)"),
+            ("clients in one channel", "\(ClientToolLimits.clientsPerChannel)"),
+            ("schema of a client's tool", bytes(ClientToolLimits.schemaBytes)),
+            ("description of a client's tool", "\(bytes(ClientToolLimits.textBytes)) each"),
+            ("instructions of a channel", bytes(ClientToolLimits.instructionBytes)),
+            ("names of channels and clients", "\(ClientToolLimits.nameBytes) bytes"),
+            ("result of a client", "10,000,000 bytes"),
+            ("calls that wait for one client", "\(ClientToolLimits.callsPerClient)"),
+            ("registrations of one channel", "\(ClientToolLimits.registrationsPerMinute)"),
+            (
+                "`ClientToolOptions.callTimeout`",
+                "\(seconds(ClientToolOptions().callTimeout)); a tool's own, 600 s at most"
+            ),
+            ("`ClientToolOptions.graceTime`", seconds(ClientToolOptions().graceTime)),
+            ("`ClientToolOptions.timeToLive`", seconds(ClientToolOptions().timeToLive)),
+            (
+                "events kept for listeners",
+                "\(ClientToolLimits.keptEvents), \(bytes(ClientToolLimits.keptEventBytes))"
+            ),
+            ("events that wait for one listener", thousands(ClientToolLimits.waitingEvents)),
+            ("listeners of one channel", "\(ClientToolLimits.listenersPerChannel)"),
             ("GET streams of one session", "\(SessionStreams.maximumServerStreams)"),
             (
                 "events kept for one stream",

@@ -51,6 +51,11 @@ struct CommandRunner: Sendable {
     private func execute(
         _ invocation: Invocation, _ console: Console, _ stop: StopReason
     ) async throws(Failure) -> ExitCode {
+        if invocation.command == .provide {
+            try await ProvideCommand(environment: environment, console: console, invocation: invocation).run()
+            if let failure = stop.failure { throw failure }
+            return .ok
+        }
         if invocation.command == .agent {
             return try await AgentCommand(environment: environment, console: console, invocation: invocation)
                 .run()
@@ -100,7 +105,7 @@ struct CommandRunner: Sendable {
         case .watch: try await WatchCommand(session: session).run(operands)
         case .ping: try await PingCommand(session: session).run()
         case .bench: return try await BenchCommand(session: session).run(first, words)
-        case .agent, .version: version(session.console)
+        case .agent, .provide, .version: version(session.console)
         }
         return .ok
     }

@@ -1,7 +1,7 @@
 /// The commands. Their grammar and their help are rows of one table.
 enum Command: String, Sendable, CaseIterable {
     case info, tools, tool, call, resources, templates, read, prompts, prompt, raw, complete, watch, ping,
-        bench, agent, version
+        bench, agent, provide, version
 }
 
 /// One word that stands after the TARGET of a command.
@@ -30,6 +30,8 @@ struct CommandGrammar: Sendable {
     enum Targets: Sendable { case none, one, several }
     var targets = Targets.one
     var needsTarget: Bool { targets == .one }
+    /// A program after -- is no server to connect to, but what the command works with.
+    var takesProgram = false
     /// Further lines of `COMMAND --help`.
     var notes: [String] = []
     var examples: [String] = []
@@ -110,10 +112,26 @@ extension Command {
                     "or a server of the same user on this machine (Linux).",
                 ],
                 examples: ["mcp-client bench -n 20000 -c 16 localhost:3000 echo text=hello"])
+        case .provide: Self.provideGrammar
         case .agent: Self.agentGrammar
         case .version:
             CommandGrammar(summary: "print the version; no network access", targets: .none)
         }
+    }
+
+    private static var provideGrammar: CommandGrammar {
+        CommandGrammar(
+            summary: "offer tools in a channel of a daemon, until it is stopped",
+            operands: [Operand(name: "DAEMON", count: .one)], targets: .none, takesProgram: true,
+            notes: [
+                "DAEMON is http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
+                "A program after -- is an MCP server over stdio; it is started anew for each connection.",
+                "--tool offers tools for trying it out: \(DemoTools.names.joined(separator: ", ")).",
+            ],
+            examples: [
+                "mcp-client provide --channel general --tool greet /run/user/1000/mcpcore/providers.sock",
+                "mcp-client provide --channel general localhost:3001 -- ./server",
+            ])
     }
 
     private static var callGrammar: CommandGrammar {

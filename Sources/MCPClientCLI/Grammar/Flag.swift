@@ -5,6 +5,7 @@ enum Flag: Sendable, CaseIterable {
     case protocolVersion, timeout, deadline, connectTimeout, noValidate
     case answer, answers, noInput, logLevel, exec, eventCount
     case benchCount, benchConcurrency
+    case channel, clientID, tokenFile, demoTool
     case server, model, modelCommand, modelKey, policy, trust, rounds, events
     case help, version
 }
@@ -55,6 +56,7 @@ extension Flag {
             FlagGrammar(
                 group: .arguments, names: ["-c", "--concurrency"], value: "COUNT",
                 summary: "calls at the same time (1)", commands: [.bench])
+        case .channel, .clientID, .tokenFile, .demoTool: provideGrammar
         case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events: agentGrammar
         case .help:
             FlagGrammar(group: .other, names: ["--help", "-h"], summary: "print help")
@@ -154,6 +156,19 @@ extension Flag {
         case .timeout: flag(["--timeout"], "TIME", "limit of silence, reset by progress (60s)")
         case .deadline: flag(["--deadline"], "TIME", "limit of the whole command (none)")
         default: flag(["--connect-timeout"], "TIME", "limit of connecting (10s)")
+        }
+    }
+
+    private var provideGrammar: FlagGrammar {
+        func flag(_ name: String, _ value: String, _ summary: String) -> FlagGrammar {
+            FlagGrammar(
+                group: .other, names: [name], value: value, summary: summary, commands: [.provide])
+        }
+        return switch self {
+        case .channel: flag("--channel", "NAME", "where the tools are offered (default)")
+        case .clientID: flag("--client", "ID", "who offers them; the same at each start keeps their names")
+        case .tokenFile: flag("--token-file", "FILE", "the daemon's token; sockets of the same user need none")
+        default: flag("--tool", "NAME", "offer a tool for trying it out (repeatable)")
         }
     }
 

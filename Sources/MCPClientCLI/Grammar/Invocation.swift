@@ -9,6 +9,8 @@ struct Invocation: Sendable {
     /// The servers of a command that talks to several, with the names that they have there.
     var servers: [NamedTarget] = []
     var operands: [String] = []
+    /// The program after `--`, for commands that take one.
+    var program: [String]?
     /// The words after the tool name.
     var arguments: [String] = []
 

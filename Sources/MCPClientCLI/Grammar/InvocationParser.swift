@@ -98,6 +98,8 @@ struct InvocationParser {
             }
         } else if command.grammar.targets == .several {
             try takeServers(program, &invocation)
+        } else if command.grammar.takesProgram {
+            invocation.program = program
         } else if program != nil {
             throw .usage("\(command.rawValue) needs no server")
         }

@@ -38,6 +38,11 @@ struct Options: Sendable {
     /// Calls that `bench` makes, and how many of them at the same time.
     var benchCount = 1000
     var benchConcurrency = 1
+    /// What `provide` offers, where, and as whom.
+    var channel = "default"
+    var clientID: String?
+    var tokenFile: String?
+    var demoTools: [String] = []
     var agent = AgentOptions()
     var help = false
     var version = false
@@ -86,6 +91,10 @@ struct Options: Sendable {
         case .eventCount: eventCount = try Self.number(value, flag, 1 ... 1_000_000)
         case .benchCount: benchCount = try Self.number(value, flag, 1 ... 10_000_000)
         case .benchConcurrency: benchConcurrency = try Self.number(value, flag, 1 ... 1024)
+        case .channel: channel = try nonEmpty(value, flag)
+        case .clientID: clientID = try nonEmpty(value, flag)
+        case .tokenFile: tokenFile = try nonEmpty(value, flag)
+        case .demoTool: demoTools.append(try DemoTools.checked(value))
         case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events:
             try agent.apply(flag, nonEmpty(value, flag))
         case .help: help = true

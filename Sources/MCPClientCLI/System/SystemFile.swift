@@ -11,6 +11,9 @@ enum SystemFile {
     /// Larger files and streams are refused: no message can carry them.
     static let maxBytes = 256 << 20
 
+    /// The number of this process.
+    static var processID: Int32 { getpid() }
+
     /// Whether a descriptor is a terminal.
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 

@@ -158,7 +158,7 @@ import Testing
     // C25, C23
     @Test(arguments: ClientToolHubTests.eras) @MainActor
     func anAppOffersItsToolsOverASocket(_ era: ClientOptions.ProtocolChoice) async throws {
-        let folder = try TemporaryDirectory()
+        let folder = TemporaryDirectory()
         let path = folder.path + "/p.sock"
         let daemon = try Daemon(token: "secret", socket: path)
         let registry = ClientToolRegistry()
@@ -203,7 +203,7 @@ import Testing
         let server = try HubFixture.provider([HubFixture.tool("t")])
         let connected = Counter()
         let provider = ClientToolProvider(
-            nil, server, channel: "a", clientID: "p", address: .tcp(port: port), token: { nil },
+            .server(server), channel: "a", clientID: "p", address: .tcp(port: port), token: { nil },
             firstPause: .milliseconds(20)
         ) { event in if case .connected = event { connected.increment() } }
         let run = Task { try await provider.run() }

@@ -19,8 +19,14 @@ public actor ClientToolProvider {
         case disconnected(ClientError, retryAfter: Duration)
     }
 
-    private let registry: ClientToolRegistry?
-    private let server: MCPServer
+    /// What stands behind the tools.
+    enum Offer: Sendable {
+        case registry(ClientToolRegistry, MCPServer)
+        case server(MCPServer)
+        case program(ProcessLaunch)
+    }
+
+    private let offer: Offer
     private let channel: String
     private let clientID: String
     private let address: ProviderAddress
@@ -41,7 +47,7 @@ public actor ClientToolProvider {
         token: String? = nil, onEvent: (@Sendable (Event) -> Void)? = nil
     ) {
         self.init(
-            registry, Self.emptyServer(), channel: channel, clientID: clientID, address: address,
+            .registry(registry, Self.emptyServer()), channel: channel, clientID: clientID, address: address,
             token: { token }, onEvent: onEvent)
     }
 
@@ -53,17 +59,30 @@ public actor ClientToolProvider {
         token: @escaping @Sendable () -> String? = { nil }, onEvent: (@Sendable (Event) -> Void)? = nil
     ) {
         self.init(
-            nil, server, channel: channel, clientID: clientID, address: address, token: token,
+            .server(server), channel: channel, clientID: clientID, address: address, token: token,
             onEvent: onEvent)
     }
 
+    /// Offers the tools of a program that is an MCP server over stdio. It is started anew for each
+    /// connection, which is its standard input and output.
+    ///
+    /// - Parameters:
+    ///   - program: a path if it holds a slash, otherwise looked up in `PATH`. No shell is involved.
+    ///   - token: asked for at each attempt.
+    public init(
+        program: String, arguments: [String], channel: String, clientID: String, address: ProviderAddress,
+        token: @escaping @Sendable () -> String? = { nil }, onEvent: (@Sendable (Event) -> Void)? = nil
+    ) {
+        self.init(
+            .program(ProcessLaunch(program, arguments)), channel: channel, clientID: clientID,
+            address: address, token: token, onEvent: onEvent)
+    }
+
     init(
-        _ registry: ClientToolRegistry?, _ server: MCPServer, channel: String, clientID: String,
-        address: ProviderAddress, token: @escaping @Sendable () -> String?,
+        _ offer: Offer, channel: String, clientID: String, address: ProviderAddress, token: @escaping @Sendable () -> String?,
         firstPause: Duration = .milliseconds(250), onEvent: (@Sendable (Event) -> Void)?
     ) {
-        self.registry = registry
-        self.server = server
+        self.offer = offer
         self.channel = channel
         self.clientID = clientID
         self.address = address
@@ -88,7 +107,16 @@ public actor ClientToolProvider {
     ///   waited for.
     public func run() async throws {
         SignalWatch.ignoreBrokenPipes()
-        if let registry { await registry.attach(server) }
+        switch offer {
+        case .registry(let registry, let server): await registry.attach(server)
+        case .program(let launch):
+            do {
+                _ = try launch.resolvedProgram()
+            } catch {
+                throw ClientError(.cannotStart, "\(error)")
+            }
+        case .server: break
+        }
         let loop = try EventLoop(label: "mcp.provider")
         loop.start()
         defer { loop.stop() }
@@ -129,6 +157,11 @@ public actor ClientToolProvider {
     /// Serves the daemon until either side ends the connection.
     private func serve(_ socket: Int32, on loop: EventLoop) async throws {
         let descriptor = FileDescriptor(owning: socket)
+        let server: MCPServer
+        switch offer {
+        case .program(let launch): return try await run(launch, on: descriptor)
+        case .registry(_, let own), .server(let own): server = own
+        }
         let other = try descriptor.duplicate()
         // The daemon learns of the end even while a handler still holds the connection.
         defer { shutdown(other.rawValue, Int32(SHUT_RDWR)) }
@@ -140,6 +173,29 @@ public actor ClientToolProvider {
             await session.waitUntilEnded()
         } onCancel: {
             session.stop()
+        }
+    }
+
+    /// Lets a program serve the daemon until it ends, which it does when its input has ended.
+    private func run(_ launch: ProcessLaunch, on socket: consuming FileDescriptor) async throws {
+        // Programs do not expect that their input has nothing yet.
+        let flags = fcntl(socket.rawValue, F_GETFL)
+        _ = fcntl(socket.rawValue, F_SETFL, flags & ~O_NONBLOCK)
+        var launch = launch
+        launch.input = .descriptor(socket.rawValue)
+        launch.output = .descriptor(socket.rawValue)
+        launch.errors = .inherit
+        let child: ChildProcess
+        do {
+            child = try ChildProcess(launch)
+        } catch {
+            throw ClientError(.cannotStart, "\(error)")
+        }
+        _ = consume socket
+        await withTaskCancellationHandler {
+            _ = await child.wait()
+        } onCancel: {
+            child.startTermination()
         }
     }
 }
