@@ -46,6 +46,7 @@ let package = Package(
         .executableTarget(name: "example-inventory", dependencies: ["MCPCore"], path: "Examples/Inventory"),
         .executableTarget(
             name: "example-client-tools", dependencies: ["MCPCore"], path: "Examples/ClientTools"),
+        .executableTarget(name: "example-tool-hub", dependencies: ["MCPCore"], path: "Examples/ToolHub"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront"], swiftSettings: settings),

@@ -1,5 +1,5 @@
 // An app that offers a tool to the agents of a daemon:
-//     mcp-server --http 3001 --client-tools
+//     mcp-server --listen 127.0.0.1:3001 --client-tools
 //     example-client-tools ADDRESS CHANNEL [TOKEN]
 import MCPCore
 import Observation

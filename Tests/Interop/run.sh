@@ -55,4 +55,6 @@ PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 "$limit" \
 if [[ $status -eq 124 || $status -eq 137 ]]; then
     echo "interop: not finished after $limit s" >&2
 fi
+PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
+    "$venv/bin/python" "$here/client_tools.py" --server "$server" --client "$client" || status=1
 exit $((status == 0 ? 0 : 1))

@@ -1,0 +1,7 @@
+// A server whose tools are brought by other programs: mcp-client provide --tool greet 127.0.0.1:3001
+import MCPCore
+
+let hub = ClientToolHub { channel in MCPServer("my-server", version: "1.0") }
+var options = HTTPServerOptions()
+options.sideDoor = ClientToolEndpoints(hub, token: "secret")
+try await hub.server().run(.http(.tcp(port: 3001), options: options))
