@@ -28,7 +28,8 @@ struct AgentPrinter {
             } else {
                 console.stdout.write("\n")
             }
-        case .usage, .roundStarted, .toolInputDelta, .approvalRequested, .toolProgress: break
+        case .usage, .roundStarted, .toolInputDelta, .approvalRequested, .toolProgress, .externalSources:
+            break
         }
     }
 }
@@ -52,6 +53,7 @@ enum AgentEventJSON {
                 "event": "approvalRequested", "call": json(request.invocation),
                 "scopes": scopes(request.policy),
             ]
+        case .externalSources(let id): ["event": "externalSources", "callId": .string(id)]
         case .toolProgress(let id, let progress):
             ["event": "toolProgress", "callId": .string(id), "progress": JSONValue(progress.progress)]
         case .toolCallCompleted(let result): ["event": "toolCallCompleted", "result": json(result)]
