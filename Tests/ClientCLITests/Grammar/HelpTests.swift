@@ -29,11 +29,18 @@ struct HelpTests {
     @Test(arguments: Command.allCases)
     func everyExampleIsAValidCommandLine(command: Command) throws {
         for example in command.grammar.examples {
-            let words = example.split(separator: " ").dropFirst().map { String($0.filter { $0 != "'" }) }
+            let words = Self.words(example).dropFirst().map { $0 }
             guard case .run(let invocation) = try InvocationParser.parse(words) else {
                 return #expect(Bool(false), "\(example)")
             }
             #expect(invocation.command == command)
+        }
+    }
+
+    /// As a shell would split them: what stands in quotes is one word.
+    private static func words(_ line: String) -> [String] {
+        line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { index, part in
+            index % 2 == 1 ? [String(part)] : part.split(separator: " ").map(String.init)
         }
     }
 

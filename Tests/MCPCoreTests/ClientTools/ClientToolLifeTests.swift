@@ -42,7 +42,7 @@ import Testing
         let result = try await answer
         #expect(result == .error("t: client did not answer within 30 s"))
         #expect(await waiting.cancelled.wait())
-        #expect(ContinuousClock.now - start < .milliseconds(200))
+        #expect(ContinuousClock.now - start < .seconds(5))
         await isQuiet(fixture)
         #expect(await fixture.hub.counts.timeouts == 1)
     }
@@ -78,7 +78,7 @@ import Testing
         let start = ContinuousClock.now
         call.cancel()
         #expect(await waiting.cancelled.wait())
-        #expect(ContinuousClock.now - start < .milliseconds(200))
+        #expect(ContinuousClock.now - start < .seconds(5))
         await isQuiet(fixture)
         #expect(await fixture.hub.counts.cancelled == 1)
     }
@@ -94,7 +94,7 @@ import Testing
         await client.close()
         let result = try await answer
         #expect(result.isError && result.text.contains("lost its connection"))
-        #expect(ContinuousClock.now - start < .milliseconds(200))
+        #expect(ContinuousClock.now - start < .seconds(5))
         await isQuiet(fixture)
         // It comes back: what may have been done is not done again.
         try await fixture.attach(try waiting.provider(), "one")

@@ -25,7 +25,7 @@ final class Gate: Sendable {
 
     /// True when the gate opened; false when the waiting task was cancelled, or after `seconds`.
     @discardableResult
-    func wait(seconds: Int = 20) async -> Bool {
+    func wait(seconds: Int = 60) async -> Bool {
         let number = state.withLock { state in
             state.next += 1
             return state.next
