@@ -11,12 +11,11 @@ extension ClientToolHub {
     ///   minute, 64 clients in the channel or 64 tools; `MCPError` and `ClientError` when the tools cannot be
     ///   listed.
     public func attach(_ client: MCPClient, channel: String, clientID: String) async throws {
-        guard let channel = ChannelName(channel)?.text, ChannelName(clientID) != nil else {
-            throw RegistrationError(
-                "names of channels and clients have 1 to 128 bytes, without control characters and slashes")
-        }
-        _ = try servers.server(for: channel)
         try admit(clientID, in: channel)
+        try await attachAdmitted(client, channel: channel, clientID: clientID)
+    }
+
+    private func attachAdmitted(_ client: MCPClient, channel: String, clientID: String) async throws {
         let link = ProviderLink(client: client)
         let serial = nextSerial()
         // First, so that no change falls between.
@@ -40,9 +39,16 @@ extension ClientToolHub {
     /// is let go.
     func attach(over transport: any ClientTransport, channel: String, clientID: String) async {
         do {
+            do {
+                // Before anything is asked: one that only connects counts as well.
+                try admit(clientID, in: channel)
+            } catch {
+                transport.shutDown()
+                throw error
+            }
             let client = try await MCPClient.connect(over: transport, options: ProviderLink.options)
             do {
-                try await attach(client, channel: channel, clientID: clientID)
+                try await attachAdmitted(client, channel: channel, clientID: clientID)
             } catch {
                 await client.close()
                 throw error
@@ -65,8 +71,13 @@ extension ClientToolHub {
         return true
     }
 
-    /// Counts a registration against the limits.
-    func admit(_ client: String, in name: String) throws(RegistrationError) {
+    /// Checks the names, and counts a registration against the limits; the façade's clients have no name.
+    func admit(_ client: String, in name: String) throws {
+        guard ChannelName(name) != nil, client.isEmpty || ChannelName(client) != nil else {
+            throw RegistrationError(
+                "names of channels and clients have 1 to 128 bytes, without control characters and slashes")
+        }
+        _ = try servers.server(for: name)
         var channel = channels[name] ?? ClientToolChannel()
         let isAdmitted = channel.admitRegistration(at: clock.now)
         let isKnown = channel.registrations[client] != nil
@@ -148,7 +159,6 @@ extension ClientToolHub {
     /// Puts a registration of the façade in the place of the former one; an empty one clears the channel.
     func register(_ registration: FacadeRegistration) throws {
         let name = registration.channel
-        _ = try servers.server(for: name)
         try admit("", in: name)
         var channel = channels[name] ?? ClientToolChannel()
         let before = channel.registrations[""]
