@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import MCPCore
@@ -15,6 +16,28 @@ import Testing
         let (events, error) = await HarnessFixture.events(harness)
         #expect(error == nil)
         return events.map(\.word)
+    }
+
+    // H23: beside a host tool, and the user is told where it comes from.
+    @Test func aToolOfAnAppIsCalledLikeAnyOther() async throws {
+        let fixture = HubFixture()
+        try await fixture.attach(try HubFixture.provider([HubFixture.tool("greetUser")]), "phone")
+        let asked = Mutex<[String]>([])
+        let source = ClientToolSource(fixture.hub, channel: "a")
+        let harness = try ToolHarness(
+            name: "x", summary: "",
+            model: ScriptedModel(
+                .calls(("greetUser", "{}"), ("lookup_item", HarnessFixture.askFor)), .text("done")),
+            sources: [HostToolSource([HarnessFixture().lookup()]), source],
+            approvals: { request in
+                asked.withLock { $0.append("\(request.sourceName)/\(request.tool.name)") }
+                return .approved()
+            })
+        let reply = try await harness.send("go")
+        #expect(reply.calls.map(\.status) == [.completed, .completed])
+        #expect(reply.calls.map(\.output.text) == ["greetUser", "A-1: 12 in stock"])
+        #expect(reply.calls.map(\.invocation.source) == [source.id, "host"])
+        #expect(asked.withLock { $0 } == ["\(source.displayName)/greetUser"])
     }
 
     // C04
