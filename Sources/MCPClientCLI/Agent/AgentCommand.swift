@@ -30,7 +30,7 @@ struct AgentCommand {
         case nil:
             throw .usage(
                 "agent needs a model",
-                hint: "--model openai:http://localhost:11434/v1,NAME or --model-command")
+                hint: "--model openai:http://localhost:11434/v1,NAME, --model script:FILE or --model-command")
         case .script(let path): return try ModelScript.read(path)
         case .program(let words): return CommandModel(words.first ?? "", Array(words.dropFirst()))
         case .chatCompletions(let url, let name):

@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 
 /// `provide`: offers tools in a channel of a daemon, until it is stopped.
 struct ProvideCommand {
@@ -34,12 +35,17 @@ struct ProvideCommand {
         if let file { _ = try input.file(file) }
         let console = console
         let channel = options.channel
+        // Said once: the attempts go on.
+        let isHinted = Atomic<Bool>(false)
         let tell: @Sendable (ClientToolProvider.Event) -> Void = { event in
             switch event {
             case .connected: console.note("offering tools in \(inlineText(channel)) of \(address)")
             case .disconnected(let error, let pause):
                 console.note(
                     "\(inlineText(error.message)); trying again in \(pause.formatted)")
+                if error.kind == .cannotConnect, !isHinted.exchange(true, ordering: .relaxed) {
+                    console.note("hint: is the daemon running, and was it started with --client-tools?")
+                }
             }
         }
         switch (invocation.program, options.demoTools.isEmpty) {
