@@ -17,6 +17,7 @@ declare -A uses=(
     [Transport]="Server Client Auth HTTP Events TLS"
     [ClientTools]="Tools Transport"
     [Harness]="Tools Transport"
+    [Apps]="Harness"
 )
 
 closure() { # FOLDER: the folder and everything below it

@@ -32,7 +32,7 @@ struct ToolCatalog: Sendable {
                 warnings.append("\(source.displayName) did not tell its tools: \(error)")
                 continue
             }
-            for tool in tools where Self.isForModels(tool) { add(tool, source, policies) }
+            for tool in tools where tool.visibility.contains(.model) { add(tool, source, policies) }
         }
     }
 
@@ -65,11 +65,5 @@ struct ToolCatalog: Sendable {
         let entry = Entry(tool: tool, source: source, name: name, policy: policy, input: input)
         entries.append(entry)
         byName[name] = entry
-    }
-
-    /// Tools that are for views alone are not shown to models (`_meta.ui.visibility`).
-    private static func isForModels(_ tool: Tool) -> Bool {
-        guard let visibility = tool.meta?["ui"]?["visibility"]?.arrayValue else { return true }
-        return visibility.contains("model")
     }
 }

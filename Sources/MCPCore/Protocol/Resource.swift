@@ -47,7 +47,7 @@ public struct Resource: RevisionedWireType {
         size = try members.optionalInt("size")
         annotations = try members.optional("annotations")
         icons = try members.array("icons")
-        meta = try members.optionalObject("_meta")
+        meta = try members.optionalObject("_meta") ?? members.misspelledMeta
     }
 
     func write(to writer: inout JSONWriter, for revision: Revision) {

@@ -46,7 +46,7 @@ public struct ResourceContents: RevisionedWireType {
         mimeType = try members.optionalString("mimeType")
         text = try members.optionalString("text")
         blob = try members.optionalString("blob")
-        meta = try members.optionalObject("_meta")
+        meta = try members.optionalObject("_meta") ?? members.misspelledMeta
     }
 
     func write(to writer: inout JSONWriter, for revision: Revision) {

@@ -88,6 +88,13 @@ struct MemberReader {
         return object
     }
 
+    /// `_meta` as some servers spell it, for user interfaces alone (MCP Apps 2026-01-26 "UI Resource
+    /// Format").
+    var misspelledMeta: JSONObject? {
+        guard let meta = object["meta"]?.objectValue, meta["ui"]?.objectValue != nil else { return nil }
+        return meta
+    }
+
     func strings(_ key: String) throws(JSONError) -> [String] {
         guard let value = self[key] else { return [] }
         guard case .array(let items) = value else { throw mismatch(key, "an array of strings") }
