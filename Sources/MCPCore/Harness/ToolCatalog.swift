@@ -21,7 +21,15 @@ struct ToolCatalog: Sendable {
     /// Sources that could not tell their tools, in words.
     private(set) var warnings: [String] = []
 
-    /// Asks all sources. One that fails is left out, and said so: the others go on.
+    /// No tools.
+    init() {}
+
+    /// The tools of one source for everybody: those that are for views alone too.
+    init(tools: [Tool], of source: any ToolSource, _ policies: PolicyTable) {
+        for tool in tools { add(tool, source, policies) }
+    }
+
+    /// What models are offered: asks all sources. One that fails is left out, and said so: the others go on.
     init(_ sources: [any ToolSource], _ policies: PolicyTable) async throws {
         for source in sources {
             let tools: [Tool]

@@ -15,7 +15,7 @@ public actor ToolHarness {
     public nonisolated let name: String
     private let system: String
     private let model: any LanguageModel
-    private let sources: [any ToolSource]
+    private var sources: [any ToolSource]
     private let policies: PolicyTable
     private let desk: ApprovalDesk
     private let limits: HarnessLimits
@@ -35,8 +35,7 @@ public actor ToolHarness {
         model: any LanguageModel, sources: [any ToolSource], policies: PolicyTable = .init(),
         limits: HarnessLimits = .init(), options: HarnessOptions = .init(), approvals: ApprovalHandler? = nil
     ) throws(HarnessError) {
-        var ids: Set<ToolSourceID> = []
-        for source in sources where !ids.insert(source.id).inserted { throw .duplicateSource(source.id.name) }
+        try Self.checkNames(sources)
         self.name = name
         self.model = model
         self.sources = sources
@@ -45,6 +44,18 @@ public actor ToolHarness {
         self.options = options
         desk = ApprovalDesk(approvals, options.decisions, timeout: limits.approvalTimeout)
         system = Self.preamble(name, summary, instructions ?? Self.caution, capabilities)
+    }
+
+    private static func checkNames(_ sources: [any ToolSource]) throws(HarnessError) {
+        var ids: Set<ToolSourceID> = []
+        for source in sources where !ids.insert(source.id).inserted { throw .duplicateSource(source.id.name) }
+    }
+
+    /// Takes other sources from the next message, or call, on.
+    /// - Throws: `HarnessError.duplicateSource`; then those of before stay.
+    public func use(_ sources: [any ToolSource]) throws(HarnessError) {
+        try Self.checkNames(sources)
+        self.sources = sources
     }
 
     // MARK: Conversation

@@ -83,6 +83,17 @@ import Testing
         await client.close()
     }
 
+    @Test func sourcesAreReplacedBetweenMessages() async throws {
+        let model = ScriptedModel(.text("done"))
+        let one = try HostToolSource([fixture.lookup()], id: "one")
+        let harness = try ToolHarness(name: "x", summary: "", model: model, sources: [one])
+        await #expect(throws: HarnessError.duplicateSource("one")) { try await harness.use([one, one]) }
+        _ = try await harness.send("first")
+        try await harness.use([])
+        _ = try await harness.send("second")
+        #expect(model.requests.map { $0.tools.map(\.name) } == [["lookup_item"], []])
+    }
+
     @Test func progressIsTold() async throws {
         let server = MCPServer("p", version: "1")
         try server.register(Tool("work")) { _, context in
