@@ -1,0 +1,126 @@
+/// A server, its connection and its tools.
+struct ServerRecord {
+    var server: HostedServer
+    let connection: ServerConnection
+    /// For the calls of users and views, whose ids are the host's.
+    let source: HostedServerSource
+    /// For the harness, in whose calls the ids are the model's.
+    let modelSource: HostedServerSource
+    var tools: [Tool] = []
+    /// All tools under the policies, those for views too.
+    var catalog = ToolCatalog()
+    /// The entries of `resources/list` by address, read when the first view needs one.
+    var listed: [String: Resource]?
+}
+
+extension AppHost {
+    /// Adds a server, and connects in the background: how that goes is told by events. A server that is lost
+    /// is tried again, with a pause that grows, until it is removed.
+    ///
+    /// - Parameters:
+    ///   - name: what a person reads until the server tells its own.
+    /// - Returns: the server's id.
+    /// - Throws: `AppHostError.tooManyServers`.
+    @discardableResult
+    public func addServer(_ target: ClientTarget, name: String) async throws(AppHostError) -> String {
+        guard servers.count < Self.maxServers else { throw .tooManyServers }
+        let id = nextID("s")
+        let connection = ServerConnection(
+            target, clientOptions(for: id), firstPause: options.reconnectPause
+        ) { [weak self] change in await self?.take(change, from: id) }
+        let source = HostedServerSource(
+            id: ToolSourceID(id), displayName: name, connection: connection,
+            onBegin: { [weak self] in await self?.callBegins($0.callID) },
+            onEnd: { [weak self] in await self?.callEnds($0.callID, with: $1) })
+        let modelSource = HostedServerSource(
+            id: ToolSourceID(id), displayName: name, connection: connection,
+            onBegin: { [weak self] in await self?.modelCallBegins($0) },
+            onEnd: { [weak self] in await self?.modelCallEnds($0, with: $1) })
+        let server = HostedServer(id: id, name: name, target: target.description)
+        servers.append(
+            ServerRecord(server: server, connection: connection, source: source, modelSource: modelSource))
+        emit(.server(server))
+        await connection.start()
+        return id
+    }
+
+    /// Removes a server: its views are closed, its calls cancelled.
+    public func removeServer(_ id: String) async {
+        guard let index = servers.firstIndex(where: { $0.server.id == id }) else { return }
+        let record = servers.remove(at: index)
+        for view in viewOrder where views[view]?.view.server == id { removeView(view) }
+        for call in calls.values where call.call.source == id { call.cancel?() }
+        emit(.serverRemoved(server: id))
+        await record.connection.stop()
+    }
+
+    /// Connects anew, at once.
+    public func reconnect(_ id: String) async throws(AppHostError) {
+        guard let record = record(ofServer: id) else { throw .unknownServer(id) }
+        await record.connection.reconnect()
+    }
+
+    func record(ofServer id: String) -> ServerRecord? { servers.first { $0.server.id == id } }
+
+    private func clientOptions(for id: String) -> ClientOptions {
+        var client = options.client
+        client.extensions[UIExtension.identifier] = .object(UIExtension.clientCapability)
+        client.followsTasks = true
+        client.timeout = options.timeout
+        client.onElicit = { [weak self] in
+            await self?.elicit($0, from: id) ?? ElicitResult(.cancel)
+        }
+        client.supportsElicitationURL = true
+        if options.model != nil {
+            client.onSample = { [weak self] request in
+                guard let self else { throw CancellationError() }
+                return try await self.sample(request, server: id, view: nil)
+            }
+        }
+        client.onLog = { [weak self] message in
+            Task { await self?.serverLogged(message, id) }
+        }
+        client.onServerStderr = { [weak self] line in
+            Task { await self?.serverWrote(line, id) }
+        }
+        return client
+    }
+
+    private func serverLogged(_ message: LogMessage, _ id: String) {
+        guard let name = record(ofServer: id)?.server.name else { return }
+        emit(.log(HostLogLine(name, message.level, message.data)))
+    }
+
+    private func serverWrote(_ line: String, _ id: String) {
+        guard let name = record(ofServer: id)?.server.name else { return }
+        log(name, .info, line)
+    }
+
+    private func take(_ change: ServerConnection.Change, from id: String) async {
+        guard let index = servers.firstIndex(where: { $0.server.id == id }) else { return }
+        switch change {
+        case .state(let state):
+            guard servers[index].server.state != state else { return }
+            servers[index].server.state = state
+            if case .lost(let reason) = state { log(servers[index].server.name, .warning, reason) }
+        case .opened(let version, let info, let capabilities):
+            servers[index].server.version = version
+            servers[index].server.info = info
+            servers[index].server.capabilities = capabilities
+            servers[index].listed = nil
+        case .tools(let tools):
+            servers[index].server.toolCount = tools.count
+            servers[index].tools = tools
+            servers[index].catalog = ToolCatalog(
+                tools: tools, of: servers[index].source, options.policies)
+            emit(.tools(server: id, tools))
+        case .listChanged(let list):
+            if list == .resources { servers[index].listed = nil }
+            for view in viewOrder where views[view]?.view.server == id {
+                update(view) { $0.serverListChanged(list) }
+            }
+            return
+        }
+        emit(.server(servers[index].server))
+    }
+}

@@ -1,0 +1,122 @@
+/// A host of MCP Apps: servers, calls of their tools, the views of those calls, the questions to the user,
+/// and a conversation with a model, for any front end (MCP Apps 2026-01-26).
+///
+/// ```swift
+/// let host = AppHost()
+/// let events = await host.events()
+/// let server = try await host.addServer(.http("http://127.0.0.1:3001/mcp"), name: "clock")
+/// try await host.call(server, "clock", [:])
+/// for await event in events { show(event) }
+/// ```
+/// All that is decided is decided here; a front end shows the events, hands the messages of its frames to
+/// `receive` and the user's answers to `answer`. Views are told only what the protocol tells them, and reach
+/// only the server they came from.
+public actor AppHost {
+    /// The size of one message of a view: 1 MiB. A longer one is dropped, and the log says so.
+    public static let maxMessageBytes = 1 << 20
+    /// The size of all files of one download: 16 MiB. More is refused.
+    public static let maxDownloadBytes = 16 << 20
+    /// Servers of one host.
+    static let maxServers = 32
+    /// Calls that can be repeated, and are shown after a reload.
+    static let maxCalls = 200
+    /// Entries of the history that are kept.
+    static let maxHistory = 1_000
+    /// Pieces of the conversation that are shown after a reload.
+    static let maxConversation = 500
+
+    let options: AppHostOptions
+    var servers: [ServerRecord] = []
+    var calls: [String: CallRecord] = [:]
+    /// The ids of the calls in order.
+    var callOrder: [String] = []
+    var views: [String: ViewRecord] = [:]
+    var viewOrder: [String] = []
+    var questions: [String: QuestionRecord] = [:]
+    var questionOrder: [String] = []
+    var pastCalls: [HistoryEntry]
+    var conversation: [ConversationItem] = []
+    var talk = Talk()
+    var page = PageContext()
+    let decisions = RememberedDecisions()
+    private(set) lazy var desk = ApprovalDesk(
+        { [weak self] in await self?.approveCall($0) ?? .denied() }, decisions, timeout: nil)
+    private var lastID = 0
+    private var listeners: [Int: AsyncStream<HostEvent>.Continuation] = [:]
+    private var isClosed = false
+
+    /// A host without servers.
+    public init(_ options: AppHostOptions = AppHostOptions()) {
+        self.options = options
+        pastCalls = options.history.suffix(Self.maxHistory)
+    }
+
+    func nextID(_ prefix: String) -> String {
+        lastID += 1
+        return "\(prefix)\(lastID)"
+    }
+
+    // MARK: Events
+
+    /// What happens from now on, until the host is closed or the reader stops. Begin with `snapshot`.
+    public func events() -> AsyncStream<HostEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self)
+        guard !isClosed else {
+            continuation.finish()
+            return stream
+        }
+        lastID += 1
+        let id = lastID
+        listeners[id] = continuation
+        continuation.onTermination = { [weak self] _ in Task { await self?.stopListening(id) } }
+        return stream
+    }
+
+    /// The events from now on, and those that bring a front end there: no event stands in both or in neither.
+    public func eventsWithSnapshot() -> (snapshot: [HostEvent], events: AsyncStream<HostEvent>) {
+        (snapshot(), events())
+    }
+
+    private func stopListening(_ id: Int) { listeners[id] = nil }
+
+    func emit(_ event: HostEvent) {
+        for listener in listeners.values { listener.yield(event) }
+    }
+
+    func log(_ source: String, _ level: LoggingLevel, _ text: String) {
+        emit(.log(HostLogLine(source, level, .string(text))))
+    }
+
+    /// The events that build everything up from nothing: for a page that was loaded again. Its frames are
+    /// empty, and each view begins anew when its frame says that it is there.
+    public func snapshot() -> [HostEvent] {
+        var events: [HostEvent] = []
+        for record in servers {
+            events.append(.server(record.server))
+            events.append(.tools(server: record.server.id, record.tools))
+        }
+        events += pastCalls.map(HostEvent.history)
+        events += callOrder.compactMap { calls[$0].map { .call($0.call) } }
+        for record in viewOrder.compactMap({ views[$0] }) {
+            events.append(.viewOpened(record.view))
+            if let problem = record.problem { events.append(.viewProblem(view: record.view.id, problem)) }
+            if !record.tools.isEmpty { events.append(.viewTools(view: record.view.id, record.tools)) }
+        }
+        events += conversation.map(HostEvent.conversation)
+        events += questionOrder.compactMap { questions[$0].map { .question($0.question) } }
+        return events
+    }
+
+    /// Ends everything: calls are cancelled, questions left, views closed, servers let go.
+    public func close() async {
+        isClosed = true
+        talk.task?.cancel()
+        for record in calls.values { record.cancel?() }
+        for id in questionOrder { closeQuestion(id, .cancel) }
+        for id in viewOrder { removeView(id) }
+        for record in servers { await record.connection.stop() }
+        servers = []
+        for listener in listeners.values { listener.finish() }
+        listeners = [:]
+    }
+}
