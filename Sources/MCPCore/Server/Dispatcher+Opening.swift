@@ -63,8 +63,12 @@ extension Dispatcher {
         }
         // Any handler may log (LOG-01).
         writer.emptyObject("logging")
-        if tasks != nil, revision.has(.extensions) {
-            writer.member("extensions", .object([TaskOptions.identifier: [:]]))
+        let extensions = DeclaredExtension.all.filter {
+            revision.has($0.needs) && $0.isOffered(self, registry)
+        }
+        if !extensions.isEmpty {
+            let members = extensions.map { (key: $0.identifier, value: [:] as JSONValue) }
+            writer.member("extensions", JSONObject(members))
         }
         writer.endObject()
     }

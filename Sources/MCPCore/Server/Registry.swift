@@ -36,6 +36,8 @@ final class Registry: Sendable {
     }
 
     let contents: Draft
+    /// Whether there is a view, or a tool that points to one: servers declare it (MCP Apps).
+    let offersUI: Bool
     private let toolNames: NameTable
     private let resourceURIs: NameTable
     private let promptNames: NameTable
@@ -44,6 +46,9 @@ final class Registry: Sendable {
 
     init(_ draft: Draft) {
         contents = draft
+        offersUI =
+            draft.resources.contains { $0.resource.mimeType.map(UIExtension.isViewType) ?? false }
+            || draft.tools.contains { $0.tool.meta?["ui"]?["resourceUri"] != nil }
         toolNames = NameTable(draft.tools.map(\.tool.name))
         resourceURIs = NameTable(draft.resources.map(\.resource.uri))
         promptNames = NameTable(draft.prompts.map(\.prompt.name))

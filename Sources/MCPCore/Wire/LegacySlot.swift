@@ -26,6 +26,8 @@ struct ClientAbilities: OptionSet, Sendable, Hashable {
     static let samplingContext = ClientAbilities(rawValue: 1 << 3)
     static let elicitation = ClientAbilities(rawValue: 1 << 4)
     static let elicitationURL = ClientAbilities(rawValue: 1 << 5)
+    /// Views (MCP Apps): an extension can be declared in any revision.
+    static let ui = ClientAbilities(rawValue: 1 << 6)
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -46,6 +48,11 @@ struct ClientAbilities: OptionSet, Sendable, Hashable {
             // `{}` means form (ELIC-01).
             if !url || elicitation["form"] != nil { insert(.elicitation) }
         }
+        if let settings = capabilities["extensions"]?[UIExtension.identifier]?.value,
+            ClientCapabilities(extensions: [UIExtension.identifier: settings]).hasUI
+        {
+            insert(.ui)
+        }
     }
 
     /// The same, in the words of the newest revision.
@@ -63,6 +70,9 @@ struct ClientAbilities: OptionSet, Sendable, Hashable {
             if contains(.elicitation) { elicitation["form"] = [:] }
             if contains(.elicitationURL) { elicitation["url"] = [:] }
             json["elicitation"] = .object(elicitation)
+        }
+        if contains(.ui) {
+            json["extensions"] = [UIExtension.identifier: .object(UIExtension.clientCapability)]
         }
         return (try? ClientCapabilities(json: .object(json))) ?? ClientCapabilities()
     }

@@ -11,7 +11,8 @@ enum HelpText {
           -c, --config FILE    the configuration (JSON with comments); default: the first of
                                $XDG_CONFIG_HOME/mcp-server/mcp.jsonc (~/.config/mcp-server/mcp.jsonc)
                                and /etc/mcp-server/mcp.jsonc
-          --demo               no configuration: echo, add, now, slow, some resources, a prompt
+          --demo               no configuration: echo, add, now, slow, a clock with a view, some
+                               resources, a prompt
           --stdio              serve standard input and output; this is the default without
                                arguments when standard input is a pipe or a socket
           --listen ADDR        HOST:PORT, [IPV6]:PORT or unix:///PATH?mode=0660&group=NAME; repeatable;

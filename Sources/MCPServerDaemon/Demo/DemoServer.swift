@@ -6,10 +6,11 @@ enum DemoServer {
         try registerTools(on: server)
         try registerResources(on: server)
         try registerPrompts(on: server)
+        try DemoViews.register(on: server)
     }
 
     /// The counts for the banner.
-    static let contents = ServedContents(tools: 4, resources: 2, prompts: 1)
+    static let contents = ServedContents(tools: 10, resources: 5, prompts: 1)
 
     private static func registerTools(on server: MCPServer) throws(RegistrationError) {
         // The form without a task and without a copy of the text: what benchmarks measure.

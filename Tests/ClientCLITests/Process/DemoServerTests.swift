@@ -18,17 +18,29 @@ struct DemoServerTests {
         #expect(outcome.code == 0)
         #expect(
             outcome.stdout == """
-                echo(text: string)             read-only
+                echo(text: string)                                                read-only
                     Returns the text.
-                now()                          read-only
+                now()                                                             read-only
                     The current time in UTC.
-                add(a: number, b: number)      read-only
+                add(a: number, b: number)                                         read-only
                     Adds two numbers.
-                slow(seconds: number 0…3600)   read-only
+                slow(seconds: number 0…3600)                                      read-only
                     Waits, reports progress ten times a second, and can be cancelled.
+                clock(label?: string)                                             read-only
+                    Shows the server's clock.
+                clock_tick()                                                      read-only
+                    The time, for the clock.
+                run_conformance(origin?: string, seconds?: number 0…60)           read-only
+                    Checks the host of views, with an origin that is declared.
+                run_conformance_default(origin?: string, seconds?: number 0…60)   read-only
+                    Checks the host of views, with nothing declared.
+                conformance_probe()                                               read-only
+                    Returns its arguments, to a view.
+                model_only_probe()                                                read-only
+                    A tool that no view may call.
 
                 """)
-        #expect(outcome.stderr.hasPrefix("4 tools · "))
+        #expect(outcome.stderr.hasPrefix("10 tools · "))
     }
 
     @Test(arguments: [nil, "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])

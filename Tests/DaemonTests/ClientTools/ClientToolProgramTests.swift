@@ -80,7 +80,11 @@ import Glibc
         try await client.listTools().map(\.name).sorted()
     }
 
-    private static let demo = ["add", "echo", "now", "slow"]
+    private static let demo = [
+        "add", "clock", "clock_tick", "conformance_probe", "echo", "model_only_probe", "now",
+        "run_conformance",
+        "run_conformance_default", "slow",
+    ]
 
     // MARK: HTTP
 

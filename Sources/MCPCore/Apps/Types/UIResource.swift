@@ -38,7 +38,7 @@ public struct UIResource: Sendable, Hashable {
         guard let contents = result.first(where: { $0.uri == uri }) ?? result.first else {
             throw .noContents(uri)
         }
-        guard let type = contents.mimeType, isViewType(type) else {
+        guard let type = contents.mimeType, UIExtension.isViewType(type) else {
             throw .wrongType(contents.mimeType, uri: uri)
         }
         // Base64 is a third longer: what is far too long is not decoded first.
@@ -59,15 +59,5 @@ public struct UIResource: Sendable, Hashable {
     static func isViewURI(_ uri: String) -> Bool {
         uri.hasPrefix("ui://") && uri.utf8.count > 5 && uri.utf8.count <= 2_048
             && uri.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
-    }
-
-    /// Whether a media type is that of views: names in any case, spaces around the semicolon (RFC 9110
-    /// 8.3.1).
-    static func isViewType(_ type: String) -> Bool {
-        let parts = type.lowercased().split(separator: ";").map { part in
-            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-        }
-        guard parts.first == "text/html" else { return false }
-        return parts.dropFirst().contains { $0 == "profile=mcp-app" || $0 == "profile=\"mcp-app\"" }
     }
 }

@@ -1,0 +1,48 @@
+/// A page that checks its host (MCP Apps 2026-01-26). It works without a network.
+///
+/// Each requirement that a view can observe is a row with `data-id` and `data-state`: `pending`, `pass`,
+/// `fail` or
+/// `skip`. `#summary` has the state `running` and then `done`. What needs the user's consent is behind
+/// buttons.
+enum ConformanceView {
+    /// Declares an origin for `connect-src`.
+    static let uri = "ui://demo/conformance"
+    /// The same page without metadata: nothing may be reached.
+    static let defaultURI = "ui://demo/conformance/default"
+    /// Any port of this machine: a second local server is the positive control, everything else the negative.
+    static let declared = "http://127.0.0.1:*"
+
+    static let html = """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <title>Conformance</title>
+        <style>
+        \(DemoViewScript.style)
+        ul { list-style: none; padding: 0; margin: 0.75rem 0; }
+        li { display: flex; gap: 0.5rem; padding: 0.15rem 0; }
+        li::before { flex: 0 0 3.2rem; font-weight: 600; content: attr(data-state); }
+        li[data-state=pass]::before { color: var(--color-text-success, light-dark(#060, #8d8)); }
+        li[data-state=fail]::before { color: var(--color-text-danger, light-dark(#a00, #f99)); }
+        li span { color: var(--color-text-secondary, light-dark(#555, #bbb)); overflow-wrap: anywhere; }
+        </style>
+        </head>
+        <body>
+        <p id="summary" data-state="running" role="status">Running…</p>
+        <p>
+        <button id="open-link">Open a link</button>
+        <button id="message">Say something</button>
+        <button id="context">Tell the model</button>
+        <button id="download">Save a file</button>
+        <button id="teardown">Close me</button>
+        </p>
+        <ul id="rows"></ul>
+        <script>
+        \(DemoViewScript.text)
+        \(ConformanceScript.text)
+        </script>
+        </body>
+        </html>
+        """
+}
