@@ -47,6 +47,8 @@ let package = Package(
         .executableTarget(
             name: "example-client-tools", dependencies: ["MCPCore"], path: "Examples/ClientTools"),
         .executableTarget(name: "example-tool-hub", dependencies: ["MCPCore"], path: "Examples/ToolHub"),
+        .executableTarget(name: "example-dice", dependencies: ["MCPCore"], path: "Examples/Dice"),
+        .executableTarget(name: "example-view-host", dependencies: ["MCPCore"], path: "Examples/ViewHost"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront"], swiftSettings: settings),
@@ -70,7 +72,8 @@ let package = Package(
                 "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
                 "example-client",
                 "example-behind-own-http", "example-forecast", "example-reports", "example-asking",
-                "example-inventory", "example-client-tools", "example-tool-hub",
+                "example-inventory", "example-client-tools", "example-tool-hub", "example-dice",
+                "example-view-host",
             ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

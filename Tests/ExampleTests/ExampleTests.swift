@@ -54,6 +54,25 @@ import Testing
         await daemon.stop()
     }
 
+    // A15 A18
+    @Test func dice() async throws {
+        let outcome = try await ExampleProgram.run(
+            "example-view-host", [ExampleProgram.path("example-dice")])
+        #expect(outcome.code == 0)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        #expect(lines.contains { $0.hasPrefix("frame: ui://dice/table under default-src 'none';") })
+        #expect(lines.contains { $0.hasPrefix("frame: a document of ") })
+        #expect(lines.contains(#"frame: ui/notifications/tool-input {"arguments":{}}"#))
+        #expect(lines.contains { $0.contains("The user sees the die: ") && $0.contains(#""pips":"#) })
+        #expect(lines.contains("call: roll completed"))
+        // A client without views reads the text.
+        let text = try await ExampleProgram.run(
+            "example-dice", input: Self.line(1, "tools/call", #""name":"roll""#))
+        #expect(
+            try Self.messages(text.output)[0]["result"]?["content"]?[0]?["text"]?.stringValue?.hasPrefix(
+                "The die shows ") == true)
+    }
+
     @Test func minimalClient() async throws {
         let outcome = try await ExampleProgram.run(
             "example-minimal-client", [ExampleProgram.path("example-minimal-server")])

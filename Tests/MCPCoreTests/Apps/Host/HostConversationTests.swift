@@ -147,7 +147,7 @@ import Testing
         await fixture.close()
     }
 
-    // A42
+    // A42 H23
     @Test func theToolsOfAViewJoinTheConversationWhileItIsOpen() async throws {
         let model = ScriptedModel(.calls(("pick", #"{"n":2}"#)), .text("picked"), .text("gone"))
         var options = HostFixture.options(nil, model: model)
