@@ -13,8 +13,8 @@ enum HelpText {
                                and /etc/mcp-server/mcp.jsonc
           --demo               no configuration: echo, add, now, slow, a clock with a view, some
                                resources, a prompt
-          --stdio              serve standard input and output; this is the default without
-                               arguments when standard input is a pipe or a socket
+          --stdio              serve standard input and output; this is the default without -c
+                               and --listen when standard input is a pipe or a socket
           --listen ADDR        HOST:PORT, [IPV6]:PORT or unix:///PATH?mode=0660&group=NAME; repeatable;
                                default: unix://$XDG_RUNTIME_DIR/mcp.sock and 127.0.0.1:8808
           --set PATH=VALUE     replace one value of the configuration: --set limits.body=64MiB

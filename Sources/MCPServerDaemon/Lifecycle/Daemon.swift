@@ -210,6 +210,6 @@ private final class Lifelong: Sendable {
 }
 
 extension RunOptions {
-    /// Nothing says what to serve or where.
-    fileprivate var namesNothing: Bool { file == nil && !isDemo && listen.isEmpty }
+    /// Neither a file nor an address: what starts the program decides by what it gives as input.
+    fileprivate var namesNothing: Bool { file == nil && listen.isEmpty }
 }

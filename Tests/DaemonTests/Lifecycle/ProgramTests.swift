@@ -104,6 +104,14 @@ import Glibc
         #expect(outcome.output == "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n")
     }
 
+    // A host starts `mcp-server --demo` as it is shown everywhere.
+    @Test func theDemoServesAPipe() async throws {
+        let outcome = try await run("--demo", input: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+        #expect(outcome.status == .exited(0))
+        #expect(outcome.output == "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n")
+        #expect(outcome.errors.last?.hasPrefix("serving    stdio     ready in ") == true)
+    }
+
     // Fault row 95, and the life of a listening server.
     @Test func listensOnceAndEndsOnSIGTERM() async throws {
         let directory = try TemporaryDirectory()
