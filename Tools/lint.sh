@@ -28,8 +28,9 @@ awk 'FNR == 1 { start = 0 }
 while IFS= read -r hit; do complain "longer than 110 columns: $hit"; done < <(
     LC_ALL=C.UTF-8 grep -nE '^.{111,}' "${sources[@]}" | grep -vE '"""|https?://' | cut -d: -f1,2 || true)
 
-# Imports: the library and the programs stand on the standard library, Dispatch and the C library alone.
-allowed='^(public |package |internal |@preconcurrency )*import (Dispatch|Synchronization|Glibc|Musl|Darwin|CMCPSystem|MCPCore)$'
+# Imports: the library and the programs stand on the standard library, Dispatch and the C library alone; WebKit
+# is there for a view in a window of its own, where the system has it.
+allowed='^(public |package |internal |@preconcurrency )*import (Dispatch|Synchronization|Glibc|Musl|Darwin|WebKit|CMCPSystem|MCPCore)$'
 for file in "${sources[@]}"; do
     while IFS= read -r line; do
         [[ $line =~ $allowed ]] || complain "$file: forbidden: $line"

@@ -13,7 +13,8 @@ extension ClientOptions {
 }
 
 extension ClientCapabilities {
-    /// The capabilities in the words of a handshake revision: only what it knows (Table 3).
+    /// The capabilities in the words of a handshake revision: only what it knows (Table 3), and extensions
+    /// that do not depend on the revision. Tasks do (TASK-25); views do not.
     func json(for revision: Revision) -> JSONValue {
         if revision.isModern { return json }
         var object = JSONObject()
@@ -24,6 +25,8 @@ extension ClientCapabilities {
         if revision.has(.elicitation), hasElicitation || hasElicitationURL {
             object["elicitation"] = revision.has(.elicitationModes) ? json["elicitation"] : [:]
         }
+        let others = extensions.filter { $0.key != ClientOptions.tasksExtension }
+        if !others.isEmpty { object["extensions"] = .object(JSONObject(others)) }
         return .object(object)
     }
 }

@@ -92,10 +92,6 @@ extension Requirements {
         TASKL-06: Tasks of 2025-11-25 are experimental and optional; there are no messages that belong to one.
         TASKL-07: Tasks of 2025-11-25 are experimental and optional; the server creates none.
         TASKL-08: Tasks of 2025-11-25 are experimental and optional; the server announces and lists none.
-        EXT-01: MCP Apps is an optional extension that is not declared here.
-        EXT-02: MCP Apps is an optional extension that is not declared here; `_meta` is passed on as it is.
-        EXT-03: MCP Apps is an optional extension that is not declared here; nothing here hosts apps.
-        EXT-04: MCP Apps is an optional extension that is not declared here; nothing here hosts apps.
         EXT-06: Skills is an optional extension that is not declared here.
         EXT-07: Skills is an optional extension that is not declared here.
         EXT-08: Skills is an optional extension that is not declared here.

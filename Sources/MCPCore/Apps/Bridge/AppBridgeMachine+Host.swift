@@ -165,6 +165,11 @@ extension AppBridgeMachine {
         }
     }
 
+    /// The frame is gone: everything that is open ends.
+    public mutating func abandon() -> [Effect] {
+        state == .closed ? [] : close("The view is gone.")
+    }
+
     mutating func close(_ reason: String) -> [Effect] {
         state = .closed
         return letGo(reason) + [.close]

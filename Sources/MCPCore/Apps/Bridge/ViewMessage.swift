@@ -56,9 +56,9 @@ enum ViewMessage {
 
     private static func id(_ json: JSONValue) -> JSONValue? {
         switch json {
-        case .string(let text): text.utf8.count <= maxIDBytes ? json : nil
-        case .number(let number): number.text.utf8.count <= maxIDBytes && number.int64 != nil ? json : nil
-        default: nil
+        case .string(let text): text.utf8.count <= maxIDBytes ? json : .none
+        case .number(let number): number.text.utf8.count <= maxIDBytes && number.int64 != nil ? json : .none
+        default: .none
         }
     }
 }

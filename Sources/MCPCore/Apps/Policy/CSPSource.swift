@@ -103,6 +103,7 @@ extension CSPSource {
     /// Whether everything that `other` reaches is reached by this one, which the user wrote.
     func covers(_ other: CSPSource) -> Bool {
         guard let host else { return scheme == other.scheme }
+        if host.isEmpty, scheme == nil, port == nil { return true }
         guard let otherHost = other.host else { return false }
         if let scheme, scheme != other.scheme { return false }
         if let port, port != "*", port != other.port { return false }
@@ -115,7 +116,7 @@ extension CSPSource {
     func meets(_ other: CSPSource) -> Bool {
         guard let host, let otherHost = other.host else {
             // A scheme alone stands for every host of it.
-            return host == nil ? scheme == other.scheme : other.isExternal
+            return host != nil || other.scheme == nil || scheme == other.scheme
         }
         if let port, port != "*", let otherPort = other.port, otherPort != "*", port != otherPort {
             return false
