@@ -21,7 +21,9 @@ let package = Package(
         .target(name: "CMCPSystem"),
         .target(name: "MCPCore", dependencies: ["CMCPSystem"], swiftSettings: settings),
         .executableTarget(name: "MCPServerDaemon", dependencies: ["MCPCore"], swiftSettings: settings),
-        .executableTarget(name: "MCPClientCLI", dependencies: ["MCPCore"], swiftSettings: settings),
+        .executableTarget(
+            name: "MCPClientCLI", dependencies: ["MCPCore"], resources: [.embedInCode("Host/Assets")],
+            swiftSettings: settings),
         .executableTarget(
             name: "schema-suite", dependencies: ["MCPCore"], path: "Tests/SchemaSuite",
             swiftSettings: settings),
@@ -56,7 +58,8 @@ let package = Package(
         .testTarget(
             name: "FaultTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
         .testTarget(
-            name: "ClientCLITests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront"],
+            name: "ClientCLITests",
+            dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront"],
             swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests", dependencies: ["MCPCore", "conformance-server", "conformance-client"],
