@@ -51,6 +51,7 @@ let package = Package(
         .executableTarget(name: "example-tool-hub", dependencies: ["MCPCore"], path: "Examples/ToolHub"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
+        .target(name: "TestHTTP", path: "Tests/TestHTTP", swiftSettings: settings),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(
@@ -59,7 +60,10 @@ let package = Package(
             name: "FaultTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
         .testTarget(
             name: "ClientCLITests",
-            dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront"],
+            dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront", "TestHTTP"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "E2ETests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TestHTTP"],
             swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests", dependencies: ["MCPCore", "conformance-server", "conformance-client"],

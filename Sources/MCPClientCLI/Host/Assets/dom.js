@@ -16,7 +16,8 @@ export function fill(node, data) {
       else if (name === "if") one.hidden = !value;
       else if (name === "unless") one.hidden = !!value;
       else if (value === "" || value === false) one.removeAttribute(name);
-      else one.setAttribute(name, value === true ? "" : value);
+      // Set again, an address would be loaded again.
+      else if (one.getAttribute(name) !== String(value)) one.setAttribute(name, value);
     }
   }
   return node;
