@@ -21,7 +21,9 @@ let package = Package(
         .target(name: "CMCPSystem"),
         .target(name: "MCPCore", dependencies: ["CMCPSystem"], swiftSettings: settings),
         .executableTarget(name: "MCPServerDaemon", dependencies: ["MCPCore"], swiftSettings: settings),
-        .executableTarget(name: "MCPClientCLI", dependencies: ["MCPCore"], swiftSettings: settings),
+        .executableTarget(
+            name: "MCPClientCLI", dependencies: ["MCPCore"], resources: [.embedInCode("Host/Assets")],
+            swiftSettings: settings),
         .executableTarget(
             name: "schema-suite", dependencies: ["MCPCore"], path: "Tests/SchemaSuite",
             swiftSettings: settings),
@@ -51,6 +53,7 @@ let package = Package(
         .executableTarget(name: "example-view-host", dependencies: ["MCPCore"], path: "Examples/ViewHost"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
+        .target(name: "TestHTTP", path: "Tests/TestHTTP", swiftSettings: settings),
         .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(
@@ -58,7 +61,11 @@ let package = Package(
         .testTarget(
             name: "FaultTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
         .testTarget(
-            name: "ClientCLITests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront"],
+            name: "ClientCLITests",
+            dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront", "TestHTTP"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "E2ETests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TestHTTP"],
             swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests", dependencies: ["MCPCore", "conformance-server", "conformance-client"],

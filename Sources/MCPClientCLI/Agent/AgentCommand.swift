@@ -25,7 +25,7 @@ struct AgentCommand {
         }
     }
 
-    private func model() throws(Failure) -> any LanguageModel {
+    func model() throws(Failure) -> any LanguageModel {
         switch options.model {
         case nil:
             throw .usage(

@@ -60,6 +60,11 @@ struct CommandRunner: Sendable {
             return try await AgentCommand(environment: environment, console: console, invocation: invocation)
                 .run()
         }
+        if invocation.command == .host {
+            try await HostCommand(environment: environment, console: console, invocation: invocation).run()
+            if let failure = stop.failure { throw failure }
+            return .ok
+        }
         guard let target = invocation.target else {
             version(console)
             return .ok
@@ -105,7 +110,7 @@ struct CommandRunner: Sendable {
         case .watch: try await WatchCommand(session: session).run(operands)
         case .ping: try await PingCommand(session: session).run()
         case .bench: return try await BenchCommand(session: session).run(first, words)
-        case .agent, .provide, .version: version(session.console)
+        case .agent, .host, .provide, .version: version(session.console)
         }
         return .ok
     }

@@ -1,7 +1,7 @@
 /// The commands. Their grammar and their help are rows of one table.
 enum Command: String, Sendable, CaseIterable {
     case info, tools, tool, call, resources, templates, read, prompts, prompt, raw, complete, watch, ping,
-        bench, agent, provide, version
+        bench, agent, host, provide, version
 }
 
 /// One word that stands after the TARGET of a command.
@@ -114,6 +114,7 @@ extension Command {
                 examples: ["mcp-client bench -n 20000 -c 16 localhost:3000 echo text=hello"])
         case .provide: Self.provideGrammar
         case .agent: Self.agentGrammar
+        case .host: Self.hostGrammar
         case .version:
             CommandGrammar(summary: "print the version; no network access", targets: .none)
         }
@@ -171,6 +172,21 @@ extension Command {
             examples: [
                 "mcp-client agent --model openai:http://localhost:11434/v1,qwen3 'What changed?' localhost:3000",
                 "mcp-client agent --model-command ./model.py 'Tidy up' -- ./server",
+            ])
+    }
+
+    private static var hostGrammar: CommandGrammar {
+        CommandGrammar(
+            summary: "show the user interfaces that servers ship (MCP Apps), in a browser",
+            operands: [Operand(name: "TARGET", count: .zeroOrMore)], targets: .several,
+            notes: [
+                "Prints one line, the address of the page; its end is a key of this run. Serves on 127.0.0.1",
+                "until it is stopped. Views run in a sandbox, each with an origin of its own.",
+                "Servers are named by themselves, unless --server or the configuration names them.",
+            ],
+            examples: [
+                "mcp-client host localhost:3001", "mcp-client host --open -- mcp-server --demo --stdio",
+                "mcp-client host --config mcp.json --history calls.jsonl --approve ask",
             ])
     }
 

@@ -7,6 +7,8 @@ enum Flag: Sendable, CaseIterable {
     case benchCount, benchConcurrency
     case channel, clientID, tokenFile, demoTool
     case server, model, modelCommand, modelKey, policy, trust, rounds, events
+    case port, sandboxPort, opens, staysClosed, csp, allowDomains, blockDomains, allowHosts, approve, grant
+    case theme, history, scan, config
     case help, version
 }
 
@@ -18,6 +20,7 @@ struct FlagGrammar: Sendable {
         case arguments = "Argument"
         case interaction = "Interaction"
         case agent = "Agent"
+        case host = "Host"
         case other = "Other"
     }
 
@@ -58,6 +61,10 @@ extension Flag {
                 summary: "calls at the same time (1)", commands: [.bench])
         case .channel, .clientID, .tokenFile, .demoTool: provideGrammar
         case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events: agentGrammar
+        case .port, .sandboxPort, .opens, .staysClosed, .csp, .allowDomains, .blockDomains, .allowHosts,
+            .approve,
+            .grant, .theme, .history, .scan, .config:
+            hostGrammar
         case .help:
             FlagGrammar(group: .other, names: ["--help", "-h"], summary: "print help")
         case .version:
@@ -121,21 +128,51 @@ extension Flag {
     }
 
     private var agentGrammar: FlagGrammar {
-        func flag(_ name: String, _ value: String, _ summary: String) -> FlagGrammar {
+        func flag(
+            _ name: String, _ value: String, _ summary: String, _ commands: [Command] = [.agent]
+        ) -> FlagGrammar {
             FlagGrammar(
-                group: .agent, names: [name], value: value, summary: summary, commands: [.agent])
+                group: .agent, names: [name], value: value, summary: summary, commands: commands)
         }
+        let shared: [Command] = [.agent, .host]
         return switch self {
-        case .server: flag("--server", "NAME=TARGET", "one more server, by a name of yours (repeatable)")
+        case .server:
+            flag("--server", "NAME=TARGET", "one more server, by a name of yours (repeatable)", shared)
         case .model:
             flag(
-                "--model", "openai:URL,NAME", "a model behind the chat completions interface; or script:FILE")
-        case .modelCommand: flag("--model-command", "'PROGRAM ARGS'", "a model that is a program")
-        case .modelKey: flag("--model-key-env", "VAR", "key of the model, from an environment variable")
+                "--model", "openai:URL,NAME", "a model behind the chat completions interface; or script:FILE",
+                shared)
+        case .modelCommand: flag("--model-command", "'PROGRAM ARGS'", "a model that is a program", shared)
+        case .modelKey:
+            flag("--model-key-env", "VAR", "key of the model, from an environment variable", shared)
         case .policy: flag("--policy", "ask|auto|deny", "one policy for all tools, whatever they claim")
-        case .trust: flag("--trust", "NAME", "believe what this server says of its tools (repeatable)")
+        case .trust:
+            flag("--trust", "NAME", "believe what this server says of its tools (repeatable)", shared)
         case .rounds: flag("--rounds", "N", "rounds of calls (6)")
         default: flag("--events", "jsonl", "every event as a line of JSON on stdout")
+        }
+    }
+
+    private var hostGrammar: FlagGrammar {
+        func flag(_ name: String, _ value: String?, _ summary: String) -> FlagGrammar {
+            FlagGrammar(group: .host, names: [name], value: value, summary: summary, commands: [.host])
+        }
+        return switch self {
+        case .port: flag("--port", "PORT", "port of the page (0: any)")
+        case .sandboxPort: flag("--sandbox-port", "PORT", "port of the views (0: any)")
+        case .opens: flag("--open", nil, "open the page in the browser")
+        case .staysClosed: flag("--no-open", nil, "open nothing (default)")
+        case .csp: flag("--csp", "strict|compat|allow-wildcards", "what views may load (strict; repeatable)")
+        case .allowDomains: flag("--allow-domains", "A,B", "views reach no other hosts than these")
+        case .blockDomains: flag("--block-domains", "A,B", "views never reach these hosts")
+        case .allowHosts: flag("--allow-hosts", "A,B", "servers are on no other hosts than these")
+        case .approve: flag("--approve", "auto|ask|deny", "one policy for all calls, whatever tools claim")
+        case .grant:
+            flag("--grant", "A,B", "views may use: camera, microphone, geolocation, clipboardWrite")
+        case .theme: flag("--theme", "auto|light|dark", "colours of the page (auto)")
+        case .history: flag("--history", "FILE", "keep the calls in FILE, and show those of earlier runs")
+        case .scan: flag("--scan", "A-B", "look for servers on these ports of this machine")
+        default: flag("--config", "FILE", "servers of a file with \"mcpServers\"")
         }
     }
 

@@ -108,12 +108,13 @@ struct InvocationParser {
         return .run(invocation)
     }
 
-    /// The first operand stays; the others are servers, as are `--server` and the program.
+    /// The operands before TARGET stay; the others are servers, as are `--server` and the program.
     private func takeServers(_ program: [String]?, _ invocation: inout Invocation) throws(Failure) {
-        invocation.operands = Array(words.prefix(1))
+        let own = invocation.command.grammar.operands.count { $0.count == .one }
+        invocation.operands = Array(words.prefix(own))
         var servers = options.agent.servers
         var targets: [Target] = []
-        for text in words.dropFirst() { targets.append(try Target(parsing: text)) }
+        for text in words.dropFirst(own) { targets.append(try Target(parsing: text)) }
         if let program { targets.append(.program(program)) }
         for (index, target) in targets.enumerated() {
             servers.append(NamedTarget(name: "server\(index + 1)", target: target))

@@ -44,6 +44,7 @@ struct Options: Sendable {
     var tokenFile: String?
     var demoTools: [String] = []
     var agent = AgentOptions()
+    var host = HostOptions()
     var help = false
     var version = false
     /// Flags in the order they came, to check them against the command.
@@ -97,6 +98,9 @@ struct Options: Sendable {
         case .demoTool: demoTools.append(try DemoTools.checked(value))
         case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events:
             try agent.apply(flag, nonEmpty(value, flag))
+        case .port, .sandboxPort, .opens, .staysClosed, .csp, .allowDomains, .blockDomains, .allowHosts,
+            .approve, .grant, .theme, .history, .scan, .config:
+            try host.apply(flag, flag.grammar.value == nil ? "" : nonEmpty(value, flag))
         case .help: help = true
         case .version: version = true
         }

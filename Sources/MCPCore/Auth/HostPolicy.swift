@@ -2,10 +2,16 @@
 public struct HostPolicy: Sendable, Hashable {
     /// The names that are allowed, in lower case and without a port; nil allows any.
     private let names: [ByteSlice]?
+    /// What is allowed behind any further labels, beginning with a dot.
+    private let suffixes: [ByteSlice]
 
-    /// Only these names, with any port.
+    /// Only these names, with any port. `*.localhost` stands for every name below `localhost`, but not for
+    /// itself.
     public static func names(_ names: [String]) -> HostPolicy {
-        HostPolicy(names: names.map { ByteSlice($0.lowercased()) })
+        let isPattern: (String) -> Bool = { $0.hasPrefix("*.") }
+        return HostPolicy(
+            names: names.filter { !isPattern($0) }.map { ByteSlice($0.lowercased()) },
+            suffixes: names.filter(isPattern).map { ByteSlice($0.dropFirst().lowercased()) })
     }
 
     /// `localhost`, `127.0.0.1` and `[::1]`: what a client on the same machine says.
@@ -15,7 +21,10 @@ public struct HostPolicy: Sendable, Hashable {
     /// itself.
     public static let any = HostPolicy(names: nil)
 
-    private init(names: [ByteSlice]?) { self.names = names }
+    private init(names: [ByteSlice]?, suffixes: [ByteSlice] = []) {
+        self.names = names
+        self.suffixes = suffixes
+    }
 
     /// Whether the value of a `Host` field, or the authority of an origin, is allowed.
     @inline(__always)
@@ -24,6 +33,9 @@ public struct HostPolicy: Sendable, Hashable {
         let name = Self.withoutPort(host)
         for allowed in names where allowed.count == name.count && ASCII.equalsIgnoringCase(allowed, name) {
             return true
+        }
+        for suffix in suffixes where name.count > suffix.count {
+            if ASCII.equalsIgnoringCase(suffix, name[(name.count - suffix.count)...]) { return true }
         }
         return false
     }

@@ -1,7 +1,7 @@
 /// Base64 with padding (RFC 4648, section 4).
-enum Base64 {
+package enum Base64 {
     /// The text for `bytes`, padded.
-    static func encode(_ bytes: some Collection<UInt8>) -> String {
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: Base64Alphabet.standard.encode(bytes, isPadded: true), as: UTF8.self)
     }
 
@@ -19,5 +19,5 @@ enum Base64 {
     }
 
     /// The bytes of a text; nil unless it is the one canonical encoding of them.
-    static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
+    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
 }

@@ -6,7 +6,7 @@ struct ToolCatalog: Sendable {
         let source: any ToolSource
         /// The name that the model uses.
         let name: String
-        let policy: ToolPolicy
+        fileprivate(set) var policy: ToolPolicy
         /// Why the source's schema cannot be used, or the schema.
         let input: Result<CompiledSchema, SchemaError>
 
@@ -53,6 +53,17 @@ struct ToolCatalog: Sendable {
             tool.name = entry.name
             return tool
         }
+    }
+
+    /// The same tools under other policies.
+    func under(_ policies: PolicyTable) -> ToolCatalog {
+        var catalog = self
+        for index in entries.indices {
+            let entry = entries[index]
+            catalog.entries[index].policy = policies.policy(for: entry.tool, of: entry.source)
+            catalog.byName[entry.name] = catalog.entries[index]
+        }
+        return catalog
     }
 
     /// The first keeps its name; what clashes with it has its source's name in front.

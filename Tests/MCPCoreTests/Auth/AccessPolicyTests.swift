@@ -28,6 +28,16 @@ import Testing
         #expect(!HostPolicy.names([]).allows(ByteSlice("localhost")))
     }
 
+    /// Views have origins of their own below localhost; none of them is localhost itself (A44).
+    @Test(arguments: [
+        ("v1.localhost", true), ("v1.localhost:8808", true), ("V1.LocalHost:1", true),
+        ("a.b.localhost", true), ("localhost", false), ("localhost:1", false), (".localhost", false),
+        ("evillocalhost", false), ("v1.localhost.evil.example", false), ("v1.localhost.", false),
+        ("127.0.0.1", false), ("", false),
+    ]) func namesBelowAName(_ host: String, _ isAllowed: Bool) {
+        #expect(HostPolicy.names(["*.localhost"]).allows(ByteSlice(host)) == isAllowed)
+    }
+
     @Test(
         arguments: [
             ("http://127.0.0.1:8808", "127.0.0.1:8808", true), ("https://localhost", "localhost", true),

@@ -43,6 +43,23 @@ import Testing
         }
     }
 
+    /// A listener that has no MCP endpoint serves its door alone, under the same checks (A44).
+    @Test func aListenerWithoutEndpoint() async throws {
+        var options = HTTPServerOptions()
+        options.endpoint = nil
+        let door = TestDoor()
+        try await Self.withDoor(door, options) { port, running in
+            #expect(running.addresses.first?.port == port)
+            let requests = [
+                Self.request("GET /door/x"), Self.request("GET /mcp"), Self.request("GET /"),
+                Self.request("GET /door/x", host: "evil.example"),
+            ]
+            let answers = try await Self.answers(port, requests)
+            #expect(answers.map { $0?.status } == [200, 404, 404, 403])
+            #expect(answers[1]?.body == "Not found\n")
+        }
+    }
+
     // MARK: Routing
 
     struct Route: Sendable, CustomTestStringConvertible {

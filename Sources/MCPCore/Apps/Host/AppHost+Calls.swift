@@ -85,8 +85,9 @@ extension AppHost {
         let follower = Task { for await event in events { follow(event, id) } }
         var limits = HarnessLimits()
         limits.toolTimeout = options.timeout
+        let policies = policies(for: call)
         let runner = CallRunner(
-            catalog: catalog, policies: options.policies, desk: desk, limits: limits
+            catalog: catalog.under(policies), policies: policies, desk: desk, limits: limits
         ) { continuation.yield($0) }
         let result = await runner.run(
             ModelToolCall(callID: id, name: call.tool, arguments: call.arguments.serialized()),
@@ -95,6 +96,19 @@ extension AppHost {
         await follower.value
         finish(id, result)
         return result
+    }
+
+    /// What the user asks for by hand needs no second question, unless the policies want one for everything. A
+    /// view reaches only the server that made it, which could do by itself what it does through its view: so
+    /// what that server says of its tools counts there.
+    private func policies(for call: HostedCall) -> PolicyTable {
+        var policies = options.policies
+        switch call.requestedBy {
+        case .user: if policies.override == nil { policies.override = .automatic }
+        case .view: policies.trust(ToolSourceID(call.source))
+        case .model: break
+        }
+        return policies
     }
 
     private func follow(_ event: HarnessEvent, _ id: String) {

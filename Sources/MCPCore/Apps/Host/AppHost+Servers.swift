@@ -9,6 +9,8 @@ struct ServerRecord {
     var tools: [Tool] = []
     /// All tools under the policies, those for views too.
     var catalog = ToolCatalog()
+    /// The server's own name takes the place of the one it was added by.
+    var takesOwnName = false
     /// The entries of `resources/list` by address, read when the first view needs one.
     var listed: [String: Resource]?
 }
@@ -18,15 +20,20 @@ extension AppHost {
     /// is tried again, with a pause that grows, until it is removed.
     ///
     /// - Parameters:
-    ///   - name: what a person reads until the server tells its own.
+    ///   - name: what a person reads.
+    ///   - takesOwnName: the name holds only until the server tells its own, if no other server has that.
+    ///   - headers: further HTTP header fields for this server alone, such as `Authorization`; those of
+    ///     `AppHostOptions.client` go to all.
     /// - Returns: the server's id.
     /// - Throws: `AppHostError.tooManyServers`.
     @discardableResult
-    public func addServer(_ target: ClientTarget, name: String) async throws(AppHostError) -> String {
+    public func addServer(
+        _ target: ClientTarget, name: String, takesOwnName: Bool = false, headers: [(String, String)] = []
+    ) async throws(AppHostError) -> String {
         guard servers.count < Self.maxServers else { throw .tooManyServers }
         let id = nextID("s")
         let connection = ServerConnection(
-            target, clientOptions(for: id), firstPause: options.reconnectPause
+            target, clientOptions(for: id, headers), firstPause: options.reconnectPause
         ) { [weak self] change in await self?.take(change, from: id) }
         let source = HostedServerSource(
             id: ToolSourceID(id), displayName: name, connection: connection,
@@ -38,7 +45,9 @@ extension AppHost {
             onEnd: { [weak self] in await self?.modelCallEnds($0, with: $1) })
         let server = HostedServer(id: id, name: name, target: target.description)
         servers.append(
-            ServerRecord(server: server, connection: connection, source: source, modelSource: modelSource))
+            ServerRecord(
+                server: server, connection: connection, source: source, modelSource: modelSource,
+                takesOwnName: takesOwnName))
         emit(.server(server))
         await connection.start()
         return id
@@ -62,8 +71,9 @@ extension AppHost {
 
     func record(ofServer id: String) -> ServerRecord? { servers.first { $0.server.id == id } }
 
-    private func clientOptions(for id: String) -> ClientOptions {
+    private func clientOptions(for id: String, _ headers: [(String, String)]) -> ClientOptions {
         var client = options.client
+        client.headers += headers
         client.extensions[UIExtension.identifier] = .object(UIExtension.clientCapability)
         client.followsTasks = true
         client.timeout = options.timeout
@@ -106,6 +116,11 @@ extension AppHost {
         case .opened(let version, let info, let capabilities):
             servers[index].server.version = version
             servers[index].server.info = info
+            if servers[index].takesOwnName, let own = info?.name, !own.isEmpty,
+                !servers.contains(where: { $0.server.name == own })
+            {
+                servers[index].server.name = own
+            }
             servers[index].server.capabilities = capabilities
             servers[index].listed = nil
         case .tools(let tools):

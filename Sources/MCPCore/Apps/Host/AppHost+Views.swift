@@ -258,6 +258,12 @@ extension AppHost {
         emit(.viewOpened(record.view))
     }
 
+    /// Notes that the frame of a view shows something else now, and is no view any more until it is loaded
+    /// again.
+    public func viewLost(_ view: String) {
+        trouble("The view's frame left its page; reload it.", view)
+    }
+
     func removeView(_ id: String) {
         guard let record = views.removeValue(forKey: id) else { return }
         viewOrder.removeAll { $0 == id }

@@ -1,7 +1,8 @@
 /// How a server is offered over HTTP; every limit has one documented outcome.
 public struct HTTPServerOptions: Sendable {
-    /// The path of the MCP endpoint. Anything else is 404.
-    public var endpoint = "/mcp"
+    /// The path of the MCP endpoint: `/mcp`. Anything else is 404, but for what the side door serves. Nil:
+    /// there is no MCP endpoint, everything goes to the side door.
+    public var endpoint: String? = "/mcp"
     /// Limits of one message.
     public var limits = HTTPLimits()
     /// Connections at a time: 10,000. One more is answered 503 and closed.

@@ -17,6 +17,11 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         ListenAddress(kind: .unix(path: path, mode: mode, group: group))
     }
 
+    /// The port; nil for a unix socket.
+    public var port: UInt16? {
+        if case .tcp(_, let port) = kind { port } else { nil }
+    }
+
     /// As it is written: `127.0.0.1:8808`, `unix:///run/mcp.sock`.
     public var description: String {
         switch kind {

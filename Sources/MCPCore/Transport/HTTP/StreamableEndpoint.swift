@@ -11,7 +11,8 @@ final class StreamableEndpoint: Sendable {
     let streams: SessionStreams
     /// Where requests of other paths go; nil: nowhere.
     let beside: SideEndpoints?
-    private let path: ByteSlice
+    /// Nil: no path is that of the endpoint.
+    private let path: ByteSlice?
     /// What session ids are bound to: nothing at the main endpoint, the path of any other.
     private let principal: String
 
@@ -32,7 +33,7 @@ final class StreamableEndpoint: Sendable {
         self.streams = streams ?? SessionStreams(clock: server.dispatcher.clock)
         self.beside = beside ?? options.sideDoor.map(SideEndpoints.init)
         self.principal = principal
-        path = ByteSlice(options.endpoint)
+        path = options.endpoint.map { ByteSlice($0) }
     }
 
     /// The same endpoint with another policy.
@@ -86,8 +87,8 @@ final class StreamableEndpoint: Sendable {
         default: break
         }
         guard head.path(in: bytes) == path else {
-            throw Plain(
-                status: 404, text: "Not found; the MCP endpoint is \(options.endpoint)", isElsewhere: true)
+            let hint = options.endpoint.map { "; the MCP endpoint is \($0)" } ?? ""
+            throw Plain(status: 404, text: "Not found\(hint)", isElsewhere: true)
         }
         try checkAccess(head, in: bytes)
         return try purpose(of: head, in: bytes)

@@ -1,0 +1,50 @@
+// What only the user decides, in the page of the host: one question after the other.
+import { api } from "./api.js";
+import { attempt, byId, fill } from "./dom.js";
+import { form } from "./form.js";
+
+const open = new Map(), dialog = byId("question");
+let shown;
+
+export function clear() {
+  open.clear();
+  next();
+}
+
+export function ask(question) {
+  open.set(question.id, question);
+  next();
+}
+
+export function settled({ id }) {
+  open.delete(id);
+  next();
+}
+
+dialog.addEventListener("cancel", event => {
+  event.preventDefault();
+  dialog.querySelector(".answers button")?.click();
+});
+
+function next() {
+  const [question] = open.values();
+  if (question?.id === shown) return;
+  shown = question?.id;
+  dialog.close();
+  if (!question) return;
+  const node = fill("question", question), fields = question.form && form(question.form);
+  node.querySelector("slot").replaceWith(fields?.node ?? "");
+  for (const line of question.lines ?? []) node.querySelector("ul").append(fill("line", { line }));
+  const reply = answer => attempt(async () => {
+    const body = answer.takesForm ? { ...answer.body, content: fields?.read() } : answer.body;
+    await api("POST", question.path, body);
+  });
+  question.answers.forEach((answer, i, all) => {
+    const button = fill("answer", { ...answer, type: i === all.length - 1 ? "submit" : "button" });
+    if (i < all.length - 1) button.onclick = reply(answer);
+    else node.onsubmit = reply(answer);
+    node.querySelector(".answers").append(button);
+  });
+  dialog.replaceChildren(node);
+  dialog.showModal();
+}

@@ -1,0 +1,47 @@
+import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Opens the page in the browser of the desktop.
+///
+/// The address goes by way of a file that only this user can read: on the command line of the opener every
+/// user of the machine could see the token.
+struct BrowserOpener {
+    private let path: String
+
+    init(_ environment: CommandEnvironment) {
+        let folder = environment.variable("XDG_RUNTIME_DIR") ?? environment.variable("TMPDIR") ?? "/tmp"
+        path = "\(folder)/mcp-host-\(SystemFile.processID).html"
+    }
+
+    /// Starts `xdg-open` (Linux) or `open` (macOS) as PATH has it; no shell is involved.
+    func open(_ address: String) throws(Failure) {
+        let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=\(address)\">\n"
+        do {
+            try Files.replace(path, with: Array(page.utf8))
+            #if os(Linux)
+            // A session of its own: Ctrl-C here must not end a browser that was started for this.
+            var launch = ProcessLaunch("setsid", ["--fork", "xdg-open", path])
+            #else
+            var launch = ProcessLaunch("open", [path])
+            #endif
+            launch.group = .parent
+            (launch.input, launch.output, launch.errors) = (.null, .null, .null)
+            _ = try ChildProcess(launch)
+        } catch {
+            remove()
+            throw Failure(
+                code: .unreachable, kind: .cannotStart,
+                message: "no browser was opened: \(inlineText("\(error)"))",
+                hint: "open the address by hand")
+        }
+    }
+
+    func remove() { unsafe unlink(path) }
+}

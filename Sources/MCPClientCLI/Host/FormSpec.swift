@@ -1,0 +1,251 @@
+import MCPCore
+
+/// A form for the page, made from a JSON schema: what it does not cover becomes a field for JSON.
+///
+/// The page only draws it. Whether the arguments fit is decided by the schema itself, before a call.
+struct FormSpec {
+    private let root: JSONValue
+    private var nodes = 0
+
+    /// Deeper, and behind so many nodes, a schema that may be recursive becomes a field for JSON.
+    private static let maxDepth = 8
+    private static let maxNodes = 400
+
+    /// The form of a schema, filled with `value`, or with its defaults.
+    static func json(for schema: JSONValue, value: JSONValue? = nil) -> JSONValue {
+        var maker = FormSpec(root: schema)
+        let place = Place(path: "", value: value, isRequired: true, depth: 0)
+        let made = maker.part(schema, place)
+        // Arguments are an object, whatever the schema leaves open.
+        return .object(made["kind"] == "json" ? maker.object([:], place) : made)
+    }
+
+    private init(root: JSONValue) { self.root = root }
+
+    /// Where a part stands.
+    private struct Place {
+        var path: String
+        var value: JSONValue?
+        var isRequired: Bool
+        var depth: Int
+
+        func member(_ name: String, _ value: JSONValue?, isRequired: Bool) -> Place {
+            let token = name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
+                .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
+            return Place(path: "\(path)/\(token)", value: value, isRequired: isRequired, depth: depth + 1)
+        }
+    }
+
+    // MARK: Parts
+
+    private mutating func part(_ schema: JSONValue, _ place: Place) -> JSONObject {
+        nodes += 1
+        let schema = resolved(schema)
+        var place = place
+        if place.value == nil { place.value = schema["default"] }
+        if let fixed = schema["const"] {
+            var part = self.part("fixed", place, value: fixed)
+            part["shown"] = .string(Self.word(fixed))
+            return part
+        }
+        if let values = schema["enum"]?.arrayValue {
+            let names = schema["enumNames"]?.arrayValue?.map(\.stringValue) ?? []
+            return choice(
+                values.enumerated().map { ($1, names.indices.contains($0) ? names[$0] : nil) }, place)
+        }
+        if let variants = schema["oneOf"]?.arrayValue ?? schema["anyOf"]?.arrayValue, !variants.isEmpty {
+            let constants = variants.compactMap { variant in
+                variant["const"].map { ($0, variant["title"]?.stringValue) }
+            }
+            if constants.count == variants.count { return choice(constants, place) }
+            if isDeep(place) { return self.part("json", place) }
+            return either(variants, in: schema, place)
+        }
+        return typed(schema, place)
+    }
+
+    private mutating func typed(_ schema: JSONValue, _ place: Place) -> JSONObject {
+        switch Self.type(of: schema) {
+        case "boolean":
+            if place.isRequired { return part("check", place, value: place.value) }
+            return choice([(true, "true"), (false, "false")], place)
+        case "integer", "number":
+            var part = part("number", place, value: place.value)
+            part["min"] = schema["minimum"]
+            part["max"] = schema["maximum"]
+            part["step"] = schema["multipleOf"] ?? (Self.type(of: schema) == "integer" ? 1 : "any")
+            return part
+        case "string": return text(schema, place)
+        case "array" where !isDeep(place) && schema["prefixItems"] == nil: return list(schema, place)
+        case "object" where !isDeep(place): return object(schema, place)
+        default: return part("json", place)
+        }
+    }
+
+    /// What every part has.
+    private func part(_ kind: String, _ place: Place, value: JSONValue? = nil) -> JSONObject {
+        var part: JSONObject = ["kind": .string(kind), "path": .string(place.path)]
+        if place.isRequired { part["required"] = true }
+        // What always has a value needs no mark.
+        if place.isRequired, !["check", "fixed", "object", "list"].contains(kind) { part["needed"] = true }
+        if let value { part["value"] = value }
+        // As text: it is edited as it is read.
+        if kind == "json", let value = place.value { part["value"] = .string(value.serialized(pretty: true)) }
+        return part
+    }
+
+    private func text(_ schema: JSONValue, _ place: Place) -> JSONObject {
+        let types = ["date": "date", "email": "email", "uri": "url"]
+        let format = schema["format"]?.stringValue ?? ""
+        var part = part(types[format] == nil ? "text" : "line", place, value: place.value)
+        part["type"] = types[format].map { .string($0) }
+        part["maxLength"] = schema["maxLength"]
+        let example = format == "date-time" ? "2026-01-31T12:00:00Z" : schema["examples"]?[0]?.stringValue
+        part["hint"] = example.map { .string($0) }
+        return part
+    }
+
+    private func choice(_ options: [(value: JSONValue, label: String?)], _ place: Place) -> JSONObject {
+        var part = part("choice", place)
+        part["options"] = .array(
+            options.map { ["value": $0.value, "label": .string($0.label ?? Self.word($0.value))] })
+        let selected = options.firstIndex { $0.value == place.value }
+        part["selected"] = selected.map { JSONValue($0) }
+        return part
+    }
+
+    private mutating func list(_ schema: JSONValue, _ place: Place) -> JSONObject {
+        var part = part("list", place)
+        let items = schema["items"] ?? [:]
+        let none = Place(path: "\(place.path)/-", value: nil, isRequired: true, depth: place.depth + 1)
+        part["isGroup"] = true
+        part["item"] = .object(self.part(items, none))
+        let count = min(schema["minItems"]?.intValue ?? 0, 10)
+        let values: [JSONValue?] = place.value?.arrayValue ?? Array(repeating: nil, count: max(0, count))
+        part["items"] = .array(
+            values.enumerated().map { index, value in
+                .object(self.part(items, place.member("\(index)", value, isRequired: true)))
+            })
+        return part
+    }
+
+    private mutating func object(_ schema: JSONValue, _ place: Place) -> JSONObject {
+        var part = part("object", place)
+        let needed = schema["required"]?.arrayValue ?? []
+        let properties = schema["properties"]?.objectValue ?? [:]
+        var members: [JSONValue] = []
+        for (name, property) in properties {
+            let isRequired = needed.contains(.string(name))
+            members.append(
+                .object(
+                    labelled(
+                        name, property, place.member(name, place.value?[name], isRequired: isRequired))))
+        }
+        part["members"] = .array(members)
+        part["isGroup"] = true
+        // Members that the schema does not name are kept, and can be given where it says so.
+        let others = JSONObject(
+            (place.value?.objectValue ?? [:]).filter { properties[$0.key] == nil }
+                .map { (key: $0.key, value: $0.value) })
+        let allows = schema["additionalProperties"]
+        let isOpen = allows?.objectValue != nil || allows == true || properties.isEmpty && allows != false
+        if !others.isEmpty || isOpen {
+            var rest = Place(path: "\(place.path)/", value: nil, isRequired: false, depth: place.depth + 1)
+            if !others.isEmpty { rest.value = .object(others) }
+            var more = self.part("json", rest)
+            more["label"] = properties.isEmpty ? "Members" : "Further members"
+            part["more"] = .object(more)
+        }
+        return part
+    }
+
+    private mutating func labelled(_ name: String, _ schema: JSONValue, _ place: Place) -> JSONObject {
+        var part = part(schema, place)
+        let schema = resolved(schema)
+        part["name"] = .string(name)
+        part["label"] = .string(schema["title"]?.stringValue ?? name)
+        if let description = schema["description"]?.stringValue { part["description"] = .string(description) }
+        return part
+    }
+
+    private mutating func either(_ variants: [JSONValue], in schema: JSONValue, _ place: Place) -> JSONObject
+    {
+        var part = part("either", place)
+        part["isGroup"] = true
+        var made: [JSONValue] = []
+        var selected: Int?
+        for (index, variant) in variants.enumerated() {
+            let merged = Self.merged(schema, resolved(variant))
+            let fits = place.value.map { value in
+                (try? CompiledSchema(merged))?.validate(value).isEmpty ?? false
+            }
+            if fits == true, selected == nil { selected = index }
+            var inner = place
+            inner.depth += 1
+            if fits == false { inner.value = nil }
+            var one = self.part(merged, inner)
+            one["label"] = .string(
+                merged["title"]?.stringValue ?? Self.type(of: merged) ?? "kind \(index + 1)")
+            made.append(.object(one))
+        }
+        part["variants"] = .array(made)
+        part["selected"] = selected.map { JSONValue($0) } ?? (place.isRequired ? 0 : .none)
+        return part
+    }
+
+    // MARK: Schemas
+
+    private func isDeep(_ place: Place) -> Bool { place.depth > Self.maxDepth || nodes > Self.maxNodes }
+
+    /// The first type that is not null.
+    private static func type(of schema: JSONValue) -> String? {
+        if let type = schema["type"]?.stringValue { return type }
+        if let types = schema["type"]?.arrayValue {
+            return types.compactMap(\.stringValue).first { $0 != "null" }
+        }
+        return schema["properties"] == nil ? nil : "object"
+    }
+
+    /// What a variant says, and what holds for all of them.
+    private static func merged(_ schema: JSONValue, _ variant: JSONValue) -> JSONValue {
+        var all = schema.objectValue ?? [:]
+        for name in ["oneOf", "anyOf", "default", "title", "description"] { all[name] = nil }
+        for (name, value) in variant.objectValue ?? [:] {
+            if name == "properties", let own = all[name]?.objectValue, let more = value.objectValue {
+                var properties = own
+                for (key, property) in more { properties[key] = property }
+                all[name] = .object(properties)
+            } else if name == "required", let own = all[name]?.arrayValue, let more = value.arrayValue {
+                all[name] = .array(own + more)
+            } else {
+                all[name] = value
+            }
+        }
+        return .object(all)
+    }
+
+    /// The schema that a `$ref` into the same document means, with what stands beside it.
+    private func resolved(_ schema: JSONValue) -> JSONValue {
+        var schema = schema
+        for _ in 0 ..< Self.maxDepth {
+            guard let reference = schema["$ref"]?.stringValue, reference.hasPrefix("#/") else { break }
+            var target: JSONValue? = root
+            for token in reference.dropFirst(2).split(separator: "/", omittingEmptySubsequences: false) {
+                let name = Self.unescaped(token)
+                target = target?[name]
+            }
+            guard let target else { break }
+            var object = target.objectValue ?? [:]
+            for (name, value) in schema.objectValue ?? [:] where name != "$ref" { object[name] = value }
+            schema = .object(object)
+        }
+        return schema
+    }
+
+    private static func unescaped(_ token: Substring) -> String {
+        token.split(separator: "~1", omittingEmptySubsequences: false).joined(separator: "/")
+            .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
+    }
+
+    private static func word(_ value: JSONValue) -> String { value.stringValue ?? value.serialized() }
+}

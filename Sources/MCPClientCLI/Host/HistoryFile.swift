@@ -1,0 +1,43 @@
+import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The history of calls in a file, one JSON object per line. Only its user can read it: arguments and results
+/// are nobody else's business.
+final class HistoryFile: Sendable {
+    /// A line that is no entry, such as the half of one that a full disk left, is passed over.
+    let entries: [HistoryEntry]
+    private let descriptor: Int32
+
+    /// Reads what is there and opens the file to append to.
+    init(_ path: String) throws(Failure) {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw .usage("cannot open \(inlineText(path)): \(SystemFile.text(errno))")
+        }
+        // A file that was there before may be open to others.
+        guard fchmod(descriptor, 0o600) == 0 else {
+            let reason = SystemFile.text(errno)
+            close(descriptor)
+            throw .usage("cannot make \(inlineText(path)) private: \(reason)")
+        }
+        self.descriptor = descriptor
+        let bytes = try SystemFile.readAll(descriptor, name: inlineText(path))
+        entries = bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            (try? JSONValue(parsing: Array(line))).flatMap(HistoryEntry.init(json:))
+        }
+    }
+
+    /// Adds an entry in one write, so that lines of two programs do not mix. False: it could not be kept.
+    func append(_ entry: HistoryEntry) -> Bool {
+        SystemFile.writeAll(descriptor, Array("\(JSONValue.object(entry.json).serialized())\n".utf8)) == nil
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,40 @@
+import MCPCore
+
+/// Answers of the two listeners. None is kept by a browser, none is guessed at, none sets a cookie.
+enum HostAnswer {
+    static func make(
+        _ status: Int, type: String?, _ bytes: [UInt8], _ fields: [(String, String)] = []
+    ) -> HTTPSideAnswer {
+        var headers = HeaderFields()
+        let common = [
+            ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
+        ]
+        for (name, value) in (type.map { [("Content-Type", $0)] } ?? []) + common + fields {
+            // Names and values are ours; a policy holds no control character.
+            try? headers.append(name, value)
+        }
+        return .response(HTTPResponse(status: status, headers: headers, body: .bytes(bytes)))
+    }
+
+    static func text(_ status: Int, _ text: String, _ fields: [(String, String)] = []) -> HTTPSideAnswer {
+        make(status, type: "text/plain; charset=utf-8", Array("\(text)\n".utf8), fields)
+    }
+
+    static func json(_ value: JSONValue, status: Int = 200) -> HTTPSideAnswer {
+        make(status, type: "application/json", RawJSON(value).bytes.array)
+    }
+
+    static let done = make(204, type: nil, [])
+
+    static func problem(_ status: Int, _ text: String) -> HTTPSideAnswer {
+        json(["error": .string(text)], status: status)
+    }
+
+    /// A document under a policy of its own, in a process of its own where the browser can.
+    static func document(_ bytes: [UInt8], policy: String) -> HTTPSideAnswer {
+        make(
+            200, type: "text/html; charset=utf-8", bytes,
+            [("Content-Security-Policy", policy), ("Origin-Agent-Cluster", "?1")])
+    }
+}

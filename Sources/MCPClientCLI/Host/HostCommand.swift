@@ -1,0 +1,150 @@
+import MCPCore
+
+/// `host`: serves a page that shows servers, calls their tools and runs their views, until it is stopped.
+struct HostCommand {
+    let environment: CommandEnvironment
+    let console: Console
+    let invocation: Invocation
+    private var options: Options { invocation.options }
+
+    func run() async throws(Failure) {
+        let history = try options.host.historyFile.map { path throws(Failure) in try HistoryFile(path) }
+        let host = AppHost(try hostOptions(history))
+        var settings = options.host.settings
+        settings.hasModel = options.agent.model != nil
+        let targets = ServerTargets(options: options, settings: settings)
+        let configured = try options.host.configFile.map { path throws(Failure) in
+            try ConfiguredServers(environment.input.file(path), from: path).entries
+        }
+        let server: HostServer
+        do {
+            server = try HostServer(host, settings) { text throws(Failure) in
+                let (target, name) = try targets.target(typed: text)
+                do {
+                    try await host.addServer(target, name: name, takesOwnName: true)
+                } catch {
+                    throw .usage("\(error)")
+                }
+            }
+        } catch {
+            throw Failure(code: .unreachable, kind: .cannotStart, message: inlineText("\(error)"))
+        }
+        do throws(Failure) {
+            try await add(configured ?? [], to: host, targets)
+            try await serve(host, server, history)
+        } catch {
+            await server.stop()
+            await host.close()
+            throw error
+        }
+        await server.stop()
+        await host.close()
+    }
+
+    // MARK: Set-up
+
+    private func hostOptions(_ history: HistoryFile?) throws(Failure) -> AppHostOptions {
+        let flags = options.host
+        var host = AppHostOptions()
+        host.info = Implementation(name: CommandRunner.name, version: CommandRunner.version)
+        var bare = invocation
+        bare.options.headers = []
+        (bare.options.bearerEnv, bare.options.bearerFile) = (nil, nil)
+        let connector = Connector(environment: environment, console: console, timings: Timings())
+        host.client = try connector.clientOptions(bare)
+        host.csp.mode = flags.isCompatible ? .compat : .strict
+        host.csp.allowsWildcards = flags.allowsWildcards
+        host.csp.allowedDomains = flags.allowedDomains
+        host.csp.blockedDomains = flags.blockedDomains
+        switch flags.approval {
+        case .ask: host.policies.override = .ask([])
+        case .auto: host.policies.override = .automatic
+        case .deny: host.policies.override = .deny([])
+        case nil: break
+        }
+        host.grants = flags.grants
+        host.timeout = options.timeout
+        if options.agent.model != nil {
+            host.model = try AgentCommand(environment: environment, console: console, invocation: invocation)
+                .model()
+        }
+        host.history = history?.entries ?? []
+        return host
+    }
+
+    private func add(
+        _ configured: [ConfiguredServers.Entry], to host: AppHost, _ targets: ServerTargets
+    ) async throws(Failure) {
+        for entry in configured {
+            var own = options
+            own.environment += entry.environment
+            own.directory = entry.directory ?? own.directory
+            let target = try ServerTargets(options: own, settings: targets.settings).target(entry.target)
+            try await add(target, entry.name, isNamed: true, entry.headers, to: host)
+        }
+        // Those of the command line are for the one HTTP server there: nobody else may see a token.
+        let connector = Connector(environment: environment, console: console, timings: Timings())
+        let headers = try connector.clientOptions(invocation).headers
+        for server in invocation.servers {
+            let isHTTP = if case .program = server.target { false } else { true }
+            let isNamed = options.agent.servers.contains(server)
+            try await add(
+                targets.target(server.target), isNamed ? server.name : ServerTargets.name(of: server.target),
+                isNamed: isNamed, isHTTP ? headers : [], to: host)
+        }
+    }
+
+    private func add(
+        _ target: ClientTarget, _ name: String, isNamed: Bool, _ headers: [(String, String)],
+        to host: AppHost
+    ) async throws(Failure) {
+        do {
+            try await host.addServer(target, name: name, takesOwnName: !isNamed, headers: headers)
+        } catch {
+            throw .usage("\(error)")
+        }
+    }
+
+    // MARK: Serving
+
+    private func serve(
+        _ host: AppHost, _ server: HostServer, _ history: HistoryFile?
+    ) async throws(Failure) {
+        if console.isJSON {
+            console.json(RawJSON(["url": .string(server.address)]))
+        } else {
+            console.line(server.address)
+        }
+        let opener = options.host.opensBrowser ? BrowserOpener(environment) : nil
+        defer { opener?.remove() }
+        do {
+            try opener?.open(server.address)
+        } catch {
+            console.failure(error)
+        }
+        if let ports = options.host.scannedPorts {
+            let client = try Connector(environment: environment, console: console, timings: Timings())
+                .clientOptions(invocation)
+            Task { await server.offer(await ServerScan.run(ports, client)) }
+        }
+        // Ends when the work is cancelled: by a signal, or at the deadline.
+        for await event in await host.events() { note(event, history) }
+    }
+
+    private func note(_ event: HostEvent, _ history: HistoryFile?) {
+        switch event {
+        case .history(let entry):
+            if let history, !history.append(entry) {
+                console.note("the history could not be written: \(options.host.historyFile ?? "")")
+            }
+        case .log(let line) where line.level >= .warning || options.verbosity > 0:
+            let text = line.data.stringValue ?? line.data.serialized()
+            console.note("\(inlineText(line.source)): \(TerminalText.inline(text, limit: 1000))")
+        case .server(let server):
+            if case .lost(let problem) = server.state {
+                console.note("\(inlineText(server.name)): \(inlineText(problem))")
+            }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import MCPCore
+
+/// One request of the page.
+struct HostCommands {
+    let door: HostDoor
+    let request: HTTPSideRequest
+    private var host: AppHost { door.host }
+
+    func run() async throws -> HTTPSideAnswer {
+        let parts = request.path.dropFirst("/api/".count).split(
+            separator: "/", omittingEmptySubsequences: false
+        ).map(String.init)
+        if request.path == "/api/events" { return try await events() }
+        switch (request.method, parts[0], parts.count) {
+        case (_, "views", 2...): return try await view(parts[1], Array(parts.dropFirst(2)))
+        case (_, "servers", _): return try await servers(Array(parts.dropFirst()))
+        case (_, "calls", _): return try await calls(Array(parts.dropFirst()))
+        case ("POST", "approvals", 2), ("POST", "elicitations", 2): return try await answer(parts[1])
+        case ("POST", "form", 1): return try await form()
+        case ("POST", "validate", 1): return try await validate()
+        case ("POST", "context", 1): return try await context()
+        case ("POST", "ports", 1):
+            try door.openPorts()
+            return HostAnswer.done
+        case ("POST", "chat", 1):
+            try await host.say(text("text", in: try object()))
+            return HostAnswer.done
+        case ("GET", "history", 1):
+            return HostAnswer.json(.array(await host.history().map { .object($0.json) }))
+        default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
+        }
+    }
+
+    // MARK: Reading
+
+    private func object() throws -> JSONObject {
+        guard request.headers["Content-Type"].map({ $0.hasPrefix("application/json") }) ?? false else {
+            throw HostRefusal(status: 415, text: "Send application/json; nothing was done")
+        }
+        guard let object = try? JSONValue(parsing: request.body, limits: limits).objectValue else {
+            throw HostRefusal.malformed("The body is no JSON object")
+        }
+        return object
+    }
+
+    /// Messages stand two levels inside the body.
+    private var limits: JSONLimits {
+        var limits = JSONLimits()
+        limits.maxDepth += 2
+        return limits
+    }
+
+    private func text(_ name: String, in object: JSONObject) throws -> String {
+        guard let text = object[name]?.stringValue, !text.isEmpty else {
+            throw HostRefusal.malformed("\(name) is missing")
+        }
+        return text
+    }
+
+    private func number(_ name: String, in object: JSONObject) throws -> Double? {
+        guard let value = object[name] else { return nil }
+        guard let number = value.doubleValue, number.isFinite, number >= 0, number < 1e6 else {
+            throw HostRefusal.malformed("\(name) is no length")
+        }
+        return number
+    }
+
+    // MARK: Events and views
+
+    private func events() async throws -> HTTPSideAnswer {
+        guard request.method == "GET" else { throw HostRefusal(status: 405, text: "Only GET") }
+        return .events(await door.feed.events(after: request.headers["Last-Event-ID"]))
+    }
+
+    private func view(_ id: String, _ rest: [String]) async throws -> HTTPSideAnswer {
+        guard await host.view(id) != nil else {
+            throw HostRefusal(status: 404, text: "This view is closed")
+        }
+        switch (request.method, rest) {
+        case ("DELETE", []): await host.closeView(id)
+        case ("POST", ["messages"]): return try await messages(id)
+        case ("POST", ["room"]):
+            let body = try object()
+            guard let width = try number("width", in: body) else {
+                throw HostRefusal.malformed("width is missing")
+            }
+            let room = ViewRoom(
+                width: width, maxHeight: try number("maxHeight", in: body),
+                height: try number("height", in: body))
+            await host.changeRoom(room, of: id)
+        case ("POST", ["mode"]):
+            guard let mode = DisplayMode(rawValue: try text("mode", in: try object())) else {
+                throw HostRefusal.malformed("mode is not known")
+            }
+            await host.setMode(mode, of: id)
+        case ("POST", ["reload"]):
+            await door.feed.begins(id)
+            await host.reloadView(id)
+        case ("POST", ["lost"]): await host.viewLost(id)
+        default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
+        }
+        return HostAnswer.done
+    }
+
+    private func messages(_ id: String) async throws -> HTTPSideAnswer {
+        let body = try object()
+        guard let number = body["seq"]?.intValue, let messages = body["messages"]?.arrayValue else {
+            throw HostRefusal.malformed("seq or messages are missing")
+        }
+        let receipt = await door.feed.receive(
+            messages, number: number, page: try text("page", in: body), from: id)
+        switch receipt {
+        case .taken, .repeated: return HostAnswer.done
+        case .outOfOrder:
+            throw HostRefusal(status: 409, text: "A request of this view is missing before this one")
+        case .otherPage: throw HostRefusal(status: 409, text: "Another page has taken over")
+        }
+    }
+
+    // MARK: Servers and calls
+
+    private func servers(_ rest: [String]) async throws -> HTTPSideAnswer {
+        switch (request.method, rest.count) {
+        case ("POST", 0): try await door.connect(text("target", in: try object()))
+        case ("POST", 2) where rest[0] == "found":
+            let found = await door.feed.found
+            guard let index = Int(rest[1]), found.indices.contains(index) else {
+                throw HostRefusal(status: 404, text: "No such server was found")
+            }
+            try await door.connect(found[index])
+        case ("POST", 2) where rest[1] == "reconnect": try await host.reconnect(rest[0])
+        case ("DELETE", 1): await host.removeServer(rest[0])
+        default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
+        }
+        return HostAnswer.done
+    }
+
+    private func calls(_ rest: [String]) async throws -> HTTPSideAnswer {
+        switch (request.method, rest.count) {
+        case ("POST", 0):
+            let (server, tool, arguments) = try await invocation()
+            return HostAnswer.json(["id": .string(try await host.call(server, tool, arguments))], status: 201)
+        case ("POST", 2) where rest[1] == "retry":
+            return HostAnswer.json(["id": .string(try await host.retry(rest[0]))], status: 201)
+        case ("DELETE", 1):
+            await host.cancel(rest[0])
+            return HostAnswer.done
+        default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
+        }
+    }
+
+    /// The server by its id, or by its name, as the history knows it.
+    private func invocation() async throws -> (server: String, tool: String, arguments: JSONValue) {
+        let body = try object()
+        let named = try text("server", in: body)
+        let tool = try text("tool", in: body)
+        let servers = await host.snapshot().compactMap { event in
+            if case .server(let server) = event { server } else { nil }
+        }
+        let server = servers.first { $0.id == named } ?? servers.first { $0.name == named }
+        guard let server else { throw AppHostError.unknownServer(named) }
+        return (server.id, tool, body["arguments"] ?? [:])
+    }
+
+    private func validate() async throws -> HTTPSideAnswer {
+        let (server, tool, arguments) = try await invocation()
+        let violations = try await host.validate(server, tool, arguments)
+        return HostAnswer.json([
+            "violations": .array(
+                violations.map { violation in
+                    let member = violation.member.map { "/\($0)" } ?? ""
+                    // What is missing is marked at its own field.
+                    let path = violation.instancePath + (violation.keyword == "required" ? member : "")
+                    return [
+                        "path": .string(path), "label": .string(path.isEmpty ? "/" : path),
+                        "message": .string(violation.message),
+                    ]
+                })
+        ])
+    }
+
+    private func form() async throws -> HTTPSideAnswer {
+        let body = try object()
+        let (id, name, _) = try await invocation()
+        let events = await host.snapshot()
+        var title = id
+        var tool: Tool?
+        for event in events {
+            if case .server(let server) = event, server.id == id { title = server.name }
+            if case .tools(id, let tools) = event { tool = tools.first { $0.name == name } }
+        }
+        guard let tool else { throw AppHostError.unknownTool(name) }
+        return HostAnswer.json([
+            "server": .string(id), "tool": .string(name), "title": .string(tool.displayName),
+            "line": .string(tool.displayName == name ? title : "\(name) · \(title)"),
+            "description": HostEventWriter.text(tool.description), "isRaw": false,
+            "form": FormSpec.json(for: tool.inputSchema, value: body["arguments"]),
+        ])
+    }
+
+    // MARK: Answers and surroundings
+
+    private func answer(_ question: String) async throws -> HTTPSideAnswer {
+        let body = try object()
+        let answer: QuestionAnswer
+        switch body["decision"]?.stringValue ?? body["action"]?.stringValue {
+        case "allow":
+            answer = .allow(remember: body["remember"] == "run" ? .run : .once)
+        // Of a page to visit there is nothing to fill in.
+        case "accept": answer = body["content"]?.objectValue.map { .accept($0) } ?? .allow()
+        case "deny", "decline": answer = .deny
+        case "cancel": answer = .cancel
+        default: throw HostRefusal.malformed("decision is not known")
+        }
+        guard await host.answer(question, answer) else {
+            throw HostRefusal(status: 404, text: "Nobody waits for this answer any more")
+        }
+        return HostAnswer.done
+    }
+
+    private func context() async throws -> HTTPSideAnswer {
+        let body = try object()
+        var change = PageContext()
+        if let theme = body["theme"]?.stringValue, ["light", "dark"].contains(theme) { change.theme = theme }
+        change.locale = body["locale"]?.stringValue
+        change.timeZone = body["timeZone"]?.stringValue
+        change.touch = body["touch"]?.boolValue
+        change.hover = body["hover"]?.boolValue
+        change.platform = "web"
+        await host.changeContext(change)
+        return HostAnswer.done
+    }
+}

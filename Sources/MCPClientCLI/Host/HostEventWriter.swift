@@ -1,0 +1,243 @@
+import MCPCore
+
+/// Writes events as the page reads them: with the texts it shows, so that it needs to know nothing.
+struct HostEventWriter {
+    private let ports: SandboxPorts
+    private var names: [String: String] = [:]
+    /// The servers of views, which are also the sources of their tools.
+    private var views: [String: HostedView] = [:]
+
+    init(ports: SandboxPorts) { self.ports = ports }
+
+    /// Nil: nothing that a page shows.
+    mutating func json(_ event: HostEvent) -> JSONValue? {
+        switch event {
+        case .server(let server):
+            names[server.id] = server.name
+            return Self.json(server)
+        case .serverRemoved(let id):
+            return ["type": "server.gone", "id": .string(id)]
+        case .tools(let server, let tools): return json(tools, of: server)
+        case .call(let call): return json(call)
+        case .viewOpened(let view):
+            views[view.id] = view
+            return json(view)
+        case .viewMessage(let view, let message):
+            return ["type": "view.msg", "id": .string(view), "message": message]
+        case .viewSize(let view, _, let height):
+            return [
+                "type": "view.size", "id": .string(view), "height": height.map { JSONValue($0) } ?? .null,
+            ]
+        case .viewMode(let view, let mode):
+            return ["type": "view.mode", "id": .string(view), "mode": .string(mode.rawValue)]
+        case .viewProblem(let view, let text):
+            return ["type": "view.problem", "id": .string(view), "text": Self.text(text)]
+        case .viewClosed(let view):
+            views[view] = nil
+            return ["type": "view.close", "id": .string(view)]
+        case .viewTools(let view, let tools): return json(tools, ofView: view)
+        case .question(let question): return QuestionJSON.json(question)
+        case .questionClosed(let id): return ["type": "question.closed", "id": .string(id)]
+        case .openLink(let url): return ["type": "openLink", "url": .string(url)]
+        case .download(let file):
+            return [
+                "type": "download", "name": .string(file.name), "mimeType": .string(file.mimeType),
+                "data": .string(Base64.encode(file.bytes)),
+            ]
+        case .conversation(let item): return Self.json(item)
+        case .conversationDelta(let id, let text):
+            return ["type": "chat.delta", "id": .string(id), "text": .string(text)]
+        case .log(let line): return Self.json(line)
+        case .history(let entry): return Self.json(entry)
+        }
+    }
+
+    static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    // MARK: Servers and tools
+
+    private static func json(_ server: HostedServer) -> JSONValue {
+        var parts: [String] = []
+        if let info = server.info, info.name != server.name { parts.append(info.name) }
+        if let version = server.info?.version, !version.isEmpty { parts.append(version) }
+        if let version = server.version {
+            parts.append("\(version.text) (\(version.isModern ? "modern" : "legacy"))")
+            parts.append(count(server.toolCount, "tool"))
+        }
+        let (state, problem): (String, String?) =
+            switch server.state {
+            case .connecting: ("connecting", nil)
+            case .connected: ("connected", nil)
+            case .lost(let problem): ("lost", problem)
+            }
+        if parts.isEmpty { parts = [state == "connecting" ? "connecting…" : "not reached"] }
+        return [
+            "type": "server.state", "id": .string(server.id), "name": .string(server.name),
+            "target": .string(server.target), "state": .string(state), "problem": text(problem),
+            "line": .string(parts.joined(separator: " · ")), "canReconnect": .bool(state == "lost"),
+            "removal": .string("Remove \(server.name)"),
+        ]
+    }
+
+    private static func count(_ number: Int, _ word: String) -> String {
+        "\(number) \(word)\(number == 1 ? "" : "s")"
+    }
+
+    private func json(_ tools: [Tool], of server: String) -> JSONValue {
+        [
+            "type": "tools", "id": .string(server), "name": .string(names[server] ?? server),
+            "count": JSONValue(tools.count),
+            "tools": .array(
+                tools.map { tool in
+                    [
+                        "id": .string(tool.name), "tool": .string(tool.name), "server": .string(server),
+                        "description": .string(tool.title ?? tool.description ?? ""),
+                        "badge": .string(Self.badge(tool)),
+                    ]
+                }),
+        ]
+    }
+
+    /// Those that a view offers stand beside those of servers, and say where they come from.
+    private func json(_ tools: [Tool], ofView view: String) -> JSONValue? {
+        let source = views[view].map { "view of \($0.serverName) (\($0.tool))" } ?? "view \(view)"
+        if tools.isEmpty { return nil }
+        let names = tools.map(\.name).joined(separator: ", ")
+        return [
+            "type": "log", "id": .string("tools-\(view)-\(tools.count)"), "level": "info",
+            "line": .string("info · \(source)"), "time": .string(WallTime.now.description),
+            "text": .string("offers \(Self.count(tools.count, "tool")): \(names)"),
+        ]
+    }
+
+    private static func badge(_ tool: Tool) -> String {
+        var words: [String] = []
+        if (try? tool.uiResourceURI()) != nil { words.append("view") }
+        if !tool.visibility.contains(.model) { words.append("for views") }
+        if !tool.visibility.contains(.app) { words.append("for the model") }
+        return words.joined(separator: " · ")
+    }
+
+    // MARK: Calls
+
+    private func json(_ call: HostedCall) -> JSONValue {
+        let by =
+            switch call.requestedBy {
+            case .user: "you"
+            case .model: "the model"
+            case .view: "a view"
+            }
+        let server = names[call.source] ?? views[call.source].map { "view of \($0.serverName)" }
+        var line = ["\(server ?? call.source)", "by \(by)"]
+        if let duration = call.duration { line.append(TimeSpan.text(duration)) }
+        let isByView = call.callingView != nil
+        let canUse = names[call.source] != nil && !isByView
+        let progress = call.progress
+        return [
+            "type": "call.state", "id": .string(call.id), "server": .string(call.source),
+            "tool": .string(call.tool), "label": .string("Call of \(call.tool)"),
+            "state": .string(call.state.rawValue), "stateText": .string(Self.words(call.state)),
+            "line": .string(line.joined(separator: " · ")), "isOver": .bool(call.state.isOver),
+            "canUse": .bool(canUse), "canRetry": .bool(canUse && call.state.isOver),
+            "isWorking": .bool(!call.state.isOver && progress != nil),
+            "progress": progress?.total == nil ? .null : JSONValue(progress?.progress ?? 0),
+            "total": progress?.total.map { JSONValue($0) } ?? .null,
+            "progressText": Self.text(progress.map(Self.words)), "problem": Self.text(call.problem),
+            "view": Self.text(call.view), "callingView": Self.text(call.callingView),
+            "arguments": call.arguments, "argumentsText": .string(call.arguments.serialized(pretty: true)),
+            "content": call.result.map { .array(ContentJSON.blocks($0)) } ?? .null,
+        ]
+    }
+
+    static func words(_ state: HostedCall.State) -> String {
+        switch state {
+        case .loadingUI: "loading view"
+        case .ready: "working"
+        case .failed: "failed"
+        case .queued, .calling, .completed, .denied, .cancelled: state.rawValue
+        }
+    }
+
+    private static func words(_ progress: Progress) -> String {
+        let number = TimeSpan.decimal(progress.progress)
+        let count = progress.total.map { "\(number) of \(TimeSpan.decimal($0))" } ?? number
+        return progress.message.map { "\(count) · \($0)" } ?? count
+    }
+
+    // MARK: Views
+
+    private func json(_ view: HostedView) -> JSONValue {
+        let address = ports.address(ofView: view.id, server: view.server)
+        var warnings: [String] = []
+        if view.hasChanged {
+            warnings.append("This page is not the one that this address had the last time.")
+        }
+        let domains = view.csp.externalDomains
+        if !domains.isEmpty { warnings.append("It may reach \(domains.joined(separator: ", ")).") }
+        let problem =
+            address == nil ? "No port is left for the views of this server; remove another server." : nil
+        return [
+            "type": "view.open", "id": .string(view.id), "call": .string(view.call),
+            "origin": Self.text(address?.origin), "src": Self.text(address?.source),
+            "allow": .string(SandboxDoor.allow(view)),
+            "caption": .string("\(view.serverName) · \(view.tool)"),
+            "border": view.resource.meta.prefersBorder.map { .string("\($0)") } ?? .null,
+            "shortHash": .string(String(view.resource.hash.prefix(8))),
+            "about": .string("\(view.resource.uri)\nSHA-256 \(view.resource.hash)"),
+            "warning": .string(warnings.joined(separator: " ")), "problem": Self.text(problem),
+            "mode": .string(view.mode.rawValue),
+        ]
+    }
+
+    // MARK: Conversation, log, history
+
+    private static func json(_ item: ConversationItem) -> JSONValue {
+        let (author, who) =
+            switch item.author {
+            case .user: ("user", "You")
+            case .view: ("view", "A view, in your name")
+            case .model: ("model", "Model")
+            case .context: ("context", "A view, for the turns to come")
+            case .host: ("host", "Host")
+            }
+        return [
+            "type": "chat", "id": .string(item.id), "author": .string(author), "who": .string(who),
+            "content": .array(item.content.map(ContentJSON.block)),
+        ]
+    }
+
+    private static func json(_ line: HostLogLine) -> JSONValue {
+        let text = line.data.stringValue ?? line.data.serialized(pretty: true)
+        let id = String(UInt64.random(in: 0 ... .max), radix: 36)
+        return [
+            "type": "log", "id": .string(id), "level": .string(line.level.rawValue),
+            "line": .string("\(line.level.rawValue) · \(line.source)"),
+            "time": .string(WallTime.now.description),
+            "text": .string(clipped(text)),
+        ]
+    }
+
+    private static func json(_ entry: HistoryEntry) -> JSONValue {
+        let json = entry.json
+        var line = [entry.server]
+        if let by = json["by"]?.stringValue { line.append("by \(by == "user" ? "you" : by)") }
+        if let time = json["milliseconds"]?.doubleValue {
+            line.append(TimeSpan.text(.microseconds(Int64(min(time, 1e12) * 1000))))
+        }
+        var shown: JSONObject = ["arguments": entry.arguments]
+        for name in ["result", "problem", "resource"] { shown[name] = json[name] }
+        let state = json["state"]?.stringValue ?? ""
+        return [
+            "type": "history", "id": .string(entry.id), "tool": .string(entry.tool),
+            "server": .string(entry.server), "arguments": entry.arguments, "state": .string(state),
+            "stateText": .string(HostedCall.State(rawValue: state).map(words) ?? state),
+            "line": .string(line.joined(separator: " · ")), "time": json["time"] ?? .null,
+            "text": .string(clipped(JSONValue.object(shown).serialized(pretty: true))),
+        ]
+    }
+
+    /// A page does not show more of one line: 16 KiB.
+    private static func clipped(_ text: String) -> String {
+        text.utf8.count <= 16 << 10 ? text : "\(text.prefix(16 << 10))… (\(text.utf8.count) bytes)"
+    }
+}

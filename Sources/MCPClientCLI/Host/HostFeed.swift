@@ -1,0 +1,114 @@
+import MCPCore
+
+/// What the page is told, and what its views say: one page at a time, the one that was opened last.
+actor HostFeed {
+    private let host: AppHost
+    private let ports: SandboxPorts
+    private let settings: HostSettings
+    private var writer: HostEventWriter
+    private var log = EventLog(page: "")
+    private var pump: Task<Void, Never>?
+    /// The number of the last message of each view that was taken.
+    private var taken: [String: Int] = [:]
+    /// Servers that a scan found: their addresses.
+    private(set) var found: [String] = []
+
+    init(host: AppHost, ports: SandboxPorts, settings: HostSettings) {
+        self.host = host
+        self.ports = ports
+        self.settings = settings
+        writer = HostEventWriter(ports: ports)
+    }
+
+    // MARK: To the page
+
+    /// The events behind an id; without one, or when they are not kept, those of a new page: the one before
+    /// is told that it was replaced.
+    func events(after id: String?) async -> AsyncStream<HTTPSideEvent> {
+        if let id, let stream = log.resume(after: id) { return stream }
+        let (snapshot, events) = await host.eventsWithSnapshot()
+        pump?.cancel()
+        log.end()
+        taken = [:]
+        log = EventLog(page: String(UInt64.random(in: 1 << 60 ... .max), radix: 36))
+        writer = HostEventWriter(ports: ports)
+        let stream = log.read()
+        log.append(hello)
+        for event in snapshot { tell(event) }
+        for (index, target) in found.enumerated() { log.append(Self.foundEvent(index, target)) }
+        pump = Task { for await event in events { tell(event) } }
+        return stream
+    }
+
+    private func tell(_ event: HostEvent) {
+        guard let json = writer.json(event) else { return }
+        log.append(json)
+    }
+
+    private var hello: JSONValue {
+        [
+            "type": "hello", "page": .string(log.page), "limit": JSONValue(AppHost.maxMessageBytes),
+            "theme": .string(settings.theme.rawValue), "hasModel": .bool(settings.hasModel),
+            "probe": ports.usesPorts ? .null : .string("http://probe.localhost:\(ports.port)/probe"),
+        ]
+    }
+
+    /// Offers servers that answer; those that are there already stay.
+    func offer(_ targets: [String]) {
+        for target in targets where !found.contains(target) {
+            log.append(Self.foundEvent(found.count, target))
+            found.append(target)
+        }
+    }
+
+    private static func foundEvent(_ index: Int, _ target: String) -> JSONValue {
+        ["type": "server.found", "id": JSONValue(index), "target": .string(target)]
+    }
+
+    func close() {
+        pump?.cancel()
+        log.end()
+    }
+
+    // MARK: From views
+
+    enum Receipt { case taken, repeated, outOfOrder, otherPage }
+
+    /// Takes messages of a view that its page has numbered.
+    ///
+    /// A number that was taken before is one whose answer was lost; the page sends one request at a time, so
+    /// a gap means that something else sends.
+    func receive(_ messages: [JSONValue], number: Int, page: String, from view: String) async -> Receipt {
+        guard page == log.page else { return .otherPage }
+        let last = taken[view] ?? 0
+        if number <= last { return .repeated }
+        guard number == last + 1 else { return .outOfOrder }
+        taken[view] = number
+        var readable: [JSONValue] = []
+        for message in messages {
+            guard let problem = Self.problem(of: message) else {
+                readable.append(message)
+                continue
+            }
+            await host.receive(readable, from: view)
+            readable = []
+            await host.receivedUnreadable(problem, from: view)
+        }
+        await host.receive(readable, from: view)
+        return .taken
+    }
+
+    /// Why a message cannot be taken, or nil.
+    private static func problem(of message: JSONValue) -> String? {
+        if message.isNull { return "it is no JSON" }
+        if message["jsonrpc"] == nil, let bytes = message["oversize"]?.intValue {
+            return "\(bytes) characters, of which at most \(AppHost.maxMessageBytes) are taken"
+        }
+        let size = RawJSON(message).bytes.count
+        guard size > AppHost.maxMessageBytes else { return nil }
+        return "\(size) bytes, of which at most \(AppHost.maxMessageBytes) are taken"
+    }
+
+    /// The frame of a view is made anew, and its messages are numbered from the first again.
+    func begins(_ view: String) { taken[view] = 0 }
+}

@@ -1,0 +1,74 @@
+import MCPCore
+import Synchronization
+
+/// Where the frames of views are: each has an origin of its own below `localhost`. Where such names do not
+/// lead here, each server has a port of its own instead.
+final class SandboxPorts: Sendable {
+    private struct State {
+        var usesPorts = false
+        /// The ports of servers, in the order they came.
+        var ports: [UInt16] = []
+        var servers: [String] = []
+    }
+
+    /// Servers whose views can be shown where names below `localhost` do not lead here.
+    static let maxPorts = 8
+
+    /// The port of the names.
+    let port: UInt16
+    private let state = Mutex(State())
+
+    init(port: UInt16) { self.port = port }
+
+    /// From now on servers have ports of their own.
+    func use(_ ports: [UInt16]) {
+        state.withLock { state in
+            state.usesPorts = true
+            state.ports = ports
+        }
+    }
+
+    var usesPorts: Bool { state.withLock { $0.usesPorts } }
+
+    /// What the page may show in frames.
+    var sources: [String] {
+        let ports = state.withLock { $0.ports }
+        return ["http://*.localhost:\(port)"] + ports.map { "http://127.0.0.1:\($0)" }
+    }
+
+    /// The origin of a view and the address of its frame; nil when no port is left for its server.
+    func address(ofView view: String, server: String) -> (origin: String, source: String)? {
+        let own: UInt16?? = state.withLock { state in
+            guard state.usesPorts else { return .some(nil) }
+            if !state.servers.contains(server) { state.servers.append(server) }
+            guard let index = state.servers.firstIndex(of: server), state.ports.indices.contains(index)
+            else { return .none }
+            return .some(state.ports[index])
+        }
+        guard let own else { return nil }
+        guard let port = own else {
+            let origin = "http://\(view).localhost:\(self.port)"
+            return (origin, "\(origin)/sandbox")
+        }
+        return ("http://127.0.0.1:\(port)", "http://127.0.0.1:\(port)/views/\(view)/sandbox")
+    }
+
+    /// The id of the view that a request to one of these listeners is about; nil: it names none.
+    func view(host: String, path: String) -> String? {
+        let name = host.prefix { $0 != ":" }.lowercased()
+        if path == "/sandbox", name.hasSuffix(".localhost") { return String(name.dropLast(10)) }
+        guard name == "127.0.0.1", path.hasPrefix("/views/"), path.hasSuffix("/sandbox") else { return nil }
+        let parts = path.split(separator: "/")
+        return parts.count == 3 ? String(parts[1]) : nil
+    }
+
+    /// Whether the server of a view may be asked for at this port.
+    func serves(server: String, atPort port: UInt16?) -> Bool {
+        state.withLock { state in
+            guard let port, state.usesPorts else { return true }
+            guard let index = state.servers.firstIndex(of: server), state.ports.indices.contains(index)
+            else { return false }
+            return state.ports[index] == port
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import MCPCore
+
+/// Makes servers of addresses: from the command line, from a configuration, from the page.
+struct ServerTargets: Sendable {
+    let options: Options
+    let settings: HostSettings
+
+    /// The target at an address; `--allow-hosts` says which hosts it may name.
+    func target(_ target: Target) throws(Failure) -> ClientTarget {
+        if case .http(let url) = target { try check(url) }
+        return target.clientTarget(options)
+    }
+
+    /// The server at an address that somebody typed. Programs are started from the command line and the
+    /// configuration only.
+    func target(typed text: String) throws(Failure) -> (target: ClientTarget, name: String) {
+        let target = try Target(parsing: text.trimmingWhitespace())
+        return (try self.target(target), Self.name(of: target))
+    }
+
+    private func check(_ url: String) throws(Failure) {
+        guard let allowed = settings.allowedHosts else { return }
+        let host = Self.host(of: url)
+        guard allowed.contains(host) else {
+            throw .usage(
+                "\(quoted(host)) is not among the hosts that servers may be on; nothing was connected",
+                details: ["--allow-hosts \(allowed.joined(separator: ","))"])
+        }
+    }
+
+    /// What stands between `://` and the port or path, in lower case and without a user.
+    static func host(of url: String) -> String {
+        guard let mark = url.firstRange(of: "://") else { return "" }
+        let authority = url[mark.upperBound...].prefix { !"/?#".contains($0) }
+        let name = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        if name.hasPrefix("["), let end = name.firstIndex(of: "]") { return name[...end].lowercased() }
+        return name.prefix { $0 != ":" }.lowercased()
+    }
+
+    /// What a person reads until the server says its name.
+    static func name(of target: Target) -> String {
+        switch target {
+        case .http(let url):
+            String(url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? "server")
+        case .unix(let path, _): String(path.split(separator: "/").last ?? "server")
+        case .program(let words):
+            String(words.first?.split(separator: "/").last ?? "server")
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import MCPCore
+import TestHTTP
+import Testing
+
+extension E2E {
+    /// The page itself: forms, lists, and what outlives a break.
+    @Suite struct StateTests {
+        private static let schema: JSONValue = [
+            "type": "object", "required": ["name", "size", "loud"], "additionalProperties": false,
+            "properties": [
+                "name": ["type": "string", "minLength": 2, "title": "Your name"],
+                "size": ["type": "string", "enum": ["small", "large"]],
+                "count": ["type": "integer", "minimum": 1, "maximum": 9],
+                "loud": ["type": "boolean"],
+                "tags": ["type": "array", "items": ["type": "string"]],
+                "place": ["type": "object", "properties": ["x": ["type": "number"]]],
+                "which": [
+                    "oneOf": [
+                        ["title": "By number", "type": "object", "properties": ["n": ["type": "integer"]], "required": ["n"]],
+                        ["title": "By word", "type": "string"],
+                    ]
+                ],
+            ],
+        ]
+
+        // A05, A03
+        @Test func aFormMakesArguments() async throws {
+            let server = try ViewServer("one")
+            try server.add("order", schema: Self.schema) { _, _ in .text("ordered") }
+            try await HostPage.with([server]) { page in
+                try await page.choose("order")
+                let set = """
+                    const set = (path, value) => {
+                      const node = document.querySelector(`[data-path="${path}"]`);
+                      node.type === "checkbox" ? node.checked = value : node.value = value;
+                      node.dispatchEvent(new Event("change"));
+                    };
+                    """
+                try await page.run("\(set) set('/name', 'A'); set('/size', '1'); set('/count', '12')")
+                try await page.browser.click(".compose .call")
+                try await page.waitForText("/name", in: ".wrong")
+                try await page.waitForText("/count", in: ".wrong")
+                #expect(try await page.run("return [...document.querySelectorAll('.bad')].map(one => one.dataset.path)") == ["/name", "/count"])
+                #expect(server.calls(of: "order").isEmpty)
+                #expect(try await page.run("return document.querySelectorAll('.card').length") == 0)
+                try await page.run("\(set) set('/name', 'Ann'); set('/count', '3'); set('/loud', true); set('/place/x', '1.5')")
+                try await page.browser.click("[data-path=\"/tags\"] > .small")
+                try await page.browser.type("red", into: "[data-path=\"/tags\"] .item textarea")
+                try await page.run(
+                    """
+                    const select = document.querySelector('[data-path="/which"] select');
+                    select.value = '0'; select.onchange();
+                    document.querySelector('[data-path="/which/n"]').value = '7';
+                    """)
+                try await page.picture("form")
+                try await page.browser.click(".compose .call")
+                try await eventually { server.calls(of: "order").count == 1 }
+                let sent = try JSONValue(parsing: server.calls(of: "order")[0])
+                #expect(
+                    sent == [
+                        "name": "Ann", "size": "large", "count": 3, "loud": true, "tags": ["red"],
+                        "place": ["x": 1.5], "which": ["n": 7],
+                    ])
+                // A03: a tool that comes later is there without a reload.
+                try server.add("later") { _, _ in .text("") }
+                try await page.wait("return !!document.querySelector('.pick[data-tool=later]')")
+            }
+        }
+
+        // A04
+        @Test func jsonArrivesAsItWasTyped() async throws {
+            let server = try ViewServer("one")
+            try await HostPage.with([server]) { page in
+                let text = #"{"z":[[],{}],"a":null,"n":12345678901234567890,"e":1.50,"u":"ü\n"}"#
+                let call = try await page.call("echo", text)
+                try await page.wait(for: "completed", of: call)
+                #expect(server.calls(of: "echo") == [text])
+            }
+        }
+
+        // A32, A33
+        @Test func callsAreRepeatedAndKept() async throws {
+            let file = NSTemporaryDirectory() + "mcp-e2e-\(UUID().uuidString.prefix(8)).jsonl"
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let server = try ViewServer("one")
+            let words = ["--history", file, server.url]
+            try await HostPage.with(words) { page in
+                let call = try await page.call("echo", #"{"a":[1,null]}"#)
+                try await page.wait(for: "completed", of: call)
+                try await page.browser.click("[data-call=\"\(call)\"] .retry")
+                try await page.wait("return document.querySelectorAll('.card[data-state=completed]').length === 2")
+                #expect(server.calls(of: "echo") == [#"{"a":[1,null]}"#, #"{"a":[1,null]}"#])
+                try await page.wait("return document.querySelectorAll('#entries > li').length === 2")
+            }
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            try await HostPage.with(words) { page in
+                try await page.wait("return document.querySelectorAll('#entries > li').length === 2")
+                let line = try await page.run("return document.querySelector('#entries > li').textContent")
+                for part in ["echo", "one", "by you", "completed"] {
+                    #expect(line.stringValue?.contains(part) == true)
+                }
+                try await page.run("document.querySelector('#entries button').click()")
+                try await page.wait("return document.querySelector('.compose')?.data.tool === 'echo'")
+                try await page.browser.click(".compose .call")
+                try await eventually { server.calls(of: "echo").count == 3 }
+                #expect(server.calls(of: "echo")[2] == #"{"a":[1,null]}"#)
+            }
+            await server.stop()
+        }
+
+        // A28
+        @Test func aReloadAndARestartLoseNothing() async throws {
+            let html = TestView.html()
+            let server = try ViewServer("one", views: ["show": html])
+            let port = server.port
+            try await HostPage.with([server.url]) { page in
+                let view = try await page.show("show", #"{"a":1}"#)
+                let done = try await page.call("echo", #"{"b":2}"#)
+                try await page.wait(for: "completed", of: done)
+                try await page.browser.reload()
+                try await page.wait("return document.body.dataset.online === 'yes'")
+                try await page.wait(for: "completed", of: done)
+                // The same view, loaded again: it has its input and its result once more.
+                try await view.wait("return of('ui/notifications/tool-result').length === 1")
+                #expect(try await view.heard("ui/notifications/tool-input") == [["arguments": ["a": 1]]])
+                #expect(try await page.run("return document.querySelectorAll('#entries > li').length") == 2)
+                #expect(server.calls(of: "show").count == 1)
+                // The server goes and comes back.
+                await server.stop()
+                let lost = try await page.call("echo")
+                try await page.wait(for: "error", of: lost)
+                let again = try ViewServer("one", views: ["show": html], port: port)
+                try await page.wait("return document.querySelector('.server').dataset.state === 'connected'")
+                try await page.browser.click("[data-call=\"\(lost)\"] .retry")
+                try await eventually { again.calls(of: "echo").count == 1 }
+                #expect(try await view.request("tools/call", ["name": "hidden", "arguments": [:]])["content"]?[0]?["text"] == "for views")
+                await again.stop()
+            }
+        }
+
+        // A27, A31
+        @Test func serversAreAddedFoundAndRemoved() async throws {
+            let (one, two) = (try ViewServer("one"), try ViewServer("two"))
+            let range = "\(two.port)-\(two.port)"
+            try await HostPage.with(["--scan", range, one.url]) { page in
+                try await page.waitForText(two.url, in: "#found")
+                try await page.browser.click("#found button")
+                try await page.wait("return document.querySelectorAll('.server[data-state=connected]').length === 2")
+                try await page.waitForText("two", in: "#servers")
+                try await page.run(
+                    "[...document.querySelectorAll('.server')].find(one => one.data.name === 'one').querySelector('.icon').click()")
+                try await page.wait("return document.querySelectorAll('.server').length === 1")
+                try await page.browser.type("ftp://nowhere", into: "[data-send=servers] input")
+                try await page.browser.click("[data-send=servers] button")
+                try await page.waitForText("ftp:// is not a transport of MCP", in: "#notices")
+            }
+            await one.stop()
+            await two.stop()
+        }
+
+        // A44: a second page takes over; the first one says so and sends nothing more
+        @Test func theLastPageCounts() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                _ = try await page.show("show")
+                let first = try await page.browser.window()
+                let made = try await page.browser.send("POST", "/window/new", ["type": "tab"])
+                try await page.browser.select(window: made["handle"]?.stringValue ?? "")
+                try await page.browser.open(page.host.address)
+                try await page.wait("return document.body.dataset.online === 'yes'")
+                try await page.wait("return document.querySelectorAll('[data-view]').length === 1")
+                try await page.browser.closeWindow()
+                try await page.browser.select(window: first)
+                try await page.wait("return document.body.dataset.online === 'replaced'")
+            }
+        }
+
+        // Section 5.9: what a server asks stands in the host's page
+        @Test func aServerAsks() async throws {
+            let server = try ViewServer("one")
+            try server.add("ask") { _, context in
+                let schema = ElicitationSchema([.string("city", title: "City", required: true)])
+                let answer = try await context.elicit("Where to?", schema)
+                return .text("\(answer.action.rawValue) \(answer.content?["city"]?.stringValue ?? "")")
+            }
+            try await HostPage.with([server]) { page in
+                let call = try await page.call("ask")
+                #expect(try await page.question().contains("Where to?"))
+                try await page.browser.type("Rome", into: "#question [data-path=\"/city\"]")
+                try await page.answer("yes")
+                try await page.wait(for: "completed", of: call)
+                try await page.waitForText("accept Rome", in: "[data-call=\"\(call)\"] .result")
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import MCPCore
+import TestHTTP
+
+/// One window of Chromium. All tests share it, one after the other.
+actor Browser {
+    struct Timeout: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let element = "element-6066-11e4-a52e-4f735466cecf"
+
+    private let driver: Driver
+    private let session: String
+
+    static let shared = Task { try await Browser.open() }
+
+    private init(_ driver: Driver, _ session: String) {
+        self.driver = driver
+        self.session = session
+    }
+
+    private static func open() async throws -> Browser {
+        let driver = try Driver.shared.get()
+        try await driver.ready()
+        let arguments: JSONValue = [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+            // Nothing is fetched by the browser itself (A45).
+            "--disable-background-networking", "--no-first-run", "--disable-component-update",
+        ]
+        let options: JSONValue = ["binary": .string(Driver.programs?.browser ?? ""), "args": arguments]
+        let answer = try await driver.send(
+            "POST", "/session",
+            [
+                "capabilities": [
+                    "alwaysMatch": [
+                        "browserName": "chrome", "goog:chromeOptions": options,
+                        "goog:loggingPrefs": ["browser": "ALL"],
+                    ]
+                ]
+            ])
+        guard let session = answer["sessionId"]?.stringValue else {
+            throw Timeout(description: "no session: \(answer)")
+        }
+        return Browser(driver, session)
+    }
+
+    @discardableResult
+    func send(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
+        try await driver.send(method, "/session/\(session)\(path)", body)
+    }
+
+    // MARK: Pages
+
+    func open(_ url: String) async throws { try await send("POST", "/url", ["url": .string(url)]) }
+
+    func reload() async throws { try await send("POST", "/refresh") }
+
+    /// Leaves all frames.
+    func top() async throws { try await send("POST", "/frame", ["id": .null]) }
+
+    func enter(_ selector: String) async throws {
+        try await send("POST", "/frame", ["id": find(selector)])
+    }
+
+    func find(_ selector: String) async throws -> JSONValue {
+        try await send("POST", "/element", ["using": "css selector", "value": .string(selector)])
+    }
+
+    /// The value of a script's `return`, of a promise too.
+    @discardableResult
+    func run(_ script: String, _ arguments: JSONValue...) async throws -> JSONValue {
+        try await send(
+            "POST", "/execute/sync", ["script": .string(script), "args": .array(arguments)])
+    }
+
+    /// As a person clicks: with user activation.
+    func click(_ selector: String) async throws {
+        let element = try await find(selector)[Self.element]?.stringValue ?? ""
+        try await send("POST", "/element/\(element)/click")
+    }
+
+    func type(_ text: String, into selector: String) async throws {
+        let element = try await find(selector)[Self.element]?.stringValue ?? ""
+        try await send("POST", "/element/\(element)/value", ["text": .string(text)])
+    }
+
+    /// Waits until a script returns something true; its value.
+    @discardableResult
+    func wait(
+        _ script: String, _ arguments: JSONValue..., atMost limit: Duration = .seconds(20)
+    ) async throws -> JSONValue {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            // A frame that is being replaced has no answer yet.
+            let value =
+                (try? await send(
+                    "POST", "/execute/sync", ["script": .string(script), "args": .array(arguments)])) ?? .null
+            switch value {
+            case .null, .bool(false), "": break
+            default: return value
+            }
+            guard ContinuousClock.now < deadline else {
+                throw Timeout(description: "never true: \(script) \(arguments)")
+            }
+            try await Task.sleep(for: .milliseconds(40))
+        }
+    }
+
+    // MARK: The browser
+
+    func windows() async throws -> [String] {
+        try await send("GET", "/window/handles").arrayValue?.compactMap(\.stringValue) ?? []
+    }
+
+    func window() async throws -> String { try await send("GET", "/window").stringValue ?? "" }
+
+    func select(window: String) async throws {
+        try await send("POST", "/window", ["handle": .string(window)])
+    }
+
+    func closeWindow() async throws { try await send("DELETE", "/window") }
+
+    func emulate(_ command: String, _ parameters: JSONValue) async throws {
+        try await send("POST", "/goog/cdp/execute", ["cmd": .string(command), "params": parameters])
+    }
+
+    func resize(_ width: Int, _ height: Int) async throws {
+        try await emulate(
+            "Emulation.setDeviceMetricsOverride",
+            [
+                "width": JSONValue(width), "height": JSONValue(height), "deviceScaleFactor": 1,
+                "mobile": false,
+            ])
+    }
+
+    func colours(_ scheme: String) async throws {
+        try await emulate(
+            "Emulation.setEmulatedMedia",
+            ["features": [["name": "prefers-color-scheme", "value": .string(scheme)]]])
+    }
+
+    /// What was written to the console since the last time.
+    func console() async throws -> [String] {
+        try await send("POST", "/se/log", ["type": "browser"]).arrayValue?.compactMap {
+            $0["message"]?.stringValue
+        } ?? []
+    }
+
+    /// A PNG of the window.
+    func picture() async throws -> [UInt8] {
+        let text = try await send("GET", "/screenshot").stringValue ?? ""
+        return Array(Data(base64Encoded: text) ?? Data())
+    }
+}
