@@ -42,4 +42,11 @@ import Testing
         #expect(all.count == 3_000_000)
         #expect(all.array.allSatisfy { $0 == 7 })
     }
+
+    /// Loops recognise their block by its length.
+    @Test func anExactReservationIsExact() {
+        var buffer = ByteBuffer()
+        buffer.reserve(exactly: 16_384)
+        #expect(buffer.capacity == 16_384)
+    }
 }
