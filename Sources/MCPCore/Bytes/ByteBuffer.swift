@@ -71,9 +71,14 @@ struct ByteBuffer: ~Copyable {
         } else {
             // What is long is mostly followed by a little more, which must not double it.
             let capacity = isExact ? 0 : Swift.max(256, 2 * unread, unread + needed + needed / 16)
-            let grown = ByteStorage(capacity: Swift.max(capacity, unread + needed))
-            unsafe grown.base.update(from: storage.base + start, count: unread)
-            storage = grown
+            let room = Swift.max(capacity, unread + needed)
+            if start == 0, 2 * unread >= storage.capacity, isKnownUniquelyReferenced(&storage) {
+                storage = storage.grown(to: room)
+            } else {
+                let block = ByteStorage(capacity: room)
+                unsafe block.base.update(from: storage.base + start, count: unread)
+                storage = block
+            }
         }
         start = 0
         end = unread

@@ -9,12 +9,20 @@ extension JSONScanner {
 
     /// The bytes at `range`, which were validated, as a string.
     @inline(__always)
-    func string(_ range: Range<Int>) -> String { unsafe String(decoding: bytes(range), as: UTF8.self) }
+    func string(_ range: Range<Int>, isASCII: Bool = false) -> String {
+        // What the scanner has validated needs no second look, which costs as much as all the rest of making
+        // a short string.
+        if #available(macOS 26, iOS 26, *) {
+            let text = unsafe UTF8Span(unchecked: bytes(range).span, isKnownASCII: isASCII)
+            return String(copying: text)
+        }
+        return unsafe String(decoding: bytes(range), as: UTF8.self)
+    }
 
     /// The content of a string with its escapes resolved.
     @inline(__always)
     func unescape(_ token: JSONStringToken) -> String {
-        token.hasEscapes ? resolveEscapes(token) : string(token.content)
+        token.hasEscapes ? resolveEscapes(token) : string(token.content, isASCII: token.isASCII)
     }
 
     /// Whether the content of a string is `literal`, also when it is spelled with escapes.
@@ -55,13 +63,13 @@ extension JSONScanner {
                 unsafe target[written] = UInt8(truncatingIfNeeded: byte)
                 written += 1
             }
-            while index < token.end {
-                let byte = unsafe base[index]
-                guard byte == JSONByte.backslash else {
-                    put(UInt32(byte))
-                    index += 1
-                    continue
-                }
+            while let start = target.baseAddress, index < token.end {
+                let rest = token.end - index
+                let run = unsafe firstOffset(of: JSONByte.backslash, in: base + index, count: rest) ?? rest
+                unsafe (start + written).update(from: base + index, count: run)
+                index += run
+                written += run
+                guard run < rest else { break }
                 let kind = self.byte(index + 1)
                 index += 2
                 guard kind == 0x75 else {
@@ -122,8 +130,13 @@ extension JSONScanner {
             let tail = unsafe UnsafeRawPointer(base + range.upperBound - 8).loadUnaligned(as: UInt64.self)
             return head &* 0x9E37_79B9_7F4A_7C15 ^ tail ^ UInt64(count) << 56
         }
-        var word = UInt64(count)
-        for index in start ..< start + count { word = word << 8 | UInt64(unsafe base[index]) }
+        if start + 8 <= end {
+            let word = UInt64(
+                littleEndian: unsafe UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self))
+            return word & (1 << UInt64(8 * count) - 1) | UInt64(count) << 56
+        }
+        var word = UInt64(count) << 56
+        for index in 0 ..< count { word |= UInt64(unsafe base[start + index]) << UInt64(8 * index) }
         return word
     }
 }

@@ -3,6 +3,8 @@ struct JSONStringToken {
     let start: Int
     let end: Int
     let hasEscapes: Bool
+    /// Whether the content is known to be ASCII.
+    let isASCII: Bool
 
     /// The content as a range of offsets.
     var content: Range<Int> { @inline(__always) get { start ..< end } }
@@ -46,11 +48,11 @@ extension JSONScanner {
     func stringToken(at start: Int) throws(JSONError) -> JSONStringToken {
         let stop = unsafe JSONBytes.plainEnd(base, start + 1, end)
         if byte(stop) == JSONByte.quote {
-            return JSONStringToken(start: start + 1, end: stop, hasEscapes: false)
+            return JSONStringToken(start: start + 1, end: stop, hasEscapes: false, isASCII: true)
         }
         var hasEscapes = false
         let end = try stringEnd(from: stop, &hasEscapes)
-        return JSONStringToken(start: start + 1, end: end, hasEscapes: hasEscapes)
+        return JSONStringToken(start: start + 1, end: end, hasEscapes: hasEscapes, isASCII: false)
     }
 
     /// The offset of the closing quote of a string that is plain up to `start`.

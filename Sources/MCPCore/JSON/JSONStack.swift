@@ -39,12 +39,6 @@
         }
     }
 
-    @inline(__always)
-    mutating func setLast(_ change: (inout Element) -> Void) {
-        precondition(count > 0, "no element on the stack")
-        if let base = unsafe base { unsafe change(&base[count - 1]) }
-    }
-
     /// Moves the elements from `mark` on out.
     @inline(__always)
     mutating func popArray(to mark: Int) -> [Element] {

@@ -42,7 +42,7 @@ struct JSONTreeReader: ~Copyable {
             scanner.position = try scanner.afterLiteral(scanner.position)
             return first == 0x6E ? .null : .bool(first == 0x74)
         default:
-            return .number(JSONNumber(scanned: scanner.string(try scanner.scanNumber())))
+            return .number(JSONNumber(scanned: scanner.string(try scanner.scanNumber(), isASCII: true)))
         }
     }
 
@@ -77,11 +77,11 @@ struct JSONTreeReader: ~Copyable {
         while true {
             let token = try scanner.scanKey()
             let key = scanner.unescape(token)
-            prints.push(token.hasEscapes ? Self.fingerprint(of: key) : scanner.fingerprint(token.content))
-            // The value of a member that is still being read lies on the stack of calls, its key here.
-            members.push(JSONObject.Member(key: key, value: .null))
+            let print = token.hasEscapes ? Self.fingerprint(of: key) : scanner.fingerprint(token.content)
+            // A member lies on the stacks once it is complete: its value may be an object with members.
             let value = try readValue(depth: depth + 1)
-            members.setLast { $0.value = value }
+            prints.push(print)
+            members.push(JSONObject.Member(key: key, value: value))
             scanner.skipWhitespace()
             guard scanner.peek == JSONByte.comma else { break }
             scanner.position += 1

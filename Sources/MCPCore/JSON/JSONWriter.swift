@@ -180,7 +180,9 @@ public struct JSONWriter: ~Copyable {
             guard admitsContainer() else { return }
             beginArray()
             unsafe elements.withUnsafeBufferPointer { elements in
-                for place in elements.indices { unsafe self.value(elements[place]) }
+                unsafe elements.withMemoryRebound(to: Lent<JSONValue>.self) { elements in
+                    for place in elements.indices { unsafe element(elements[place]) }
+                }
             }
             endArray()
         case .object(let members): object(members)
@@ -192,12 +194,20 @@ public struct JSONWriter: ~Copyable {
         guard admitsContainer() else { return }
         beginObject()
         unsafe object.members.withUnsafeBufferPointer { members in
-            for place in members.indices {
-                unsafe key(members[place].key)
-                unsafe value(members[place].value)
+            unsafe members.withMemoryRebound(to: Lent<JSONObject.Member>.self) { members in
+                for place in members.indices { unsafe member(members[place]) }
             }
         }
         endObject()
+    }
+
+    @inline(__always)
+    private mutating func element(_ element: borrowing Lent<JSONValue>) { value(element.value) }
+
+    @inline(__always)
+    private mutating func member(_ member: borrowing Lent<JSONObject.Member>) {
+        key(member.value.key)
+        value(member.value.value)
     }
 
     /// Trees may come from a handler and be of any depth: the recursion ends at the limit.

@@ -99,7 +99,9 @@ struct MessageScanner {
             head.params = MessageHead.Part(start, end)
             return end
         }
-        let end = try afterMember(start, depth: 1)
+        // Most ids are short numbers.
+        let end =
+            JSONByte.isDigit(first) ? try scanner.afterNumber(start) : try afterMember(start, depth: 1)
         note(MessageHead.Part(start, end), first: first, key)
         return end
     }

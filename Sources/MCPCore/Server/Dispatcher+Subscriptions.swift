@@ -6,6 +6,7 @@ extension Dispatcher {
     func listen(
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
+        let request = request.copied
         let filter: SubscriptionFilter
         do {
             filter = try honoured(request, registry)
@@ -13,22 +14,28 @@ extension Dispatcher {
             return fail(request, error, &writer)
         }
         let subscription = ListenSubscription(
-            filter, tag: RawJSON(unchecked: request.idBytes.copy()), scope: request.scope)
+            filter, tag: RawJSON(unchecked: request.idBytes), scope: request.scope)
         subscriptions.enter(subscription)
         let disposition = `defer`(request, timeout: nil, isEndless: true, &writer, sink) { [self] call in
-            if filter.isEmpty {
+            if subscription.hasNothingToTell {
                 // There is nothing to wait for (SUB-15).
                 subscription.begin(call.exchange)
             } else {
                 await subscriptions.run(subscription, call.exchange)
             }
-            subscriptions.leave(subscription)
-            guard subscription.wasTooSlow else { return answer { end(request, &$0) } }
-            return answer { fail(request, Self.tooSlow, &$0) }
+            return answer(call, atTheEndOf: subscription)
         }
         // Refused: it never began.
         if case .answered = disposition { subscriptions.leave(subscription) }
         return disposition
+    }
+
+    /// Not a part of the task that waits for the end, as `settle` is not.
+    @inline(never)
+    private func answer(_ call: DeferredCall, atTheEndOf subscription: ListenSubscription) -> Answer {
+        subscriptions.leave(subscription)
+        guard subscription.wasTooSlow else { return answer { end(call.request, &$0) } }
+        return answer { fail(call.request, Self.tooSlow, &$0) }
     }
 
     private static var tooSlow: MCPError {

@@ -78,6 +78,15 @@ final class Dispatcher: Sendable {
 
         var revision: Revision { verdict.revision }
         var idBytes: ByteSlice { message.bytes[message.head.id.range] }
+
+        /// The same in memory of its own, for a request that is kept for long: what came over a connection
+        /// lies in a block of many kilobytes.
+        var copied: Request {
+            Request(
+                message: Message(bytes: message.bytes.copy(), head: message.head), verdict: verdict,
+                scope: scope,
+                abilities: abilities)
+        }
     }
 
     typealias SinkMaker = () -> any ExchangeSink
@@ -276,17 +285,23 @@ final class Dispatcher: Sendable {
         deadlines.watch(exchange)
         let call = DeferredCall(request, exchange, self, retry: retry, taskSupport: support)
         let task = Task(executorPreference: exchange.executor) { [self] in
-            guard let first = await body(call) else { return }
-            let answer = conclude(call, first)
-            call.sayWhatWasNotLogged()
-            inFlight.remove(exchange.key)
-            if !exchange.finish(answer) {
-                counters.count(.lateResults)
-                reopen(call)
-            }
+            if let first = await body(call) { settle(call, first) }
         }
         call.attach(task)
         return .deferred(exchange)
+    }
+
+    /// Sends what the handler returned. Not a part of the task, which has room for everything in it as long
+    /// as the handler runs.
+    @inline(never)
+    private func settle(_ call: DeferredCall, _ first: Answer) {
+        let answer = conclude(call, first)
+        call.sayWhatWasNotLogged()
+        inFlight.remove(call.exchange.key)
+        if !call.exchange.finish(answer) {
+            counters.count(.lateResults)
+            reopen(call)
+        }
     }
 
     /// The answer that `write` makes.

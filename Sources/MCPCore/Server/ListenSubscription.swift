@@ -29,6 +29,8 @@ final class ListenSubscription: ChangeSubscriber {
         tasks = Set(filter.taskIDs)
     }
 
+    var hasNothingToTell: Bool { filter.isEmpty }
+
     /// The first message: what will be told (SUB-03).
     func begin(_ exchange: Exchange) {
         self.exchange.withLock { $0 = exchange }

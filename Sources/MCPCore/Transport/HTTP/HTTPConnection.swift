@@ -138,7 +138,12 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
                 swap(&input, &siblings.inbox)
             }
         }
-        input.reserve(input.isEmpty ? Self.inboxBytes : max(1024, min(Self.readBytes, input.count)))
+        if input.isEmpty {
+            // By its length `returnInbox` knows the loop's block again.
+            input.reserve(exactly: Self.inboxBytes)
+        } else {
+            input.reserve(max(1024, min(Self.readBytes, input.count)))
+        }
     }
 
     private func returnInbox() {
