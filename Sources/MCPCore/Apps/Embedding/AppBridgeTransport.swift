@@ -14,6 +14,7 @@ public protocol AppBridgeTransport: Sendable {
 public final class InMemoryAppTransport: AppBridgeTransport {
     static let capacity = 1_024
 
+    /// What the other end sends.
     public let incoming: AsyncStream<JSONValue>
     private let mine: AsyncStream<JSONValue>.Continuation
     private let other: AsyncStream<JSONValue>.Continuation

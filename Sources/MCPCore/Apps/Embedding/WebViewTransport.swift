@@ -16,6 +16,7 @@ public final class WebViewTransport: NSObject, AppBridgeTransport, WKScriptMessa
           window.webkit.messageHandlers.mcpBridge.postMessage(JSON.stringify(message));
         """
 
+    /// What the page posts to its parent.
     public nonisolated let incoming: AsyncStream<JSONValue>
     private nonisolated let continuation: AsyncStream<JSONValue>.Continuation
     private let maxMessageBytes: Int
