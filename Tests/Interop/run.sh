@@ -57,4 +57,6 @@ if [[ $status -eq 124 || $status -eq 137 ]]; then
 fi
 PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
     "$venv/bin/python" "$here/client_tools.py" --server "$server" --client "$client" || status=1
+PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
+    "$venv/bin/python" "$here/apps.py" --server "$server" --client "$client" || status=1
 exit $((status == 0 ? 0 : 1))
