@@ -42,6 +42,7 @@ actor Browser {
         guard let session = answer["sessionId"]?.stringValue else {
             throw Timeout(description: "no session: \(answer)")
         }
+        unsafe DriverEnd.session = session
         return Browser(driver, session)
     }
 

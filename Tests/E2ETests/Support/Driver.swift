@@ -43,6 +43,7 @@ final class Driver: Sendable {
         process.standardError = FileHandle.nullDevice
         try process.run()
         unsafe DriverEnd.pid = process.processIdentifier
+        unsafe DriverEnd.port = port
         atexit { DriverEnd.run() }
     }
 
@@ -73,12 +74,21 @@ final class Driver: Sendable {
 
 /// What is left to do when the process ends.
 enum DriverEnd {
+    // SAFETY: set once before the handler is registered, which runs when everything else is over.
     nonisolated(unsafe) static var pid: Int32 = 0
+    nonisolated(unsafe) static var port: UInt16 = 0
+    /// The browser that is to be closed; it would outlive its driver.
+    nonisolated(unsafe) static var session = ""
 
-    // SAFETY: set once before the handler is registered.
     static func run() {
+        for (method, path) in unsafe [("DELETE", "/session/\(session)"), ("GET", "/shutdown")] {
+            guard let connection = unsafe try? PlainConnection(port: port, timeout: 5) else { continue }
+            try? connection.send(method, path, headers: [("Host", "localhost"), ("Connection", "close")])
+            _ = try? connection.head()
+        }
         guard unsafe pid > 0 else { return }
-        unsafe kill(pid, SIGTERM)
+        // Those that a thread of a pool starts may have SIGTERM blocked.
+        unsafe kill(pid, SIGKILL)
         var status: Int32 = 0
         unsafe waitpid(pid, &status, 0)
     }

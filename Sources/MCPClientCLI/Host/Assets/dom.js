@@ -3,7 +3,7 @@ export const byId = id => document.getElementById(id);
 
 /** Puts data into a new copy of a template, or again into an earlier one: data-bind="text=name title=line". */
 export function fill(node, data) {
-  if (typeof node === "string") node = byId(`t-${node}`).content.firstElementChild.cloneNode(true);
+  if (typeof node === "string") node = document.importNode(byId(`t-${node}`).content.firstElementChild, true);
   node.data = { ...node.data, ...data };
   for (const one of [node, ...node.querySelectorAll("[data-bind]")]) {
     // A row inside of this one has data of its own.
