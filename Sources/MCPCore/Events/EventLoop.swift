@@ -19,10 +19,12 @@ import Glibc
 /// was answered during a turn leaves in its flush, before the loop waits again.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
     // SAFETY: `mailbox`, `thread`, `isStopping`, `isClosed` and `poller.wake` are for any thread; all other
-    // state is touched on the loop's thread only, and before `start()` by whoever creates the loop.
+    // state is touched on the loop's thread only, and before `start()` by whoever creates the loop. What is
+    // not checked for overlapping accesses at run time is accessed for single steps only: no handler and no
+    // job runs or ends in one.
     let clock: any TimeSource
     /// The time at which this turn began; reading the clock for every event would only cost.
-    private(set) var now: MonotonicInstant
+    @safe @exclusivity(unchecked) private(set) var now: MonotonicInstant
 
     private let poller: Poller
     private let mailbox = Mailbox()
@@ -32,12 +34,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private let queue: DispatchQueue
     private let ended = DispatchGroup()
 
-    private var slots = SlotTable()
+    @safe @exclusivity(unchecked) private var slots = SlotTable()
     private var timers = TimerHeap()
-    private var flushes = FlushList()
-    private var jobs: [UnownedJob] = []
-    private var mail: [Mailbox.Item] = []
-    private var spareJobs: [UnownedJob] = []
+    @safe @exclusivity(unchecked) private var flushes = FlushList()
+    @safe @exclusivity(unchecked) private var jobs: [UnownedJob] = []
+    @safe @exclusivity(unchecked) private var mail: [Mailbox.Item] = []
+    @safe @exclusivity(unchecked) private var spareJobs: [UnownedJob] = []
     /// Handlers that were deregistered in this turn: one of them may be the one that is being called.
     private var retired: [EventHandler] = []
 

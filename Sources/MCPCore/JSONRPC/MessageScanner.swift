@@ -99,9 +99,7 @@ struct MessageScanner {
             head.params = MessageHead.Part(start, end)
             return end
         }
-        // Most ids are short numbers.
-        let end =
-            JSONByte.isDigit(first) ? try scanner.afterNumber(start) : try afterMember(start, depth: 1)
+        let end = try afterMember(start, depth: 1)
         note(MessageHead.Part(start, end), first: first, key)
         return end
     }

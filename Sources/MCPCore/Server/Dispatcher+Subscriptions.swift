@@ -3,6 +3,8 @@ extension Dispatcher {
     /// Addresses that one subscription may name; more is refused.
     private static let maximumURIs = 1_024
 
+    /// Not inlined where calls are routed, which are what has to be fast there.
+    @inline(never)
     func listen(
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {

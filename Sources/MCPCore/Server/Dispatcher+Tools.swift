@@ -19,7 +19,8 @@ extension Dispatcher {
         if entry.taskSupport == .required, request.verdict.isModern, !request.declaresTasks {
             return fail(request, Self.missingTasks, &writer)
         }
-        let arguments = request.message.raw(head.arguments) ?? noArguments
+        let arguments =
+            head.arguments.isPresent ? RawJSON(unchecked: bytes[head.arguments.range]) : noArguments
         guard arguments.kind == .object else {
             return fail(request, .invalidParams("\"arguments\" must be an object"), &writer)
         }

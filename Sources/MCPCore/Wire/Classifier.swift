@@ -25,7 +25,9 @@ enum Classifier {
         _ message: Message, claims: HeaderClaims?
     ) throws(Refusal) -> Verdict {
         let head = message.head
-        let named = message.bytes[head.metaVersion.range]
+        // Once: each look at the bytes through the message would copy it.
+        let bytes = message.bytes
+        let named = bytes[head.metaVersion.range]
         let isServed = named.equals("\"2026-07-28\"")
         if let claims {
             guard let header = claims.version else {
@@ -45,13 +47,13 @@ enum Classifier {
             throw .unsupportedVersion(requested.value)
         }
         guard head.metaCapabilities.isPresent,
-            message.bytes[Int(head.metaCapabilities.start)] == UInt8(ascii: "{")
+            bytes[Int(head.metaCapabilities.start)] == UInt8(ascii: "{")
         else {
             throw .missingMeta(
                 "_meta io.modelcontextprotocol/clientCapabilities is missing; send {} when there are none")
         }
-        if let claims { try compare(claims, with: message) }
-        let method = message.bytes[head.method.range]
+        let method = bytes[head.method.range]
+        if let claims { try compare(claims, with: message, method) }
         guard let entry = WireEra.modern.methods.entry(for: method) else {
             throw Refusal(.methodNotFound(message.method))
         }
@@ -61,12 +63,13 @@ enum Classifier {
 
     /// `Mcp-Method` is required of requests; a notification may leave it out (AMB-3).
     @inline(__always)
-    private static func compare(_ claims: HeaderClaims, with message: Message) throws(Refusal) {
+    private static func compare(
+        _ claims: HeaderClaims, with message: Message, _ method: ByteSlice
+    ) throws(Refusal) {
         guard let header = claims.method else {
             if message.head.kind == .notification { return }
             throw .headerMismatch("The header Mcp-Method is missing")
         }
-        let method = message.bytes[message.head.method.range]
         if claims.equals(header, content: method) { return }
         if claims.text(header) == message.method { return }
         throw .headerMismatch(

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The connections of one loop, so that they can be drained.
 final class ConnectionSet: @unchecked Sendable {
-    // SAFETY: `connections` is touched on the loop only; the count is atomic.
+    // SAFETY: `connections` is touched on the loop only; the count is atomic. `inbox` is only ever swapped.
     let loop: EventLoop
     private var connections: [UInt64: HTTPConnection] = [:]
     private let census: ConnectionCensus
@@ -30,7 +30,7 @@ final class ConnectionSet: @unchecked Sendable {
 
     /// The block that connections read into, one after the other: a connection that waits has none, and what
     /// it does have lies close together. Empty while one of them needs it for longer.
-    var inbox = ByteBuffer()
+    @safe @exclusivity(unchecked) var inbox = ByteBuffer()
 
     /// What connections that rest have freed since the system got memory back, in bytes.
     private var freedBytes = 0

@@ -11,7 +11,9 @@ import Glibc
 /// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests
 /// are answered in order. All answers of one turn leave in one write.
 final class HTTPConnection: EventHandler, @unchecked Sendable {
-    // SAFETY: touched on its loop only; other threads reach it through `loop.execute`.
+    // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
+    // for overlapping accesses at run time, which takes a tenth of a call, is accessed for single steps only,
+    // in which nothing else is called that would reach it. `output`, which handlers write into, is checked.
 
     /// What the connection waits for.
     enum Phase {
@@ -35,30 +37,30 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     let identifier: UInt64
     private let descriptor: FileDescriptor
     private let siblings: ConnectionSet
-    private var registration: Registration?
-    private var interest: Readiness = .readable
+    @safe @exclusivity(unchecked) private var registration: Registration?
+    @safe @exclusivity(unchecked) private var interest: Readiness = .readable
 
-    var phase = Phase.idle
-    var input = ByteBuffer()
+    @safe @exclusivity(unchecked) var phase = Phase.idle
+    @safe @exclusivity(unchecked) var input = ByteBuffer()
     var output = JSONWriter()
-    var parser: RequestParser
+    @safe @exclusivity(unchecked) var parser: RequestParser
     /// Whether the connection may serve another request after this one.
-    var keepAlive = true
+    @safe @exclusivity(unchecked) var keepAlive = true
     /// The server stops: streams without end come to one.
-    private(set) var isStopping = false
+    @safe @exclusivity(unchecked) private(set) var isStopping = false
     /// The client has stopped writing, and everything it wrote was read.
-    private(set) var peerClosed = false
+    @safe @exclusivity(unchecked) private(set) var peerClosed = false
     /// The poller has said so; there may be more to read.
-    private var isReadClosed = false
-    private var timer: LoopTimer?
-    private var stalledSince: MonotonicInstant?
-    private var idleSince: MonotonicInstant
+    @safe @exclusivity(unchecked) private var isReadClosed = false
+    @safe @exclusivity(unchecked) private var timer: LoopTimer?
+    @safe @exclusivity(unchecked) private var stalledSince: MonotonicInstant?
+    @safe @exclusivity(unchecked) private var idleSince: MonotonicInstant
     private var isWriteClosed = false
     /// What the input buffer may keep between two requests: large messages mostly come one after the other,
     /// and new memory costs a page fault for every 4 KiB.
-    private var keptBytes = HTTPConnection.readBytes
+    @safe @exclusivity(unchecked) private var keptBytes = HTTPConnection.readBytes
     /// Written of the answers that are queued.
-    private var writtenBytes = 0
+    @safe @exclusivity(unchecked) private var writtenBytes = 0
 
     private static let readBytes = 64 * 1024
     /// What is read and dropped of a request that was refused. A client that is still writing would otherwise
@@ -87,7 +89,9 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     func start() {
         do {
             registration = try loop.register(descriptor.rawValue, .readable, self)
-            timer = loop.makeTimer { [weak self] in self?.timeOut() }
+            // Lets go of the connection when it is cancelled, as `detach` does. A weak reference would make
+            // counting the others several times as slow.
+            timer = loop.makeTimer { self.timeOut() }
             timer?.arm(after: endpoint.options.idleTimeout)
         } catch {
             close()

@@ -6,24 +6,25 @@ import Synchronization
 /// that writes much before it reads would otherwise wait for ever. What it has not read yet is kept, and when
 /// that is more than the limit, new requests are answered with an overload error.
 final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
-    // SAFETY: touched on its loop only; other threads reach it through `loop.execute`.
+    // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
+    // for overlapping accesses at run time is accessed for single steps only, as in `HTTPConnection`.
     private let server: MCPServer
     let loop: EventLoop
     private let streams: StandardStreams
     private let identifier = ConnectionNumber.next()
-    private var framer: LineFramer
+    @safe @exclusivity(unchecked) private var framer: LineFramer
     private var output = JSONWriter()
     /// What exchanges say while a message is being served: its answer is being written into `output`.
-    private var held: [ByteSlice] = []
-    private var isServing = false
-    private var slot = LegacySlot.none
+    @safe @exclusivity(unchecked) private var held: [ByteSlice] = []
+    @safe @exclusivity(unchecked) private var isServing = false
+    @safe @exclusivity(unchecked) private var slot = LegacySlot.none
     private var inputRegistration: Registration?
     private var outputHandler: OutputHandler?
     private var outputRegistration: Registration?
     /// Bytes of messages that are no answers, since everything was read last.
-    private var toldBytes = 0
-    private var pending = 0
-    private var inputEnded = false
+    @safe @exclusivity(unchecked) private var toldBytes = 0
+    @safe @exclusivity(unchecked) private var pending = 0
+    @safe @exclusivity(unchecked) private var inputEnded = false
     private var isOver = false
     private let ended = OneTimeEvent()
     private let onEnd: @Sendable () -> Void
