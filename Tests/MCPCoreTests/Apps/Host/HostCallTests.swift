@@ -4,7 +4,7 @@ import Testing
 
 /// Calls at a host: by the user, with and without a view.
 @Suite(.timeLimit(.minutes(2))) struct HostCallTests {
-    // A18 A06 A10
+    // A18 A06 A10; security/sandbox-resource-ready
     @Test func inputThenResultOnceTheViewIsThere() async throws {
         let fixture = await HostFixture()
         let server = try await fixture.add(try UIServer().server, as: "one")
@@ -213,6 +213,53 @@ import Testing
         #expect(problem.problem?.contains(word) == true, "\(problem.problem ?? "")")
         #expect(try await fixture.call(call) { $0.state == .completed }.result?.text == "the result is there")
         #expect(await fixture.host.snapshot().allSatisfy { if case .viewOpened = $0 { false } else { true } })
+        await fixture.close()
+    }
+
+    // resources/read-referenced, resources/prefetch: the document is read from the server, and kept for as long
+    // as the server allows.
+    @Test(arguments: [(Duration.zero, 2), (.seconds(3_600), 1)])
+    func theDocumentIsRead(_ ttl: Duration, _ count: Int) async throws {
+        let reads = Counter()
+        let ui = try UIServer(readTTL: ttl) {
+            reads.increment()
+            return UIServer.html
+        }
+        let fixture = await HostFixture()
+        let server = try await fixture.add(ui.server, as: "one")
+        for _ in 1 ... 2 {
+            let view = try await fixture.view(of: fixture.host.call(server, "chart"))
+            #expect(view.view.resource.uri == UIServer.uri && view.view.resource.html == UIServer.html)
+        }
+        #expect(reads.value == count)
+        await fixture.close()
+    }
+
+    // security/csp-audit-log, security/external-domain-warning, security/global-allowlist
+    @Test func whatAViewMayReachIsLoggedAndLimited() async throws {
+        let server = MCPServer("far", version: "1")
+        try server.addUIResource(
+            "ui://far/map", html: "<!doctype html>",
+            csp: UICSPDomains(
+                connect: ["https://tiles.example", "https://spy.example", "https://a;script-src *"]))
+        try server.addUITool(
+            Tool("map", inputSchema: ["type": "object"]), resourceURI: "ui://far/map"
+        ) { _, _ in .text("a map") }
+        var options = HostFixture.options()
+        options.csp.allowedDomains = ["tiles.example"]
+        let fixture = await HostFixture(options)
+        let id = try await fixture.add(server, as: "far")
+        let view = try await fixture.view(of: fixture.host.call(id, "map")).view
+        #expect(view.csp.header(hostOrigin: "http://h").contains("connect-src https://tiles.example;"))
+        #expect(view.csp.externalDomains == ["https://tiles.example"])
+        #expect(view.csp.rejected == ["https://spy.example", "https://a;script-src *"])
+        let lines = fixture.all.compactMap { event -> String? in
+            if case .log(let line) = event { line.data.stringValue } else { nil }
+        }
+        #expect(
+            lines.contains { $0.hasPrefix("policy: default-src 'none';") && $0.contains("tiles.example") })
+        #expect(lines.contains("the view may reach https://tiles.example"))
+        #expect(lines.contains { $0.hasPrefix("left out of the policy") && $0.contains("spy.example") })
         await fixture.close()
     }
 

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    // A38
+    // A38; visibility/app-tool-hidden
     @Test func theModelSeesToolsForModelsAndCallsThem() async throws {
         let model = ScriptedModel(.calls(("plain", #"{"n":5}"#)), .text("It says so."))
         let (fixture, ui, _) = try await talk(model)
@@ -102,7 +102,8 @@ import Testing
         await fixture.close()
     }
 
-    // A40
+    // A40; model-context/provide-future-turns, model-context/last-wins,
+    // model-context/overwrite-defer-dedupe-display
     @Test func onlyTheLastContextReachesTheModel() async throws {
         let model = ScriptedModel(.text("one"), .text("two"))
         let (fixture, _, server) = try await talk(model)

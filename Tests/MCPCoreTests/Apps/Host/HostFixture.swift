@@ -181,8 +181,14 @@ final class UIServer: Sendable {
 
     var called: [String] { calls.withLock { $0 } }
 
-    init(_ name: String = "charts", html: @escaping @Sendable () -> String = { UIServer.html }) throws {
-        server = MCPServer(name, version: "1")
+    /// - Parameter readTTL: how long hosts may keep the document.
+    init(
+        _ name: String = "charts", readTTL: Duration = .zero,
+        html: @escaping @Sendable () -> String = { UIServer.html }
+    ) throws {
+        var options = ServerOptions()
+        options.readTTL = readTTL
+        server = MCPServer(name, version: "1", options: options)
         let open: JSONValue = ["type": "object"]
         let ui: JSONObject = ["ui": ["resourceUri": .string(Self.uri)]]
         try server.register(Tool("chart", inputSchema: open, meta: ui)) { [self] call, _ in
