@@ -5,7 +5,7 @@ RELEASE = -c release --static-swift-stdlib
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release demo test sim interop layers lint fmt docs bench bench-guard install clean
+.PHONY: help build release demo test e2e sim interop layers lint fmt docs bench bench-guard install clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -31,6 +31,10 @@ test: ## all tests that need nothing but Swift, git and make
 	$(SWIFT) build --build-tests $(WARNINGS)
 	set -e; for suite in $(SUITES); do echo "--- $$suite"; \
 	    timeout -k 10 600 $(SWIFT) test --skip-build $(WARNINGS) --filter "^$$suite"; done
+
+e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; elsewhere it is passed over)
+	$(SWIFT) build --build-tests $(WARNINGS)
+	timeout -k 10 600 $(SWIFT) test --skip-build $(WARNINGS) --filter '^E2ETests'
 
 SEEDS ?= 1000000
 sim: ## races of cancellation: SEEDS=… schedules from FROM=… on; prints the schedule of a seed that fails

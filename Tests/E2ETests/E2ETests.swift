@@ -1,5 +1,7 @@
 import Testing
 
 /// Everything that needs a browser: one after the other, since all share its window.
-@Suite(.serialized, .enabled(if: Driver.isWanted, "no chromedriver and Chromium on the PATH"), .timeLimit(.minutes(3)))
+@Suite(
+    .serialized, .enabled(if: Driver.isWanted, "no chromedriver and Chromium on the PATH"),
+    .timeLimit(.minutes(3)))
 struct E2E {}

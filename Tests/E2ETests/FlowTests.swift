@@ -98,7 +98,8 @@ extension E2E {
         }
 
         private let pixel: [UInt8] = {
-            let text = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+            let text =
+                "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
             return Array(Data(base64Encoded: text) ?? Data())
         }()
 
@@ -138,10 +139,12 @@ extension E2E {
             try await HostPage.with([server]) { page in
                 let call = try await page.call("silent")
                 try await page.wait(
-                    "return document.querySelector('[data-call=\"\(call)\"] .holder .problem')?.hidden === false")
+                    "return document.querySelector('[data-call=\"\(call)\"] .holder .problem')?.hidden === false"
+                )
                 let view = ShownView(
                     page: page,
-                    id: try await page.run("return document.querySelector('[data-view]').dataset.view").stringValue ?? "")
+                    id: try await page.run("return document.querySelector('[data-view]').dataset.view")
+                        .stringValue ?? "")
                 try await view.run("window.isOld = true")
                 try await page.browser.click("[data-call=\"\(call)\"] .reload")
                 try await view.wait("return window.isOld === undefined && typeof start === 'function'")

@@ -27,7 +27,8 @@ extension E2E {
                     ])
                 #expect(origin.hasPrefix("http://\(view.id).localhost:"))
                 let outer = try await page.run(
-                    "const f = document.querySelector('[data-view] iframe'); return [f.getAttribute('sandbox'), f.src, f.referrerPolicy]")
+                    "const f = document.querySelector('[data-view] iframe'); return [f.getAttribute('sandbox'), f.src, f.referrerPolicy]"
+                )
                 #expect(
                     outer == [
                         "allow-scripts allow-same-origin allow-forms", .string("\(origin)/sandbox"),
@@ -82,7 +83,10 @@ extension E2E {
             ("background", "document.body.style.background = 'url(' + evil + ')'"),
             ("video", "add('video', { src: evil })"), ("object", "add('object', { data: evil })"),
             ("ping", "add('a', { href: '#', ping: evil, textContent: 'x' }).click()"),
-            ("frame of the proxy", "parent.document.body.append(Object.assign(document.createElement('iframe'), { src: evil }))"),
+            (
+                "frame of the proxy",
+                "parent.document.body.append(Object.assign(document.createElement('iframe'), { src: evil }))"
+            ),
             ("fetch of the proxy", "parent.fetch(evil).catch(() => {})"),
             ("base", "add('base', { href: evil })"),
         ]
@@ -137,7 +141,8 @@ extension E2E {
             try await HostPage.with([server]) { page in
                 let view = try await page.show("show")
                 try await view.run(
-                    "const evil = arguments[0]; setTimeout(() => { \(script) })", .string("\(foreign.origin)/evil"))
+                    "const evil = arguments[0]; setTimeout(() => { \(script) })",
+                    .string("\(foreign.origin)/evil"))
                 try await page.wait("return document.querySelector('.holder .problem').hidden === false")
                 try await page.browser.click(".holder .reload")
                 try await view.wait("return of('ui/notifications/tool-result').length === 1")
@@ -157,7 +162,8 @@ extension E2E {
                 let view = try await page.show("show")
                 for url in ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "nothing"] {
                     let answer = try await view.request("ui/open-link", ["url": .string(url)])
-                    #expect(answer["isError"] == true || answer["error"]?["code"] == -32000, "\(url) \(answer)")
+                    #expect(
+                        answer["isError"] == true || answer["error"]?["code"] == -32000, "\(url) \(answer)")
                 }
                 let link = "\(foreign.origin)/page?a=1"
                 try await view.begin("no", "ui/open-link", ["url": .string(link)])
@@ -191,12 +197,14 @@ extension E2E {
                 let wipe: JSONValue = ["name": "wipe", "arguments": ["path": "/"]]
                 try await view.begin("no", "tools/call", wipe)
                 let question = try await page.question()
-                #expect(question.contains("wipe") && question.contains("a view of") && question.contains("\"path\": \"/\""))
+                #expect(
+                    question.contains("wipe") && question.contains("a view of")
+                        && question.contains("\"path\": \"/\""))
                 try await page.answer("no")
                 #expect(try await view.end(of: "no")["error"]?["code"] == -32000)
                 #expect(server.calls(of: "wipe").isEmpty)
                 try await view.begin("yes", "tools/call", wipe)
-                try await page.picture("question")
+                try await page.picture("apps-question")
                 try await page.answer("yes")
                 #expect(try await view.end(of: "yes")["result"]?["content"]?[0]?["text"] == "wiped")
                 #expect(server.calls(of: "wipe") == [#"{"path":"/"}"#])
@@ -224,9 +232,13 @@ extension E2E {
                     #expect(!url.contains(page.host.token))
                 }
                 // security/sandbox-no-self-requests
-                #expect(try await view.run("return parent.performance.getEntriesByType('resource').length") == 0)
+                #expect(
+                    try await view.run("return parent.performance.getEntriesByType('resource').length") == 0)
                 // A25: nor in the address, and there are no cookies.
-                #expect(try await page.run("return [location.href, document.cookie]") == [.string("\(page.host.origin)/"), ""])
+                #expect(
+                    try await page.run("return [location.href, document.cookie]") == [
+                        .string("\(page.host.origin)/"), "",
+                    ])
                 #expect(!page.host.errorText.contains(page.host.token))
             }
         }

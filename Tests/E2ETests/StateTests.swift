@@ -17,7 +17,10 @@ extension E2E {
                 "place": ["type": "object", "properties": ["x": ["type": "number"]]],
                 "which": [
                     "oneOf": [
-                        ["title": "By number", "type": "object", "properties": ["n": ["type": "integer"]], "required": ["n"]],
+                        [
+                            "title": "By number", "type": "object", "properties": ["n": ["type": "integer"]],
+                            "required": ["n"],
+                        ],
                         ["title": "By word", "type": "string"],
                     ]
                 ],
@@ -41,10 +44,16 @@ extension E2E {
                 try await page.browser.click(".compose .call")
                 try await page.waitForText("/name", in: ".wrong")
                 try await page.waitForText("/count", in: ".wrong")
-                #expect(try await page.run("return [...document.querySelectorAll('.bad')].map(one => one.dataset.path)") == ["/name", "/count"])
+                #expect(
+                    try await page.run(
+                        "return [...document.querySelectorAll('.bad')].map(one => one.dataset.path)") == [
+                            "/name", "/count",
+                        ])
                 #expect(server.calls(of: "order").isEmpty)
                 #expect(try await page.run("return document.querySelectorAll('.card').length") == 0)
-                try await page.run("\(set) set('/name', 'Ann'); set('/count', '3'); set('/loud', true); set('/place/x', '1.5')")
+                try await page.run(
+                    "\(set) set('/name', 'Ann'); set('/count', '3'); set('/loud', true); set('/place/x', '1.5')"
+                )
                 try await page.browser.click("[data-path=\"/tags\"] > .small")
                 try await page.browser.type("red", into: "[data-path=\"/tags\"] .item textarea")
                 try await page.run(
@@ -53,7 +62,7 @@ extension E2E {
                     select.value = '0'; select.onchange();
                     document.querySelector('[data-path="/which/n"]').value = '7';
                     """)
-                try await page.picture("form")
+                try await page.picture("apps-form")
                 try await page.browser.click(".compose .call")
                 try await eventually { server.calls(of: "order").count == 1 }
                 let sent = try JSONValue(parsing: server.calls(of: "order")[0])
@@ -89,7 +98,8 @@ extension E2E {
                 let call = try await page.call("echo", #"{"a":[1,null]}"#)
                 try await page.wait(for: "completed", of: call)
                 try await page.browser.click("[data-call=\"\(call)\"] .retry")
-                try await page.wait("return document.querySelectorAll('.card[data-state=completed]').length === 2")
+                try await page.wait(
+                    "return document.querySelectorAll('.card[data-state=completed]').length === 2")
                 #expect(server.calls(of: "echo") == [#"{"a":[1,null]}"#, #"{"a":[1,null]}"#])
                 try await page.wait("return document.querySelectorAll('#entries > li').length === 2")
             }
@@ -135,7 +145,9 @@ extension E2E {
                 try await page.wait("return document.querySelector('.server').dataset.state === 'connected'")
                 try await page.browser.click("[data-call=\"\(lost)\"] .retry")
                 try await eventually { again.calls(of: "echo").count == 1 }
-                #expect(try await view.request("tools/call", ["name": "hidden", "arguments": [:]])["content"]?[0]?["text"] == "for views")
+                #expect(
+                    try await view.request("tools/call", ["name": "hidden", "arguments": [:]])["content"]?[
+                        0]?["text"] == "for views")
                 await again.stop()
             }
         }
@@ -147,10 +159,12 @@ extension E2E {
             try await HostPage.with(["--scan", range, one.url]) { page in
                 try await page.waitForText(two.url, in: "#found")
                 try await page.browser.click("#found button")
-                try await page.wait("return document.querySelectorAll('.server[data-state=connected]').length === 2")
+                try await page.wait(
+                    "return document.querySelectorAll('.server[data-state=connected]').length === 2")
                 try await page.waitForText("two", in: "#servers")
                 try await page.run(
-                    "[...document.querySelectorAll('.server')].find(one => one.data.name === 'one').querySelector('.icon').click()")
+                    "[...document.querySelectorAll('.server')].find(one => one.data.name === 'one').querySelector('.icon').click()"
+                )
                 try await page.wait("return document.querySelectorAll('.server').length === 1")
                 try await page.browser.type("ftp://nowhere", into: "[data-send=servers] input")
                 try await page.browser.click("[data-send=servers] button")

@@ -23,7 +23,9 @@ extension E2E {
                 #expect(origins.count == 3)
                 for (index, view) in views.enumerated() {
                     let heard = try await view.run("return JSON.stringify(heard)").stringValue ?? ""
-                    for other in 0 ..< 3 { #expect(heard.contains("marker\\\":\(other)") == (other == index)) }
+                    for other in 0 ..< 3 {
+                        #expect(heard.contains("marker\\\":\(other)") == (other == index))
+                    }
                 }
                 #expect(one.calls(of: "echo").count == 2 && two.calls(of: "echo").count == 1)
                 try await page.browser.click("[data-view=\"\(views[0].id)\"] .close")
@@ -59,7 +61,9 @@ extension E2E {
                 #expect(try await view.end(of: "yes") == ["result": [:]])
                 try await page.waitForText("Book it <b>now</b>", in: "#messages [data-author=view]")
                 try await page.waitForText("It is booked.", in: "#messages [data-author=model]")
-                #expect(try await page.run("return document.querySelectorAll('#messages [data-author=view]').length") == 1)
+                #expect(
+                    try await page.run(
+                        "return document.querySelectorAll('#messages [data-author=view]').length") == 1)
             }
         }
 
@@ -69,7 +73,8 @@ extension E2E {
             try await HostPage.with([server]) { page in
                 let view = try await page.show("show")
                 try await view.run(
-                    "notify('notifications/message', { level: 'error', logger: 'cart', data: { text: '<i>gone</i>' } })")
+                    "notify('notifications/message', { level: 'error', logger: 'cart', data: { text: '<i>gone</i>' } })"
+                )
                 try await page.waitForText("<i>gone</i>", in: "#lines [data-level=error]")
                 try await page.waitForText("cart", in: "#lines [data-level=error]")
             }
@@ -98,7 +103,8 @@ extension E2E {
         // A30, A36, A37, A35; context/initialize-hostcontext, context-changed, display/*
         @Test func aViewKnowsItsSurroundings() async throws {
             let server = try ViewServer(
-                "one", views: ["show": TestView.html(modes: ["inline", "fullscreen"]), "plain": TestView.html()])
+                "one",
+                views: ["show": TestView.html(modes: ["inline", "fullscreen"]), "plain": TestView.html()])
             try await HostPage.with([server]) { page in
                 let view = try await page.show("show")
                 let context = try await view.run("return context.hostContext")
@@ -108,7 +114,9 @@ extension E2E {
                 #expect(context["displayMode"] == "inline")
                 #expect(context["styles"]?["variables"]?.objectValue?.count == 76)
                 let changed = "return of('ui/notifications/host-context-changed')"
-                try await view.wait("\(changed).concat(context.hostContext).some(one => one.containerDimensions?.width > 100)")
+                try await view.wait(
+                    "\(changed).concat(context.hostContext).some(one => one.containerDimensions?.width > 100)"
+                )
                 // A35: the colours, and only they
                 try await view.run("heard.length = 0")
                 try await page.browser.colours("dark")
@@ -125,14 +133,21 @@ extension E2E {
                 try await view.wait("\(changed).some(one => one.containerDimensions?.maxHeight === 560)")
                 // A37
                 try await view.run("heard.length = 0")
-                #expect(try await view.request("ui/request-display-mode", ["mode": "fullscreen"]) == ["mode": "fullscreen"])
+                #expect(
+                    try await view.request("ui/request-display-mode", ["mode": "fullscreen"]) == [
+                        "mode": "fullscreen"
+                    ])
                 try await view.wait("\(changed).some(one => one.displayMode === 'fullscreen')")
                 try await view.wait("\(changed).some(one => one.containerDimensions?.height > 500)")
                 try await page.browser.click("[data-mode=fullscreen] .leave")
                 try await view.wait("\(changed).some(one => one.displayMode === 'inline')")
-                #expect(try await view.request("ui/request-display-mode", ["mode": "pip"]) == ["mode": "inline"])
+                #expect(
+                    try await view.request("ui/request-display-mode", ["mode": "pip"]) == ["mode": "inline"])
                 let plain = try await page.show("plain")
-                #expect(try await plain.request("ui/request-display-mode", ["mode": "fullscreen"]) == ["mode": "inline"])
+                #expect(
+                    try await plain.request("ui/request-display-mode", ["mode": "fullscreen"]) == [
+                        "mode": "inline"
+                    ])
                 try await page.browser.resize(1280, 900)
             }
         }
@@ -172,13 +187,16 @@ extension E2E {
                     "contents": [
                         [
                             "type": "resource",
-                            "resource": ["uri": "file:///../../notes.txt", "mimeType": "text/plain", "text": "kept"],
+                            "resource": [
+                                "uri": "file:///../../notes.txt", "mimeType": "text/plain", "text": "kept",
+                            ],
                         ]
                     ]
                 ]
                 try await view.begin("no", "ui/download-file", params)
                 let question = try await page.question()
-                #expect(question.contains("notes.txt") && question.contains("4 B") && !question.contains(".."))
+                #expect(
+                    question.contains("notes.txt") && question.contains("4 B") && !question.contains(".."))
                 try await page.answer("no")
                 let denied = try await view.end(of: "no")
                 #expect(denied["result"]?["isError"] == true || denied["error"] != nil)
@@ -199,7 +217,9 @@ extension E2E {
             try await HostPage.with([one, two]) { page in
                 _ = try await PlainHTTP.send(
                     "POST", "/api/ports", port: page.host.port,
-                    headers: [("Authorization", "Bearer \(page.host.token)"), ("Content-Type", "application/json")],
+                    headers: [
+                        ("Authorization", "Bearer \(page.host.token)"), ("Content-Type", "application/json"),
+                    ],
                     body: "{}")
                 try await page.browser.reload()
                 try await page.wait("return document.body.dataset.online === 'yes'")
@@ -216,7 +236,8 @@ extension E2E {
                     const s = parent.document.createElement('script'); s.textContent = 'location.href = ' + JSON.stringify(arguments[0]);
                     parent.document.body.append(s)
                     """, .string(foreign.origin))
-                try await page.wait("return document.querySelector('[data-view=\"\(first.id)\"] .problem').hidden === false")
+                try await page.wait(
+                    "return document.querySelector('[data-view=\"\(first.id)\"] .problem').hidden === false")
                 #expect(foreign.requests.isEmpty)
                 #expect(try await second.request("ping") == [:])
             }

@@ -1,26 +1,26 @@
 import Foundation
 
 /// An answer as it came.
-public struct PlainResponse: Sendable {
-    public var status = 0
+package struct PlainResponse: Sendable {
+    package var status = 0
     /// Names in lower case; of a repeated field the last value.
-    public var headers: [String: String] = [:]
-    public var body: [UInt8] = []
+    package var headers: [String: String] = [:]
+    package var body: [UInt8] = []
 
-    public var text: String { String(decoding: body, as: UTF8.self) }
+    package var text: String { String(decoding: body, as: UTF8.self) }
 }
 
 /// One HTTP/1.1 connection that sends what it is told, also what a browser would not. Every wait ends.
-public final class PlainConnection {
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
+package final class PlainConnection {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
     private let descriptor: Int32
     private var received: [UInt8] = []
     private var offset = 0
 
-    public init(port: UInt16, timeout seconds: Int = 10) throws {
+    package init(port: UInt16, timeout seconds: Int = 10) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var wait = timeval(tv_sec: seconds, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -44,7 +44,7 @@ public final class PlainConnection {
 
     deinit { close(descriptor) }
 
-    public func send(_ text: String) throws {
+    package func send(_ text: String) throws {
         let bytes = Array(text.utf8)
         var sent = 0
         while sent < bytes.count {
@@ -56,7 +56,7 @@ public final class PlainConnection {
         }
     }
 
-    public func send(
+    package func send(
         _ method: String, _ target: String, headers: [(String, String)], body: String? = nil
     ) throws {
         var lines = ["\(method) \(target) HTTP/1.1"] + headers.map { "\($0.0): \($0.1)" }
@@ -75,7 +75,7 @@ public final class PlainConnection {
     }
 
     /// A line without its end; nil at the end of the connection.
-    public func line() throws -> String? {
+    package func line() throws -> String? {
         while true {
             if let end = received[offset...].firstIndex(of: 0x0A) {
                 var line = received[offset ..< end]
@@ -96,7 +96,7 @@ public final class PlainConnection {
     }
 
     /// Status and fields; the body is still to come.
-    public func head() throws -> PlainResponse {
+    package func head() throws -> PlainResponse {
         guard let first = try line() else { throw Failure(description: "closed without an answer") }
         var response = PlainResponse()
         response.status = Int(first.split(separator: " ").dropFirst().first ?? "") ?? 0
@@ -108,7 +108,7 @@ public final class PlainConnection {
         return response
     }
 
-    public func response(toHead isHead: Bool = false) throws -> PlainResponse {
+    package func response(toHead isHead: Bool = false) throws -> PlainResponse {
         var response = try head()
         if isHead || response.status == 204 || response.status == 304 { return response }
         if response.headers["transfer-encoding"] == "chunked" {
@@ -134,7 +134,7 @@ public final class PlainConnection {
     private var events = ""
 
     /// The next server-sent event behind a head; nil at the end.
-    public func event() throws -> (id: String?, data: String)? {
+    package func event() throws -> (id: String?, data: String)? {
         while true {
             if let end = events.range(of: "\n\n") {
                 let block = events[..<end.lowerBound]
@@ -152,8 +152,8 @@ public final class PlainConnection {
 }
 
 /// One request on a connection of its own.
-public enum PlainHTTP {
-    public static func send(
+package enum PlainHTTP {
+    package static func send(
         _ method: String, _ target: String, port: UInt16, host: String? = nil,
         headers: [(String, String)] = [], body: String? = nil, timeout: Int = 30
     ) async throws -> PlainResponse {
@@ -167,14 +167,14 @@ public enum PlainHTTP {
 }
 
 /// Runs what blocks on a thread of its own.
-public func onThread<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+package func onThread<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try work() }) }
     }
 }
 
 /// A port of this machine that nobody uses now.
-public func freePort() throws -> UInt16 {
+package func freePort() throws -> UInt16 {
     let recorder = try RequestRecorder()
     defer { recorder.stop() }
     return recorder.port

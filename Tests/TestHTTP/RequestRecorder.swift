@@ -2,12 +2,12 @@ import Foundation
 import Synchronization
 
 /// Listens on a port and notes every request: what a view must not reach, or may.
-public final class RequestRecorder: Sendable {
+package final class RequestRecorder: Sendable {
     private let descriptor: Int32
-    public let port: UInt16
+    package let port: UInt16
     private let seen = Mutex<[String]>([])
 
-    public init() throws {
+    package init() throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -27,12 +27,12 @@ public final class RequestRecorder: Sendable {
         Thread.detachNewThread { [self] in accept() }
     }
 
-    public var origin: String { "http://127.0.0.1:\(port)" }
+    package var origin: String { "http://127.0.0.1:\(port)" }
 
     /// `GET /path` of each request so far.
-    public var requests: [String] { seen.withLock { $0 } }
+    package var requests: [String] { seen.withLock { $0 } }
 
-    public func stop() {
+    package func stop() {
         shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
     }

@@ -177,7 +177,7 @@ extension Command {
 
     private static var hostGrammar: CommandGrammar {
         CommandGrammar(
-            summary: "show the user interfaces that servers ship (MCP Apps), in a browser",
+            summary: "show servers' user interfaces (MCP Apps) in a browser",
             operands: [Operand(name: "TARGET", count: .zeroOrMore)], targets: .several,
             notes: [
                 "Prints one line, the address of the page; its end is a key of this run. Serves on 127.0.0.1",

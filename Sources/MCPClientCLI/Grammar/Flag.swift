@@ -147,7 +147,7 @@ extension Flag {
             flag("--model-key-env", "VAR", "key of the model, from an environment variable", shared)
         case .policy: flag("--policy", "ask|auto|deny", "one policy for all tools, whatever they claim")
         case .trust:
-            flag("--trust", "NAME", "believe what this server says of its tools (repeatable)", shared)
+            flag("--trust", "NAME", "believe what this server says of its tools (repeatable)")
         case .rounds: flag("--rounds", "N", "rounds of calls (6)")
         default: flag("--events", "jsonl", "every event as a line of JSON on stdout")
         }

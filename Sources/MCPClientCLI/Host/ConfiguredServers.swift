@@ -1,7 +1,8 @@
 import MCPCore
 
 /// Servers of a configuration file in the form that most hosts share:
-/// `{"mcpServers": {"NAME": {"command": …, "args": […], "env": {…}, "cwd": …}}}`, or `"url"` for one over HTTP.
+/// `{"mcpServers": {"NAME": {"command": …, "args": […], "env": {…}, "cwd": …}}}`, or `"url"` and `"headers"`
+/// for one over HTTP.
 struct ConfiguredServers {
     struct Entry {
         let name: String

@@ -52,8 +52,8 @@ struct EventLog: Sendable {
         return read(after: seen)
     }
 
-    /// The events that are kept behind a number, and all that come. Begin with it: its reader gets every event,
-    /// however many come at once.
+    /// The events that are kept behind a number, and all that come. Begin with it: its reader gets every
+    /// event, however many come at once.
     mutating func read(after seen: Int = 0) -> AsyncStream<HTTPSideEvent> {
         reader?.finish()
         let (stream, continuation) = AsyncStream.makeStream(

@@ -27,7 +27,8 @@ struct HostCommand {
                 }
             }
         } catch {
-            throw Failure(code: .unreachable, kind: .cannotStart, message: inlineText("\(error)"))
+            let text = "\(error)".replacing("--listen", with: "--port or --sandbox-port")
+            throw Failure(code: .unreachable, kind: .cannotStart, message: inlineText(text))
         }
         do throws(Failure) {
             try await add(configured ?? [], to: host, targets)

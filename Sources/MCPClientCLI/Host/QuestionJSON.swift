@@ -45,6 +45,7 @@ enum QuestionJSON {
         if let description = request.tool.description {
             json["text"] = .string(request.isTrusted ? description : "The server says: \(description)")
         }
+        json["lead"] = "It may"
         json["lines"] = .array(request.scopes.map { .string($0.explanation) })
         json["code"] = .string(request.prettyArguments)
         json["answers"] = [

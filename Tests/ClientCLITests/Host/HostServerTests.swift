@@ -19,7 +19,8 @@ struct HostServerTests {
         try await HostFixture.with { (fixture: HostFixture) async throws in
             let body: JSONValue = ["target": .string(fixture.url)]
             let port = fixture.pagePort
-            for host in ["evil.example", "evil.example:\(port)", "localhost:\(port)", "v1.localhost:\(port)"] {
+            for host in ["evil.example", "evil.example:\(port)", "localhost:\(port)", "v1.localhost:\(port)"]
+            {
                 #expect(try await fixture.send("POST", "/api/servers", body, host: host).status == 403)
                 #expect(try await fixture.send("GET", "/", host: host).status == 403)
             }

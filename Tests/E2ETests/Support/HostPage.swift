@@ -1,7 +1,7 @@
 import Foundation
 import MCPCore
-import Testing
 import TestHTTP
+import Testing
 
 /// The page of a host in the browser.
 struct HostPage {
@@ -18,7 +18,8 @@ struct HostPage {
         let page = HostPage(browser: browser, host: host)
         do {
             try await page.open()
-            try await page.wait("return document.querySelectorAll('.server[data-state=connected]').length === \(servers)")
+            try await page.wait(
+                "return document.querySelectorAll('.server[data-state=connected]').length === \(servers)")
             try await body(page)
         } catch {
             // What can be seen tells more than the error alone.
@@ -86,11 +87,13 @@ struct HostPage {
     }
 
     func state(of call: String) async throws -> String {
-        try await run("return document.querySelector('[data-call=\"\(call)\"]').dataset.state").stringValue ?? ""
+        try await run("return document.querySelector('[data-call=\"\(call)\"]').dataset.state").stringValue
+            ?? ""
     }
 
     func wait(for state: String, of call: String) async throws {
-        try await wait("return document.querySelector('[data-call=\"\(call)\"]').dataset.state === '\(state)'")
+        try await wait(
+            "return document.querySelector('[data-call=\"\(call)\"]').dataset.state === '\(state)'")
     }
 
     /// Calls a tool that has a view, and waits until the view has the result.
@@ -176,7 +179,8 @@ struct ShownView {
             }
             guard ContinuousClock.now < deadline else {
                 let heard = (try? await run("return JSON.stringify(heard)"))?.stringValue ?? "not reached"
-                throw Browser.Timeout(description: "never true in the view: \(script)\nheard: \(heard.prefix(1500))")
+                throw Browser.Timeout(
+                    description: "never true in the view: \(script)\nheard: \(heard.prefix(1500))")
             }
             try await Task.sleep(for: .milliseconds(40))
         }
@@ -191,7 +195,8 @@ struct ShownView {
 
     /// Begins a request that a person has to answer first.
     func begin(_ name: String, _ method: String, _ params: JSONValue) async throws {
-        try await run("begin(arguments[0], arguments[1], arguments[2])", .string(name), .string(method), params)
+        try await run(
+            "begin(arguments[0], arguments[1], arguments[2])", .string(name), .string(method), params)
     }
 
     /// Its end: `{result}` or `{error}`.

@@ -98,9 +98,9 @@ extension AppHost {
         return result
     }
 
-    /// What the user asks for by hand needs no second question, unless the policies want one for everything. A
-    /// view reaches only the server that made it, which could do by itself what it does through its view: so
-    /// what that server says of its tools counts there.
+    /// What the user asks for by hand needs no second question, unless the policies want one for everything.
+    /// A view reaches only the server that made it, which could do by itself what it does through its view:
+    /// so what that server says of its tools counts there.
     private func policies(for call: HostedCall) -> PolicyTable {
         var policies = options.policies
         switch call.requestedBy {

@@ -1,0 +1,80 @@
+import MCPCore
+import Testing
+
+@testable import MCPClientCLI
+
+/// Forms for the page (A05).
+struct FormSpecTests {
+    private func member(_ schema: JSONValue, _ value: JSONValue? = nil) -> JSONValue? {
+        let whole: JSONValue = [
+            "type": "object", "properties": ["x": schema],
+            "$defs": ["name": ["type": "string", "title": "Name"]],
+        ]
+        let form = FormSpec.json(for: whole, value: value.map { ["x": $0] })
+        #expect(form["kind"] == "object" && form["members"]?.arrayValue?.count == 1)
+        return form["members"]?[0]
+    }
+
+    @Test func everyKindHasItsField() {
+        for (schema, kind) in [
+            (["type": "string"], "text"), (["type": "string", "format": "date"], "line"),
+            (["type": "integer"], "number"), (["type": ["null", "number"]], "number"),
+            (["type": "boolean"], "choice"), (["enum": ["a", 1]], "choice"),
+            (["oneOf": [["const": 1, "title": "One"], ["const": 2]]], "choice"),
+            (["anyOf": [["type": "string"], ["type": "number"]]], "either"), (["const": 5], "fixed"),
+            (["type": "array", "items": ["type": "string"]], "list"), (["type": "object"], "object"),
+            (["properties": ["y": [:]]], "object"), ([:], "json"), (["not": [:]], "json"),
+            (["$ref": "#/$defs/name"], "text"), (["$ref": "#/nowhere"], "json"),
+            (["type": "array", "prefixItems": [[:]]], "json"),
+        ] as [(JSONValue, String)] {
+            #expect(member(schema)?["kind"] == .string(kind), "\(schema)")
+        }
+        #expect(member(["$ref": "#/$defs/name"])?["label"] == "Name")
+        #expect(member(["type": "string", "format": "email"])?["type"] == "email")
+    }
+
+    @Test func valuesComeBeforeDefaults() {
+        let schema: JSONValue = ["type": "integer", "default": 3, "minimum": 1, "maximum": 9]
+        #expect(member(schema)?["value"] == 3)
+        #expect(member(schema, 7)?["value"] == 7)
+        #expect(member(schema)?["min"] == 1 && member(schema)?["max"] == 9 && member(schema)?["step"] == 1)
+        #expect(member(["enum": ["a", "b"]], "b")?["selected"] == 1)
+        let list = member(["type": "array", "items": ["type": "string"]], ["p", "q"])
+        #expect(list?["items"]?.arrayValue?.compactMap { $0["value"]?.stringValue } == ["p", "q"])
+        #expect(list?["items"]?[1]?["path"] == "/x/1" && list?["item"]?["path"] == "/x/-")
+        let either = member(
+            ["oneOf": [["type": "string"], ["type": "object", "required": ["n"]]]], ["n": 1])
+        #expect(either?["selected"] == 1)
+        #expect(either?["variants"]?[0]?["value"] == nil)
+    }
+
+    @Test func requiredMembersAndOthers() {
+        let schema: JSONValue = [
+            "type": "object", "required": ["b"],
+            "properties": ["a/~": ["type": "string"], "b": ["type": "boolean"]],
+        ]
+        let form = FormSpec.json(for: schema, value: ["b": true, "more": [1, nil]])
+        #expect(form["members"]?[0]?["path"] == "/a~1~0" && form["members"]?[0]?["needed"] == nil)
+        #expect(form["members"]?[1]?["kind"] == "check" && form["members"]?[1]?["value"] == true)
+        let more = form["more"]?["value"]?.stringValue.flatMap { try? JSONValue(parsing: $0) }
+        #expect(more == ["more": [1, nil]])
+        #expect(FormSpec.json(for: schema)["more"] == nil)
+        #expect(FormSpec.json(for: ["type": "object"])["more"]?["kind"] == "json")
+        #expect(FormSpec.json(for: ["type": "object", "additionalProperties": false])["more"] == nil)
+    }
+
+    /// A schema of a hostile server ends, too.
+    @Test func schemasThatContainThemselvesEnd() {
+        let tree: JSONValue = [
+            "type": "object",
+            "properties": ["l": ["$ref": "#"], "m": ["$ref": "#"], "r": ["$ref": "#/properties/r"]],
+        ]
+        for root: JSONValue in [
+            tree, ["$ref": "#/x", "x": ["$ref": "#/x"]], true, 5, "x", ["oneOf": [["$ref": "#"]]],
+        ] {
+            let form = FormSpec.json(for: root)
+            #expect(form["kind"] != nil)
+            #expect(RawJSON(form).bytes.count < 1 << 20)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import MCPCore
+import Testing
+
+@testable import MCPClientCLI
+
+/// The command line of `host`, and what it reads.
+struct HostOptionsTests {
+    private func parse(_ words: String...) throws -> Invocation {
+        guard case .run(let invocation) = try InvocationParser.parse(["host"] + words) else {
+            throw Failure.usage("no run")
+        }
+        return invocation
+    }
+
+    // A27
+    @Test func serversAndFlags() throws {
+        let invocation = try parse(
+            "--port", "8123", "--csp", "compat", "--csp", "allow-wildcards", "--allow-domains",
+            "a.example, b.example",
+            "--allow-hosts", "LOCALHOST", "--approve", "ask", "--grant", "camera,clipboardWrite", "--theme",
+            "dark",
+            "--history", "calls.jsonl", "--scan", "3101-3110", "--config", "mcp.json", "--timeout", "5",
+            "--server", "docs=localhost:3000", "localhost:3001", "--", "prog", "arg")
+        let host = invocation.options.host
+        #expect(host.settings.port == 8123 && host.settings.theme == .dark)
+        #expect(host.isCompatible && host.allowsWildcards && host.approval == .ask)
+        #expect(host.allowedDomains == ["a.example", "b.example"])
+        #expect(host.settings.allowedHosts == ["localhost"])
+        #expect(host.grants == [.camera, .clipboardWrite] && !host.opensBrowser)
+        #expect(host.scannedPorts == 3101 ... 3110 && host.configFile == "mcp.json")
+        #expect(invocation.options.timeout == .seconds(5) && invocation.operands.isEmpty)
+        #expect(invocation.servers.map(\.name) == ["docs", "server1", "server2"])
+        #expect(try parse().servers.isEmpty)
+        #expect(try parse("--open").options.host.opensBrowser)
+    }
+
+    @Test(arguments: [
+        ["--port", "70000"], ["--csp", "none"], ["--approve", "maybe"], ["--grant", "everything"],
+        ["--theme", "pink"], ["--scan", "9-1"], ["--scan", "1-5000"], ["--scan", "0"], ["--scan", "x"],
+        ["--rounds", "3"], ["--policy", "ask"], ["--trust", "x"], ["ftp://x/y"],
+    ])
+    func whatMeansNothingIsRefused(words: [String]) {
+        #expect(throws: Failure.self) { try InvocationParser.parse(["host"] + words) }
+    }
+
+    // A20
+    @Test(arguments: [
+        ("http://Example.com:80/x", "example.com"), ("https://[::1]:5/", "[::1]"),
+        ("http://a@evil.example/", "evil.example"), ("http://ok#@evil", "ok"), ("http://ok?x=@evil/", "ok"),
+    ])
+    func hostsOfAddresses(url: String, host: String) { #expect(ServerTargets.host(of: url) == host) }
+
+    @Test func aConfigurationNamesServers() throws {
+        let text = """
+            {"mcpServers": {"docs": {"url": "http://localhost:3000/mcp", "headers": {"Authorization": "Bearer x"}},
+             "files": {"command": "files", "args": ["-r", "/"], "env": {"A": "b"}, "cwd": "/tmp"}}}
+            """
+        let entries = try ConfiguredServers(Array(text.utf8), from: "mcp.json").entries
+        #expect(entries.map(\.name) == ["docs", "files"])
+        #expect(entries[0].target == .http("http://localhost:3000/mcp"))
+        #expect(entries[0].headers.first?.1 == "Bearer x")
+        #expect(entries[1].target == .program(["files", "-r", "/"]) && entries[1].directory == "/tmp")
+        #expect(entries[1].environment == [Options.EnvironmentEntry(name: "A", value: "b")])
+        for bad in [
+            "[]", "{}", "x", #"{"mcpServers": {"a": {}}}"#, #"{"mcpServers": {"a": {"url": "gopher://x"}}}"#,
+        ] {
+            #expect(throws: Failure.self) { try ConfiguredServers(Array(bad.utf8), from: "f") }
+        }
+    }
+
+    // A33, A25
+    @Test func theHistoryIsPrivateAndSurvivesHalfALine() throws {
+        let path = NSTemporaryDirectory() + "mcp-history-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let line =
+            #"{"id":"1","time":"2026-01-01T00:00:00.000Z","server":"s","tool":"t","arguments":{"a":null}}"#
+        try "\(line)\n{\"half\n\n".write(toFile: path, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        let file = try HistoryFile(path)
+        let entry = try #require(file.entries.first)
+        #expect(file.entries.count == 1 && entry.tool == "t" && entry.arguments == ["a": nil])
+        #expect(file.append(entry))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try HistoryFile(path).entries.count == 2)
+        #expect(throws: Failure.self) { try HistoryFile("/nowhere/at/all") }
+    }
+
+    /// More than is kept cannot be gone on with; what is kept is bounded.
+    @Test func theLogIsBounded() async {
+        var log = EventLog(page: "p")
+        let count = EventLog.maxEvents + 10
+        for number in 1 ... count { log.append(["n": JSONValue(number)]) }
+        #expect(log.resume(after: "p-9") == nil && log.resume(after: "p-\(count + 1)") == nil)
+        #expect(log.resume(after: "q-\(count)") == nil && log.resume(after: "p-x") == nil)
+        let rest = log.resume(after: "p-\(count - 2)")
+        log.end()
+        var ids: [String?] = []
+        if let rest { for await event in rest { ids.append(event.id) } }
+        #expect(ids == ["p-\(count - 1)", "p-\(count)", "p-\(count + 1)"])
+        var large = EventLog(page: "p")
+        let text = JSONValue.string(String(repeating: "x", count: EventLog.maxBytes / 2 - 10))
+        for _ in 1 ... 3 { large.append(text) }
+        #expect(large.resume(after: "p-0") == nil && large.resume(after: "p-1") != nil)
+    }
+
+    // A19
+    @Test func resultsAreShownAsTheyAre() throws {
+        let result = CallToolResult(
+            content: [
+                .text("<b>"), .image([1], mimeType: "text/html"),
+                .image([1], mimeType: "image/png\" onload=\"x"),
+                .resourceLink(Resource("javascript:alert(1)", name: "x")),
+            ])
+        let blocks = ContentJSON.blocks(result)
+        #expect(blocks[0] == ["kind": "text", "text": "<b>"])
+        #expect(blocks[1]["kind"] == "text" && blocks[2]["kind"] == "text")
+        #expect(blocks[3]["kind"] == "link" && blocks[3]["href"] == .null)
+        let twice = CallToolResult(content: [.text(#"{"a":1}"#)], structuredContent: ["a": 1])
+        #expect(ContentJSON.blocks(twice).map { $0["kind"] } == ["json"])
+        #expect(ContentJSON.blocks(CallToolResult(content: [])) == [["kind": "nothing"]])
+    }
+}
