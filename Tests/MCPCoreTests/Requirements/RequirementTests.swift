@@ -103,6 +103,13 @@ import Testing
             ])
         #expect(scan.mentions.filter { $0.id == "TOOL-08" }.count == 2)
         #expect(scan.mentions.contains { $0.id == "TOOL-06" })
+        let nested = TestScan(
+            text:
+                "extension A {\n    @Suite struct B {\n        // TOOL-01\n"
+                + "        @Test func c() {}\n    }\n}"
+        )
+        #expect(nested.tests == ["TOOL-01": ["B.c"]])
+        #expect(nested.unseen == [])
         #expect(
             TestScan(text: "struct A {\n    struct B {\n        @Test func c() {}\n    }\n}").unseen.count
                 == 1)

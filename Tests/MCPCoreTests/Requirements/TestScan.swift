@@ -67,12 +67,25 @@ struct TestScan: Sendable {
         }
     }
 
+    /// The lines; suites that stand in an extension of the suite that serializes them stand outside here.
+    private static func lines(_ text: String) -> [Substring] {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let start = lines.firstIndex(where: { $0.hasPrefix("extension ") && $0.hasSuffix(" {") }),
+            let end = lines[start...].firstIndex(of: "}"),
+            lines[start ..< end].contains(where: { $0.hasPrefix("    @Suite") })
+        else { return lines }
+        for index in start ... end {
+            lines[index] = lines[index].hasPrefix("    ") ? lines[index].dropFirst(4) : ""
+        }
+        return lines
+    }
+
     private mutating func read(_ text: String, _ path: String) {
         var suite = ""
         var above: [(number: Int, text: String)] = []
         var members: [Member] = []
         var isInString = false
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in Self.lines(text).enumerated() {
             let numbered = (number: index + 1, text: String(line))
             // What a long string says is nobody's comment.
             let wasInString = isInString
