@@ -98,6 +98,7 @@ async function choose({ server, tool, arguments: given }) {
     }
     if (!violations.length) await api("POST", "calls", text);
   });
+  node.oninput = ({ target }) => target.classList.remove("bad");
   byId("compose").replaceChildren(node);
   byId("show-calls").checked = true;
   mark();

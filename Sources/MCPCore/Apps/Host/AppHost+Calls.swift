@@ -11,6 +11,8 @@ struct CallRecord {
     var resource: UIResource?
     /// The view's document is being read.
     var isLoadingView = false
+    /// It is over, and joins the history when it is known which document its view shows.
+    var isUnremembered = false
     /// The last arguments of which a view was told before they were complete.
     var partial: JSONValue?
     /// The arguments are complete, and the call goes on.
@@ -162,6 +164,17 @@ extension AppHost {
             if $0.call.result == nil { $0.call.problem = result.output.text }
         }
         tellEnd(id)
+        if calls[id]?.isLoadingView == true {
+            calls[id]?.isUnremembered = true
+        } else {
+            remember(id)
+        }
+    }
+
+    /// The document of a call's view was read, or cannot be.
+    func viewIsLoaded(_ id: String) {
+        guard calls[id]?.isUnremembered == true else { return }
+        calls[id]?.isUnremembered = false
         remember(id)
     }
 

@@ -37,7 +37,10 @@ extension AppHost {
                 $0.isLoadingView = true
                 if !$0.call.state.isOver, $0.hasBegun { $0.call.state = .loadingUI }
             }
-            Task { await readView(id, uri) }
+            Task {
+                await readView(id, uri)
+                viewIsLoaded(id)
+            }
         } catch {
             change(id) { $0.call.problem = "The user interface cannot be shown: \(error)" }
         }
