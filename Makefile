@@ -18,7 +18,9 @@ release: ## both, optimised, with the Swift runtime inside
 	$(SWIFT) build $(RELEASE) --product mcp-server
 	$(SWIFT) build $(RELEASE) --product mcp-client
 
-demo: build ## the client talks to the daemon, over stdio and HTTP; prints every command
+demo: ## the client talks to the daemon, over stdio and HTTP; prints every command
+	@log=$$(mktemp); echo "building mcp-server and mcp-client ..." >&2; \
+	    $(MAKE) --no-print-directory build >"$$log" 2>&1 || { cat "$$log" >&2; rm -f "$$log"; exit 1; }; rm -f "$$log"
 	@Tests/demo.sh
 
 # Several processes, one after the other: tests that talk to real processes would otherwise hold up those that

@@ -3,18 +3,28 @@ import MCPCore
 /// What a scripted model says, one answer per line: `{"text": …}` or
 /// `{"calls": [{"name": …, "arguments": {…}}]}`.
 enum ModelScript {
+    private static let form =
+        #"script:FILE has one answer per line: {"text":"…"} or {"calls":[{"name":"…","arguments":{…}}]}"#
+
     static func read(_ path: String) throws(Failure) -> ScriptedModel {
-        let bytes = try SystemFile.read(path)
+        let bytes: [UInt8]
+        do {
+            bytes = try SystemFile.read(path)
+        } catch {
+            var failure = error
+            failure.hint = form
+            throw failure
+        }
         var steps: [ScriptedModel.Step] = []
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let json = try? JSONValue(parsing: ByteSlice(line)), let step = step(json) else {
                 throw .usage(
                     "line \(index + 1) of \(inlineText(path)) is not an answer of a model",
-                    hint: #"{"text":"…"} or {"calls":[{"name":"…","arguments":{…}}]}"#)
+                    hint: form)
             }
             steps.append(step)
         }
-        guard !steps.isEmpty else { throw .usage("\(inlineText(path)) holds no answer of a model") }
+        guard !steps.isEmpty else { throw .usage("\(inlineText(path)) holds no answer of a model", hint: form) }
         return ScriptedModel(steps)
     }
 

@@ -114,6 +114,10 @@ import Testing
         try SystemFile.write(Array(#"{"song":"la"}"#.utf8), to: path)
         let wrong = await harness.run(words)
         #expect(wrong.code == .usage && wrong.stderr.contains("line 1 of"))
+        try FileManager.default.removeItem(atPath: path)
+        let missing = await harness.run(words)
+        #expect(missing.code == .usage && missing.stderr.contains("cannot read"))
+        #expect(missing.stderr.contains("hint: script:FILE has one answer per line"))
     }
 
     @Test func severalServers() async throws {

@@ -17,21 +17,9 @@ import Glibc
         var errors: [String]
     }
 
-    /// The executable that the build has put beside the tests.
-    private func program() throws -> String {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
-            guard let base = bytes.baseAddress else { return 0 }
-            return unsafe readlink("/proc/self/exe", base.assumingMemoryBound(to: CChar.self), bytes.count)
-        }
-        let path = Paths.parent(of: String(decoding: buffer[..<max(0, count)], as: UTF8.self)) + "/mcp-server"
-        try #require(Paths.findProgram(path, in: "") != nil, "\(path) is not built")
-        return path
-    }
-
     private func run(_ arguments: String..., input: String = "") async throws -> Outcome {
         let launch = ProcessLaunch(
-            try program(), arguments, environment: ["HOME": "/nonexistent", "PATH": "/usr/bin:/bin"])
+            try WatchedProgram.path(), arguments, environment: WatchedProgram.environment)
         let result = try await Offload.run { try ProcessRunner.run(launch, input: Array(input.utf8)) }
         try #require(result.end == .exited)
         let errors = String(decoding: result.errors, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -117,7 +105,7 @@ import Glibc
         let directory = try TemporaryDirectory()
         let socket = "unix://\(directory.path)/s.sock"
         var launch = ProcessLaunch(
-            try program(), ["--demo", "--listen", socket], environment: ["PATH": "/usr/bin"])
+            try WatchedProgram.path(), ["--demo", "--listen", socket], environment: ["PATH": "/usr/bin"])
         launch.input = .null
         launch.output = .null
         let child = try ChildProcess(launch)

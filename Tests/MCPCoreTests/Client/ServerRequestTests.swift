@@ -186,18 +186,25 @@ import Testing
         await client.close()
     }
 
-    // CANC-11: what is taken back is not answered.
-    @Test func takenBack() async throws {
-        let (begun, cancelled) = (Gate(), Gate())
-        let (client, transport) = try await Self.connect(
+    /// A client whose roots never come.
+    private static func waitingForRoots(
+        _ begun: Gate, _ cancelled: Gate
+    ) async throws -> (MCPClient, ScriptedTransport) {
+        try await connect(
             "2025-11-25",
-            Self.options {
+            options {
                 $0.onRoots = {
                     begun.open()
                     if await !Gate().wait(), Task.isCancelled { cancelled.open() }
                     return []
                 }
             })
+    }
+
+    // CANC-11: what is taken back is not answered.
+    @Test func takenBack() async throws {
+        let (begun, cancelled) = (Gate(), Gate())
+        let (client, transport) = try await Self.waitingForRoots(begun, cancelled)
         Self.ask(transport, "roots/list", id: #""gone""#)
         await begun.wait()
         // An id of another type is another request.
@@ -214,15 +221,7 @@ import Testing
 
     @Test func theEndCancelsHandlers() async throws {
         let (begun, cancelled) = (Gate(), Gate())
-        let (client, transport) = try await Self.connect(
-            "2025-11-25",
-            Self.options {
-                $0.onRoots = {
-                    begun.open()
-                    if await !Gate().wait(), Task.isCancelled { cancelled.open() }
-                    return []
-                }
-            })
+        let (client, transport) = try await Self.waitingForRoots(begun, cancelled)
         Self.ask(transport, "roots/list")
         await begun.wait()
         await client.close()

@@ -120,23 +120,6 @@ import Testing
         .init("not HTTP", "nonsense\r\n\r\n", 400),
     ]
 
-    private static func withPort(
-        _ server: MCPServer? = nil, _ options: HTTPServerOptions? = nil, _ body: (UInt16) async throws -> Void
-    ) async throws {
-        var options = options ?? HTTPServerOptions()
-        options.loops = 1
-        options.drainTimeout = .seconds(2)
-        let running = try (try server ?? TestServer().server).start([.http(.tcp(port: 0), options: options)])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
-        do {
-            try await body(port)
-        } catch {
-            await running.stop()
-            throw error
-        }
-        await running.stop()
-    }
-
     /// Runs blocking code on a thread of its own.
     private static func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
@@ -145,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: exchanges) func answers(_ exchange: Exchange) async throws {
-        try await Self.withPort { port in
+        try await TestServer().server.withPort { port in
             let response = try await Self.blocking { () throws -> WireResponse? in
                 let socket = try WireSocket(port: port)
                 socket.send(exchange.request)
@@ -194,7 +177,7 @@ import Testing
 
     // LEG-21, LEG-23, LEG-24, LEG-26
     @Test(arguments: Setting.versions.dropLast()) func lifeOfASession(_ version: String) async throws {
-        try await Self.withPort { port in
+        try await TestServer().server.withPort { port in
             let statuses = try await Self.blocking { () throws -> [Int?] in
                 let socket = try WireSocket(port: port)
                 var reader = WireReader(socket)
@@ -227,7 +210,7 @@ import Testing
         options.stateKey = [UInt8](repeating: 9, count: 32)
         var id = ""
         for round in 0 ..< 2 {
-            try await Self.withPort(try TestServer(options).server) { port in
+            try await TestServer(options).server.withPort { port in
                 let session = id
                 id = try await Self.blocking { () throws -> String in
                     let socket = try WireSocket(port: port)
@@ -249,7 +232,7 @@ import Testing
 
     /// Requests that come at once are answered in order, whatever they need.
     @Test func pipelining() async throws {
-        try await Self.withPort { port in
+        try await TestServer().server.withPort { port in
             let answers = try await Self.blocking { () throws -> [String] in
                 let socket = try WireSocket(port: port)
                 var text = ""
@@ -269,7 +252,7 @@ import Testing
 
     /// A request in any number of pieces is the same request.
     @Test(arguments: [1, 2, 7, 100]) func pieces(_ size: Int) async throws {
-        try await Self.withPort { port in
+        try await TestServer().server.withPort { port in
             let response = try await Self.blocking { () throws -> WireResponse? in
                 let socket = try WireSocket(port: port)
                 var rest = Array(Self.post(Self.add, method: "tools/call", more: "Mcp-Name: add\r\n").utf8)[
@@ -286,7 +269,7 @@ import Testing
     }
 
     @Test func chunkedBody() async throws {
-        try await Self.withPort { port in
+        try await TestServer().server.withPort { port in
             let response = try await Self.blocking { () throws -> WireResponse? in
                 let socket = try WireSocket(port: port)
                 let head = Self.post(Self.add, method: "tools/call", more: "Mcp-Name: add\r\n")
@@ -309,7 +292,7 @@ import Testing
     @Test func limits() async throws {
         var options = HTTPServerOptions()
         options.limits.maxBodyBytes = 1000
-        try await Self.withPort(nil, options) { port in
+        try await TestServer().server.withPort(options) { port in
             func status(_ request: String) async throws -> Int? {
                 try await Self.blocking { () throws -> Int? in
                     let socket = try WireSocket(port: port)
@@ -330,7 +313,7 @@ import Testing
 
     /// The server goes on after a client that sends nonsense, or nothing, or leaves in the middle.
     @Test func clientsThatLeave() async throws {
-        try await Self.withPort { port in
+        try await TestServer().server.withPort { port in
             let status = try await Self.blocking { () throws -> Int? in
                 let whole = Self.post(Self.add, method: "tools/call", more: "Mcp-Name: add\r\n")
                 for length in stride(from: 0, through: whole.utf8.count, by: 40) {

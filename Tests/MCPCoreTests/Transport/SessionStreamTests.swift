@@ -9,25 +9,6 @@ import Testing
     private static let toolsChanged = "notifications/tools/list_changed"
     private static let updated = "notifications/resources/updated"
 
-    private static func withPort(
-        _ server: MCPServer, _ change: (inout HTTPServerOptions) -> Void = { _ in },
-        _ body: (UInt16) async throws -> Void
-    ) async throws {
-        var options = HTTPServerOptions()
-        options.loops = 2
-        options.drainTimeout = .seconds(2)
-        change(&options)
-        let running = try server.start([.http(.tcp(port: 0), options: options)])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
-        do {
-            try await body(port)
-        } catch {
-            await running.stop()
-            throw error
-        }
-        await running.stop()
-    }
-
     private static func open(_ session: WireSession, after id: String? = nil) async throws -> WireStream {
         let stream = try session.get(after: id)
         try #require(await stream.opened(), "\(stream.status ?? 0)")
@@ -53,7 +34,7 @@ import Testing
     // LEG-01, LEG-13, HTTP-16, HTTP-17, LEG-23, LEG-24, HDR-03: who may open it.
     @Test func whoMayOpenIt() async throws {
         let server = try TestServer().server
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: "2025-11-25")
             let oldest = try await WireSession(port: port, version: "2024-11-05")
             let id = "Mcp-Session-Id: \(session.id)"
@@ -89,7 +70,7 @@ import Testing
     // LEG-16, LEG-17: at most four, and each message on one of them.
     @Test(arguments: versions) func several(_ version: String) async throws {
         let server = try TestServer().server
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: version)
             var streams: [WireStream] = []
             for _ in 0 ..< 4 { streams.append(try await Self.open(session)) }
@@ -122,7 +103,7 @@ import Testing
     // LEG-06, LEG-18: ids name their stream; 2025-11-25 has one before anything can be lost.
     @Test(arguments: versions) func ids(_ version: String) async throws {
         let server = try TestServer().server
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: version)
             let streams = [try await Self.open(session), try await Self.open(session)]
             for stream in streams {
@@ -148,7 +129,9 @@ import Testing
     // HTTP-22: proxies keep a quiet stream open.
     @Test func quietStreams() async throws {
         let server = try TestServer().server
-        try await Self.withPort(server, { $0.keepAliveInterval = .milliseconds(20) }) { port in
+        var options = HTTPServerOptions()
+        options.keepAliveInterval = .milliseconds(20)
+        try await server.withPort(options, loops: 2) { port in
             let session = try await WireSession(port: port, version: "2025-11-25")
             let body = HTTPServerTests.body(
                 "subscriptions/listen", #""notifications":{"toolsListChanged":true}"#)
@@ -165,7 +148,7 @@ import Testing
     @Test func endOfASession() async throws {
         let gate = Gate()
         let server = try Self.slowServer(gate)
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: "2025-11-25")
             let other = try await WireSession(port: port, version: "2025-11-25")
             let streams = [try await Self.open(session), try await Self.open(session)]
@@ -190,7 +173,7 @@ import Testing
     @Test func endOfTheServer() async throws {
         let server = try TestServer().server
         var streams: [WireStream] = []
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             for version in Self.versions {
                 streams.append(try await Self.open(try await WireSession(port: port, version: version)))
             }
@@ -207,7 +190,7 @@ import Testing
     // LEG-19, LEG-20: nothing of the server's own messages is lost, nothing comes twice, and it goes on.
     @Test(arguments: versions) func theServersStream(_ version: String) async throws {
         let server = try TestServer().server
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: version)
             for number in 0 ..< 40 {
                 let reply = try await session.request("resources/subscribe", #"{"uri":"a:\#(number)"}"#)
@@ -255,7 +238,7 @@ import Testing
     @Test(arguments: versions) func aCall(_ version: String) async throws {
         let gate = Gate()
         let server = try Self.slowServer(gate)
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: version)
             let listening = try await Self.open(session)
             let call = try session.stream("tools/call", Self.slow, id: 5)
@@ -287,7 +270,7 @@ import Testing
     // LEG-16: who takes a stream up ends it for who had it.
     @Test func takingOver() async throws {
         let server = try TestServer().server
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: "2025-11-25")
             let first = try await Self.open(session)
             #expect(await first.until { !$0.events.isEmpty })
@@ -304,7 +287,7 @@ import Testing
     // LEG-20: only events of this session; what is not there is 400, never another stream's (fault 71).
     @Test func idsOfOthers() async throws {
         let server = try TestServer().server
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: "2025-11-25")
             let other = try await WireSession(port: port, version: "2025-11-25")
             let stream = try await Self.open(other)
@@ -348,7 +331,7 @@ import Testing
             }
             return .text("done")
         }
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: version)
             let call = try session.stream("tools/call", Self.slow.replacing("slow", with: "polled"), id: 5)
             guard version == "2025-11-25" else {
@@ -385,14 +368,14 @@ import Testing
         options.stateKey = [UInt8](repeating: 3, count: 32)
         var session: WireSession?
         var last: String?
-        try await Self.withPort(try TestServer(options).server) { port in
+        try await TestServer(options).server.withPort(loops: 2) { port in
             let opened = try await WireSession(port: port, version: "2025-11-25")
             let stream = try await Self.open(opened)
             #expect(await stream.until { !$0.events.isEmpty })
             (session, last) = (opened, stream.lastID)
         }
         let server = try TestServer(options).server
-        try await Self.withPort(server) { port in
+        try await server.withPort(loops: 2) { port in
             let again = try await WireSession(port: port, version: "2025-11-25", id: #require(session).id)
             let lost = try again.get(after: last)
             #expect(await lost.until { $0.status == 400 })
@@ -403,7 +386,7 @@ import Testing
             stream.close()
         }
         // A key of its own: the session is nobody's.
-        try await Self.withPort(try TestServer().server) { port in
+        try await TestServer().server.withPort(loops: 2) { port in
             let lost = try await WireSession(port: port, version: "2025-11-25", id: #require(session).id)
                 .get()
             #expect(await lost.until { $0.status == 404 })

@@ -27,25 +27,10 @@ import Glibc
         server.dispatcher.subscriptions.bus.deliverNow()
     }
 
-    private static func withPort(_ server: MCPServer, _ body: (UInt16) async throws -> Void) async throws {
-        var options = HTTPServerOptions()
-        options.loops = 1
-        options.drainTimeout = .seconds(2)
-        let running = try server.start([.http(.tcp(port: 0), options: options)])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
-        do {
-            try await body(port)
-        } catch {
-            await running.stop()
-            throw error
-        }
-        await running.stop()
-    }
-
     // SUB-16
     @Test func http() async throws {
         let server = try TestServer().server
-        try await Self.withPort(server) { port in
+        try await server.withPort { port in
             let slow = try WireSocket(port: port, isRecorded: false)
             slow.send(HTTPServerTests.post(Self.listen(Self.uris, id: 1), method: "subscriptions/listen"))
             #expect(await comesTrue { server.dispatcher.inFlight.count == 1 })
@@ -87,7 +72,7 @@ import Glibc
     // LEG-16, LEG-20: a session's stream too; it may be opened anew.
     @Test func session() async throws {
         let server = try TestServer().server
-        try await Self.withPort(server) { port in
+        try await server.withPort { port in
             let session = try await WireSession(port: port, version: "2025-11-25")
             for uri in Self.uris.prefix(200) {
                 #expect(
@@ -219,7 +204,7 @@ import Glibc
     // optimisation and with the clients in the same process, the bound is generous.
     @Test func thousandStreams() async throws {
         let server = try TestServer().server
-        try await Self.withPort(server) { port in
+        try await server.withPort { port in
             var sockets: [WireSocket] = []
             func open(_ count: Int) async throws {
                 for number in 0 ..< count {

@@ -8,10 +8,10 @@ import Glibc
 
 /// Speaks with a server at the other end of a socket that is open already, one message per line: the framing
 /// of stdio over a byte stream.
-final class SocketClientTransport: ClientTransport {
+final class SocketClientTransport: LineClientTransport {
     private let peer: SocketPeer
-    private let loop: EventLoop
-    private let line: LoopBound<StdioLine>
+    let loop: EventLoop
+    let line: LoopBound<StdioLine>
     private let channel: LoopBound<StdioChannel>
 
     init(
@@ -30,31 +30,12 @@ final class SocketClientTransport: ClientTransport {
             StdioChannel(peer, name: name, loop: loop, options: options, rest: rest), loop: loop)
     }
 
-    var isHTTP: Bool { false }
-
     func start(_ inbox: any ClientInbox) {
         let (line, channel) = (line, channel)
         loop.execute {
             line.value.inbox = inbox
             line.value.connect(channel.value)
         }
-    }
-
-    func send(_ message: OutboundMessage, id: Int64) {
-        let line = line
-        let bytes = message.bytes
-        loop.execute { line.value.send(bytes, id) }
-    }
-
-    func post(_ message: OutboundMessage) async throws(ClientError) { write(message.bytes) }
-
-    func abandon(_ id: Int64, notice: OutboundMessage?) {
-        if let notice { write(notice.bytes) }
-    }
-
-    private func write(_ bytes: ByteSlice) {
-        let line = line
-        loop.execute { line.value.send(bytes, nil) }
     }
 
     func close() async { shutDown() }

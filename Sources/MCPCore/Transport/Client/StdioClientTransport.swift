@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A server that ended by itself can be started again: the next child takes the place of the last one, which
 /// is reaped before.
-final class StdioClientTransport: ClientTransport {
+final class StdioClientTransport: LineClientTransport {
     private struct State {
         var child: ChildProcess
         var isClosed = false
@@ -12,8 +12,8 @@ final class StdioClientTransport: ClientTransport {
 
     private let launch: ProcessLaunch
     private let options: ClientOptions
-    private let loop: EventLoop
-    private let line: LoopBound<StdioLine>
+    let loop: EventLoop
+    let line: LoopBound<StdioLine>
     private let state: Mutex<State>
 
     init(_ launch: ProcessLaunch, options: ClientOptions) throws(ClientError) {
@@ -36,8 +36,6 @@ final class StdioClientTransport: ClientTransport {
         }
     }
 
-    var isHTTP: Bool { false }
-
     /// Arguments may be secret, so that only a digest of them is kept.
     var serverKey: ServerKey? {
         let words = [launch.directory ?? "", launch.program] + launch.arguments
@@ -57,23 +55,6 @@ final class StdioClientTransport: ClientTransport {
             StdioChannel(child, name: launch.program, loop: loop, options: options), loop: loop)
         loop.execute { line.value.connect(channel.value) }
         child.onExit { [loop] status in loop.execute { channel.value.childExited(status) } }
-    }
-
-    func send(_ message: OutboundMessage, id: Int64) {
-        let line = line
-        let bytes = message.bytes
-        loop.execute { line.value.send(bytes, id) }
-    }
-
-    func post(_ message: OutboundMessage) async throws(ClientError) { write(message.bytes) }
-
-    func abandon(_ id: Int64, notice: OutboundMessage?) {
-        if let notice { write(notice.bytes) }
-    }
-
-    private func write(_ bytes: ByteSlice) {
-        let line = line
-        loop.execute { line.value.send(bytes, nil) }
     }
 
     // MARK: The end, and the next beginning

@@ -1,0 +1,22 @@
+@testable import MCPCore
+
+extension MCPServer {
+    /// Serves HTTP on a free port while `body` runs, and has stopped when this returns.
+    func withPort(
+        _ options: HTTPServerOptions = HTTPServerOptions(), loops: Int = 1,
+        _ body: (UInt16) async throws -> Void
+    ) async throws {
+        var options = options
+        options.loops = loops
+        options.drainTimeout = .seconds(2)
+        let running = try start([.http(.tcp(port: 0), options: options)])
+        do {
+            guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+            try await body(port)
+        } catch {
+            await running.stop()
+            throw error
+        }
+        await running.stop()
+    }
+}
