@@ -133,6 +133,26 @@ extension E2E {
             }
         }
 
+        // A24: a view that never stops talking costs itself its messages, and nobody else anything
+        @Test func aViewThatFloodsIsBounded() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let loud = try await page.show("show")
+                let quiet = try await page.show("show")
+                try await loud.run(
+                    "for (let i = 0; i < 20000; i++)"
+                        + " notify('notifications/message', { level: 'info', data: i })")
+                try await page.waitForText("more than 200 in a second", in: "#lines")
+                try await quiet.run("begin('echo', 'tools/call', { name: 'echo', arguments: { n: 1 } })")
+                try await quiet.wait("return results.echo?.result !== undefined")
+                // The loud one is heard again when it has calmed down.
+                try await loud.wait(
+                    "if (!results.echo) begin('echo', 'tools/call', { name: 'echo' });"
+                        + "if (results.echo?.error) delete results.echo;"
+                        + "return results.echo?.result !== undefined")
+            }
+        }
+
         // A24: a view that never begins gets a reload button, which loads it anew
         @Test func aSilentViewIsNoted() async throws {
             let server = try ViewServer("one", views: ["silent": TestView.html(begins: false)])

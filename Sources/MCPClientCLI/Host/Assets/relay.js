@@ -2,6 +2,7 @@
 import { api, pause } from "./api.js";
 
 const views = new Map();
+const maxWaiting = 2000;
 let page, limit;
 
 export function begin(hello) {
@@ -56,7 +57,8 @@ addEventListener("message", ({ source, origin, data }) => {
   let text = "null";
   try { text = JSON.stringify(data) ?? text } catch {}
   if (text.length > limit) text = JSON.stringify({ oversize: text.length, id: data.id });
-  view.queue.push(text);
+  // A view that talks faster than the program listens loses what is too much, not the page its memory.
+  if (view.queue.length < maxWaiting) view.queue.push(text);
   pump(view);
 });
 
