@@ -103,11 +103,15 @@ import Testing
             ])
         #expect(scan.mentions.filter { $0.id == "TOOL-08" }.count == 2)
         #expect(scan.mentions.contains { $0.id == "TOOL-06" })
-        let nested = TestScan(
-            text:
-                "extension A {\n    @Suite struct B {\n        // TOOL-01\n"
-                + "        @Test func c() {}\n    }\n}"
-        )
+        let inner = #"""
+            extension A {
+                @Suite struct B {
+                    // TOOL-01
+                    @Test func c() {}
+                }
+            }
+            """#
+        let nested = TestScan(text: inner)
         #expect(nested.tests == ["TOOL-01": ["B.c"]])
         #expect(nested.unseen == [])
         #expect(
