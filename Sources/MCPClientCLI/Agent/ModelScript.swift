@@ -24,7 +24,9 @@ enum ModelScript {
             }
             steps.append(step)
         }
-        guard !steps.isEmpty else { throw .usage("\(inlineText(path)) holds no answer of a model", hint: form) }
+        guard !steps.isEmpty else {
+            throw .usage("\(inlineText(path)) holds no answer of a model", hint: form)
+        }
         return ScriptedModel(steps)
     }
 
