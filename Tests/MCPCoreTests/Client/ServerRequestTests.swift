@@ -258,12 +258,16 @@ import Testing
     // ROOT-01, ROOT-03, SAMP-01, ELIC-01, CAP-09, CAP-10, LIFE-02: in `initialize`, in the words of the
     // revision.
     @Test(arguments: [
-        ("2024-11-05", #"{"roots":{"listChanged":true},"sampling":{}}"#),
-        ("2025-03-26", #"{"roots":{"listChanged":true},"sampling":{}}"#),
-        ("2025-06-18", #"{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}"#),
+        ("2024-11-05", #"{"roots":{"listChanged":true},"sampling":{},"extensions":{"com.example/x":{}}}"#),
+        ("2025-03-26", #"{"roots":{"listChanged":true},"sampling":{},"extensions":{"com.example/x":{}}}"#),
+        (
+            "2025-06-18",
+            #"{"roots":{"listChanged":true},"sampling":{},"elicitation":{},"extensions":{"com.example/x":{}}}"#
+        ),
         (
             "2025-11-25",
-            #"{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}"#
+            #"{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"#
+                + #""extensions":{"com.example/x":{}}}"#
         ),
     ]) func declared(_ version: String, _ expected: String) async throws {
         var options = Self.options {
