@@ -71,7 +71,6 @@ import Testing
             for extensions in [
                 [:], [UIExtension.identifier: [:]], [UIExtension.identifier: ["mimeTypes": ["text/html"]]],
                 [UIExtension.identifier: ["mimeTypes": "text/html;profile=mcp-app"]],
-                [UIExtension.identifier: []],
             ] as [JSONObject] {
                 let client = try await Self.connect(served, extensions)
                 #expect(try await client.callTool("clock").text == "12:00")
@@ -79,6 +78,14 @@ import Testing
                 await client.close()
             }
         }
+    }
+
+    // EXT-05: settings that are no object are no settings.
+    @Test func settingsThatAreNoObject() {
+        #expect(!ClientCapabilities(extensions: [UIExtension.identifier: []]).hasUI)
+        #expect(
+            ClientCapabilities(extensions: [UIExtension.identifier: .object(UIExtension.clientCapability)])
+                .hasUI)
     }
 
     // EXT-01
