@@ -73,7 +73,13 @@ struct ConfigurationReader {
                     "an address must be a string, not \(element.kindName)", at: element.position)
                 return nil
             }
-            return Self.address(text, at: element.position, context.diagnostics)
+            let address = Self.address(text, at: element.position, context.diagnostics)
+            if case .tcp(_, 0) = address {
+                context.diagnostics.error(
+                    "\(text) has no usable port: nobody could know which one it is; "
+                        + "\"--listen \(text)\" takes a free one and prints it", at: element.position)
+            }
+            return address
         }
     }
 

@@ -9,6 +9,7 @@ import Glibc
 #endif
 
 /// Where the daemon listens: `127.0.0.1:8808`, `[::1]:8808`, `unix:///run/mcp.sock?mode=0660&group=ops`.
+/// Port 0: one that the system chooses, on the command line alone.
 enum ConfiguredAddress: Sendable, Hashable {
     case tcp(host: String, port: Int)
     /// `group` is the numeric id of what was named.
@@ -41,6 +42,12 @@ enum ConfiguredAddress: Sendable, Hashable {
         case .tcp(let host, let port): .tcp(host: host, port: UInt16(clamping: port))
         case .unix(let path, let mode, let group): .unix(path: path, mode: mode, group: group)
         }
+    }
+
+    /// With the port that the system chose, if it was asked to.
+    func resolved(_ listening: ListenAddress) -> ConfiguredAddress {
+        guard case .tcp(let host, 0) = self, let port = listening.port else { return self }
+        return .tcp(host: host, port: Int(port))
     }
 
     /// The loopback interface, the only network a server without authentication may be on.
@@ -80,9 +87,9 @@ enum ConfiguredAddress: Sendable, Hashable {
             throw Flaw(text: "has no host; the loopback is 127.0.0.1:\(text[colon...].dropFirst())")
         }
         let digits = text[colon...].dropFirst()
-        guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (1 ... 65_535).contains(port)
+        guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (0 ... 65_535).contains(port)
         else {
-            throw Flaw(text: "has no usable port: \"\(digits)\" is not a number from 1 to 65535")
+            throw Flaw(text: "has no usable port: \"\(digits)\" is not a number from 0 to 65535")
         }
         return .tcp(host: host, port: port)
     }

@@ -187,7 +187,8 @@ struct Daemon {
         let parent = isDaemon ? nil : ParentWatch(on: queue) { running.requestStop() }
         Terminal.error(
             Banner(
-                server: configuration.server, contents: plan.contents, addresses: plan.addresses,
+                server: configuration.server, contents: plan.contents,
+                addresses: zip(plan.addresses, running.addresses).map { $0.resolved($1) },
                 startup: started.duration(to: ContinuousClock().now)
             ).lines + (plan.clientTools?.access.lines ?? []))
         reloader?.start()

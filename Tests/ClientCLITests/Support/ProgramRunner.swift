@@ -84,10 +84,9 @@ final class DemoDaemon: @unchecked Sendable {
     let port: Int
 
     init() throws {
-        port = try DemoDaemon.freePort()
-        socket = NSTemporaryDirectory() + "mcp-\(getpid())-\(port).sock"
+        socket = NSTemporaryDirectory() + "mcp-\(UUID().uuidString.prefix(8)).sock"
         process.executableURL = URL(fileURLWithPath: ProgramRunner.server)
-        process.arguments = ["--demo", "--listen", "127.0.0.1:\(port)", "--listen", "unix://\(socket)"]
+        process.arguments = ["--demo", "--listen", "127.0.0.1:0", "--listen", "unix://\(socket)"]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         let errors = Pipe()
@@ -99,6 +98,9 @@ final class DemoDaemon: @unchecked Sendable {
             if data.isEmpty { throw CocoaError(.fileReadUnknown, userInfo: ["banner": banner]) }
             banner += String(decoding: data, as: UTF8.self)
         }
+        let digits = banner.firstRange(of: "http://127.0.0.1:").map { banner[$0.upperBound...] } ?? ""
+        guard let port = Int(digits.prefix { $0.isNumber }) else { throw CocoaError(.fileReadUnknown) }
+        self.port = port
         // Nobody reads on; a full pipe would stop the daemon.
         errors.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
     }
@@ -107,11 +109,5 @@ final class DemoDaemon: @unchecked Sendable {
         process.terminate()
         process.waitUntilExit()
         try? FileManager.default.removeItem(atPath: socket)
-    }
-
-    private static func freePort() throws -> Int {
-        let listener = try LocalListener()
-        defer { listener.close() }
-        return listener.port
     }
 }

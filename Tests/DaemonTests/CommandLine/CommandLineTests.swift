@@ -103,7 +103,7 @@ import Testing
         #expect(throws: CommandLineError(text, hint: hint)) { try parse(line) }
     }
 
-    @Test(arguments: ["127.0.0.1:0", "127.0.0.1:99999", "0.0.0.0:80", "nonsense"])
+    @Test(arguments: ["127.0.0.1:99999", "0.0.0.0:80", "nonsense"])
     func refusesAddresses(text: String) {
         #expect(throws: CommandLineError.self) { try parse("--listen \(text)") }
     }

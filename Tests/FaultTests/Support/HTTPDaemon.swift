@@ -30,24 +30,16 @@ final class HTTPDaemon: Sendable {
     }()
 
     init(_ arguments: [String] = []) throws {
-        // Between the look and the start somebody else may take the port.
-        for _ in 0 ..< 5 {
-            let port = try Self.freePort()
-            var launch = ServerProgram.launch(["--demo", "--listen", "127.0.0.1:\(port)"] + arguments)
-            launch.input = .null
-            launch.output = .null
-            let child = try ChildProcess(launch, queue: DispatchQueue(label: "mcp.test.child"))
-            guard let errors = child.takeErrors() else { throw FaultTestError("no pipe to standard error") }
-            guard try Self.waitForBanner(errors.rawValue) else { continue }
-            self.child = child
-            self.port = port
-            let descriptor = errors.release()
-            DispatchQueue(label: "mcp.test.log").async { [weak self] in
-                Self.drain(descriptor) { self?.note($0) }
-            }
-            return
+        var launch = ServerProgram.launch(["--demo", "--listen", "127.0.0.1:0"] + arguments)
+        launch.input = .null
+        launch.output = .null
+        child = try ChildProcess(launch, queue: DispatchQueue(label: "mcp.test.child"))
+        guard let errors = child.takeErrors() else { throw FaultTestError("no pipe to standard error") }
+        port = try Self.portOfBanner(errors.rawValue)
+        let descriptor = errors.release()
+        DispatchQueue(label: "mcp.test.log").async { [weak self] in
+            Self.drain(descriptor) { self?.note($0) }
         }
-        throw FaultTestError("the daemon does not start")
     }
 
     deinit { child.signal(SIGKILL) }
@@ -84,27 +76,21 @@ final class HTTPDaemon: Sendable {
 
     // MARK: Starting
 
-    private static func freePort() throws -> UInt16 {
-        guard let any = SocketAddress(numeric: "127.0.0.1", port: 0) else {
-            throw FaultTestError("no address")
-        }
-        let socket = try Syscalls.streamSocket(AF_INET)
-        try Syscalls.bind(socket.rawValue, to: any)
-        return try Syscalls.localAddress(socket.rawValue)?.port ?? 0
-    }
-
-    private static func waitForBanner(_ descriptor: Int32) throws -> Bool {
+    private static func portOfBanner(_ descriptor: Int32) throws -> UInt16 {
         let deadline = Deadline(.seconds(30))
-        var text = ByteBuffer()
+        var bytes = ByteBuffer()
         while true {
             _ = try deadline.wait(for: [(descriptor, Int32(POLLIN))])
-            let count = unsafe try text.take { (room) throws(IOError) in
+            let count = unsafe try bytes.take { (room) throws(IOError) in
                 unsafe try Syscalls.read(descriptor, into: room)
             }
-            if count == 0 { return false }
-            if String(decoding: text.slice(0 ..< text.count), as: UTF8.self).contains("ready in") {
-                return true
+            let text = String(decoding: bytes.slice(0 ..< bytes.count), as: UTF8.self)
+            if count == 0 { throw FaultTestError("the daemon does not start: \(text)") }
+            guard text.contains("ready in"), let place = text.firstRange(of: "127.0.0.1:") else { continue }
+            guard let port = UInt16(text[place.upperBound...].prefix { $0.isNumber }) else {
+                throw FaultTestError("no port: \(text)")
             }
+            return port
         }
     }
 
