@@ -31,12 +31,11 @@ SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] SimulationTest
 
 test: ## all tests that need nothing but Swift, git and make
 	$(SWIFT) build --build-tests $(WARNINGS)
-	set -e; for suite in $(SUITES); do echo "--- $$suite"; \
-	    timeout -k 10 600 $(SWIFT) test --skip-build $(WARNINGS) --filter "^$$suite"; done
+	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- $(SUITES)
 
 e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; elsewhere it is passed over)
 	$(SWIFT) build --build-tests $(WARNINGS)
-	timeout -k 10 600 $(SWIFT) test --skip-build $(WARNINGS) --filter '^E2ETests'
+	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- E2ETests
 
 SEEDS ?= 1000000
 sim: ## races of cancellation: SEEDS=… schedules from FROM=… on; prints the schedule of a seed that fails

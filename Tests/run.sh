@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs tests: Tests/run.sh SWIFT-TEST-OPTION... -- FILTER...
+# One process for each filter, one after the other. What failed is said again at the end, where it is found.
+set -euo pipefail
+options=()
+while [ "$1" != -- ]; do options+=("$1"); shift; done
+shift
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+for filter in "$@"; do
+    echo "--- $filter"
+    # Not a pipe: a process that a test left behind would keep it open.
+    code=0
+    timeout -k 10 600 "${SWIFT:-swift}" test --skip-build "${options[@]}" --filter "^$filter" \
+        > >(tee "$log") 2>&1 || code=$?
+    if [ "$code" != 0 ]; then
+        sleep 1  # for the copy to be complete
+        printf '\n--- %s ended with %s. What failed:\n' "$filter" "$code" >&2
+        grep -A8 'recorded an issue' "$log" >&2 || tail -20 "$log" >&2
+        exit 1
+    fi
+done
