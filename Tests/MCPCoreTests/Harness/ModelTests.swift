@@ -49,6 +49,7 @@ import Testing
             ("read x; echo '{\"type\":\"song\"}'; cat", "unknown type song"),
             ("read x; echo '{\"type\":\"error\",\"message\":\"no power\"}'; cat", "no power"),
             ("read x; echo '{\"type\":\"tool_call\"}'; cat", "without a name"),
+            ("read x; echo '{\"type\":\"tool_call_delta\"}'; cat", "without an id"),
         ])
     func programsThatFail(_ script: String, _ text: String) async throws {
         let harness = try fixture.harness(CommandModel("/bin/sh", ["-c", script]), [])

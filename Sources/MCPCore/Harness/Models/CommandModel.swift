@@ -4,7 +4,8 @@ import Synchronization
 /// A model that is a program: one JSON request per line on its stdin, one event per line on its stdout.
 ///
 /// A request is `{"system", "messages", "tools"}`. Events are `{"type":"text","delta"}`,
-/// `{"type":"tool_call","id","name","arguments"}` with the arguments as text or as an object,
+/// `{"type":"tool_call","id","name","arguments"}` with the arguments as text or as an object, before it any
+/// number of `{"type":"tool_call_delta","id","name","arguments"}` with the next piece of that text,
 /// `{"type":"usage","inputTokens","outputTokens"}`, `{"type":"error","message"}`, and
 /// `{"type":"stop","reason"}`, which ends the answer. The program stays for the next request; whoever stops
 /// reading an answer ends the program, and the next request starts it anew.
@@ -220,6 +221,13 @@ enum CommandModelWire {
                 ModelToolCall(
                     callID: json["id"]?.stringValue ?? "", itemID: json["itemID"]?.stringValue, name: tool,
                     arguments: arguments?.stringValue ?? arguments?.serialized() ?? ""))
+        case "tool_call_delta":
+            guard let id = json["id"]?.stringValue else {
+                throw .model("\(name) writes a piece of a call without an id")
+            }
+            return .toolCallDelta(
+                callID: id, name: json["name"]?.stringValue,
+                partialArguments: json["arguments"]?.stringValue ?? "")
         case "usage":
             return .usage(
                 ModelUsage(
