@@ -31,7 +31,7 @@ public struct PermissionScope: Sendable, Hashable, Comparable, ExpressibleByStri
     /// What a person reads before deciding.
     public var explanation: String {
         switch self {
-        case .hostTool: "run code of this program"
+        case .hostTool: "run the code of this tool"
         case .contacts: "use your contacts"
         case .photos: "use your photos"
         case .location: "know where you are"
