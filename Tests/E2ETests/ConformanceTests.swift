@@ -30,49 +30,133 @@ extension E2E {
             }
         }
 
-        private func run(_ tool: String, _ arguments: String, _ page: HostPage) async throws -> [String:
-            String]
-        {
-            let call = try await page.call(tool, arguments)
+        /// The page of a call, when it has run its checks.
+        private func page(of call: String, _ page: HostPage) async throws -> ShownView {
             let id = try await page.wait(
                 "return document.querySelector('[data-call=\"\(call)\"] [data-view]')?.dataset.view")
-            let view = ShownView(page: page, id: id.stringValue ?? "")
-            try await page.wait(for: "completed", of: call)
-            let script =
-                "const summary = document.getElementById('summary'); return summary.dataset.state !== 'running' && summary.dataset.state"
-            #expect(try await view.wait(script, atMost: .seconds(60)) == "done")
-            let rows = try await view.run(
-                "return Object.fromEntries([...rows].map(([id, row]) => [id, row.dataset.state + ' ' + row.lastChild.textContent]))"
-            )
-            return Dictionary(
-                uniqueKeysWithValues: (rows.objectValue ?? [:]).map { ($0.key, $0.value.stringValue ?? "") })
+            return ShownView(page: page, id: id.stringValue ?? "")
         }
 
-        // 7.2, all that a view can observe
+        private func checks(
+            _ tool: String, _ arguments: String, _ page: HostPage
+        ) async throws -> (view: ShownView, rows: [String: String]) {
+            let call = try await page.call(tool, arguments)
+            let view = try await self.page(of: call, page)
+            try await page.wait(for: "completed", of: call)
+            return (view, try await rows(of: view))
+        }
+
+        /// State and detail of each row, once all checks are done.
+        private func rows(of view: ShownView) async throws -> [String: String] {
+            let end = """
+                const summary = document.getElementById('summary');
+                return summary.dataset.state !== 'running' && summary.dataset.state
+                """
+            #expect(try await view.wait(end, atMost: .seconds(60)) == "done")
+            let rows = try await view.run(
+                """
+                return Object.fromEntries([...rows].map(
+                  ([id, row]) => [id, row.dataset.state + ' ' + row.lastChild.textContent]))
+                """)
+            return (rows.objectValue ?? [:]).reduce(into: [:]) { $0[$1.key] = $1.value.stringValue }
+        }
+
+        private func press(
+            _ button: String, for row: String, _ view: ShownView, answer: Bool = true
+        ) async throws {
+            try await view.run("document.getElementById(arguments[0]).click()", .string(button))
+            if answer { try await view.page.answer("yes") }
+            try await passes(row, view)
+        }
+
+        private func passes(_ row: String, _ view: ShownView) async throws {
+            try await view.wait("return rows.get('\(row)').dataset.state === 'pass'")
+        }
+
+        // 7.2: no single run can show all, and the page remembers what the runs before it have shown
         @Test func theHostConforms() async throws {
             let recorder = try RequestRecorder()
             defer { recorder.stop() }
-            try await HostPage.with(Self.demo) { page in
-                let declared = try await run(
-                    "run_conformance", #"{"origin": "\#(recorder.origin)/control", "seconds": 0.2}"#, page)
-                let skipped = [
-                    "security/csp-default-deny", "lifecycle/tool-cancelled", "lifecycle/tool-input-partial",
-                ]
-                let later = [
-                    "context/context-changed", "lifecycle/teardown-notify", "lifecycle/teardown-await",
-                    "links/open-external", "messages/add-to-conversation", "model-context/last-wins",
-                ]
-                #expect(declared.count > 25)
-                for (id, state) in declared where !skipped.contains(id) && !later.contains(id) {
-                    #expect(state.hasPrefix("pass"), "\(id): \(state)")
-                }
-                for (id, state) in declared { #expect(!state.hasPrefix("fail"), "\(id): \(state)") }
-                #expect(recorder.requests == ["GET /control"])
+            let model = try PacedModel()
+            defer { model.stop() }
+            try await HostPage.with(["--model-command", model.command] + Self.demo) { page in
+                try await declared(recorder, model, page)
+                try await cancelled(page)
+                try await written(by: model, page)
+                let (view, rows) = try await checks("run_conformance_default", "{}", page)
+                #expect(rows["security/csp-default-deny"]?.hasPrefix("pass") == true)
+                #expect(rows.count == 29)
+                for (id, state) in rows { #expect(state.hasPrefix("pass"), "\(id): \(state)") }
+                let summary = try await view.run("return document.getElementById('summary').textContent")
+                #expect(summary == "29 pass, 0 fail, 0 skipped, 0 need something from outside")
                 try await page.picture("apps-conformance")
-                let restricted = try await run("run_conformance_default", "{}", page)
-                #expect(restricted["security/csp-default-deny"]?.hasPrefix("pass") == true)
-                for (id, state) in restricted { #expect(!state.hasPrefix("fail"), "\(id): \(state)") }
             }
+        }
+
+        /// With an origin that may be reached, and all that a person does; closed at the end.
+        private func declared(
+            _ recorder: RequestRecorder, _ model: PacedModel, _ page: HostPage
+        ) async throws {
+            let (view, rows) = try await checks(
+                "run_conformance", #"{"origin": "\#(recorder.origin)/control", "seconds": 0.2}"#, page)
+            let later = [
+                "security/csp-default-deny", "lifecycle/tool-cancelled", "lifecycle/tool-input-partial",
+                "lifecycle/teardown-notify", "lifecycle/teardown-await", "links/open-external",
+                "messages/add-to-conversation", "model-context/last-wins",
+            ]
+            for (id, state) in rows where id != "context/context-changed" {
+                #expect(state.hasPrefix("pass") != later.contains(id), "\(id): \(state)")
+                #expect(!state.hasPrefix("fail"), "\(id): \(state)")
+            }
+            #expect(recorder.requests == ["GET /control"])
+            try await page.browser.colours("dark")
+            try await passes("context/context-changed", view)
+            try await page.browser.colours("light")
+            try await press("context", for: "model-context/last-wins", view, answer: false)
+            try await press("message", for: "messages/add-to-conversation", view)
+            try model.says(["type": "text", "delta": "Hello, page."], ["type": "stop"])
+            try await page.waitForText("Hello, page.", in: "#messages [data-author=model]")
+            let before = try await page.browser.windows()
+            try await press("open-link", for: "links/open-external", view)
+            try await page.browser.closeWindows(except: before)
+            try await page.browser.click("[data-view=\"\(view.id)\"] .close")
+            try await page.wait("return !document.querySelector('[data-view=\"\(view.id)\"]')")
+        }
+
+        private func cancelled(_ page: HostPage) async throws {
+            let call = try await page.call("run_conformance", #"{"seconds": 60}"#)
+            let view = try await self.page(of: call, page)
+            try await passes("lifecycle/tool-input", view)
+            try await page.browser.click("[data-call=\"\(call)\"] .cancel")
+            try await page.wait(for: "cancelled", of: call)
+            try await passes("lifecycle/tool-cancelled", view)
+            #expect(try await rows(of: view)["lifecycle/tool-result"] == "pass in an earlier run")
+        }
+
+        /// The view is there before the model has written all arguments.
+        private func written(by model: PacedModel, _ page: HostPage) async throws {
+            try await page.browser.type("Check the host", into: "#text")
+            try await page.browser.click("#chat form button")
+            try model.says(
+                [
+                    "type": "tool_call_delta", "id": "c1", "name": "run_conformance",
+                    "arguments": #"{"seconds": 0."#,
+                ])
+            let card = try await page.wait(
+                "return document.querySelector('#cards > [data-state=queued]')?.dataset.call")
+            let view = try await self.page(of: card.stringValue ?? "", page)
+            try await view.wait("return heard.partials > 0 && !heard.input")
+            try model.says(
+                [
+                    "type": "tool_call", "id": "c1", "name": "run_conformance",
+                    "arguments": ["seconds": 0.1],
+                ], ["type": "stop"])
+            #expect(try await page.question().contains("May run_conformance run?"))
+            try await page.answer("yes")
+            let rows = try await rows(of: view)
+            #expect(rows["lifecycle/tool-input-partial"] == "pass 1 partial inputs")
+            try model.says(["type": "text", "delta": "All is well."], ["type": "stop"])
+            try await page.waitForText("All is well.", in: "#messages [data-author=model]:last-child")
         }
     }
 }

@@ -185,7 +185,7 @@ extension E2E {
                 try await page.browser.open(page.host.address)
                 try await page.wait("return document.body.dataset.online === 'yes'")
                 try await page.wait("return document.querySelectorAll('[data-view]').length === 1")
-                try await page.browser.closeWindow()
+                try await page.browser.send("DELETE", "/window")
                 try await page.browser.select(window: first)
                 try await page.wait("return document.body.dataset.online === 'replaced'")
             }

@@ -1,9 +1,8 @@
 /// A page that checks its host (MCP Apps 2026-01-26). It works without a network.
 ///
 /// Each requirement that a view can observe is a row with `data-id` and `data-state`: `pending`, `pass`,
-/// `fail` or
-/// `skip`. `#summary` has the state `running` and then `done`. What needs the user's consent is behind
-/// buttons.
+/// `fail` or `skip`. `#summary` has the state `running` and then `done`. What needs the user's consent is
+/// behind buttons. What an earlier run has shown counts, since no single run can show all.
 enum ConformanceView {
     /// Declares an origin for `connect-src`.
     static let uri = "ui://demo/conformance"
@@ -11,6 +10,39 @@ enum ConformanceView {
     static let defaultURI = "ui://demo/conformance/default"
     /// Any port of this machine: a second local server is the positive control, everything else the negative.
     static let declared = "http://127.0.0.1:*"
+
+    /// The requirements, by the names of the public catalogue.
+    static let ids = [
+        "security/sandbox-proxy-required",
+        "security/sandbox-distinct-origin",
+        "security/sandbox-permissions",
+        "security/csp-construct-from-domains",
+        "security/csp-default-deny",
+        "security/csp-allow-declared",
+        "security/csp-no-loosening",
+        "lifecycle/initialize-capabilities",
+        "lifecycle/tool-input",
+        "lifecycle/tool-input-partial",
+        "lifecycle/tool-input-partial-stop",
+        "lifecycle/tool-result",
+        "lifecycle/tool-cancelled",
+        "lifecycle/teardown-notify",
+        "lifecycle/teardown-await",
+        "tools/proxy-call",
+        "visibility/app-tool-call-guard",
+        "context/initialize-hostcontext",
+        "context/context-changed",
+        "dimensions/listen-size-changed",
+        "display/no-undeclared-mode",
+        "display/return-resulting-mode",
+        "display/unavailable-returns-current",
+        "display/decline-undeclared",
+        "links/open-external",
+        "messages/add-to-conversation",
+        "model-context/last-wins",
+        "capabilities/mimetypes-required",
+        "capabilities/server-passthrough",
+    ]
 
     static let html = """
         <!doctype html>
@@ -25,6 +57,7 @@ enum ConformanceView {
         li::before { flex: 0 0 3.2rem; font-weight: 600; content: attr(data-state); }
         li[data-state=pass]::before { color: var(--color-text-success, light-dark(#060, #8d8)); }
         li[data-state=fail]::before { color: var(--color-text-danger, light-dark(#a00, #f99)); }
+        li code { white-space: nowrap; }
         li span { color: var(--color-text-secondary, light-dark(#555, #bbb)); overflow-wrap: anywhere; }
         </style>
         </head>

@@ -10,7 +10,7 @@ enum DemoServer {
     }
 
     /// The counts for the banner.
-    static let contents = ServedContents(tools: 10, resources: 5, prompts: 1)
+    static let contents = ServedContents(tools: 11, resources: 5, prompts: 1)
 
     private static func registerTools(on server: MCPServer) throws(RegistrationError) {
         // The form without a task and without a copy of the text: what benchmarks measure.

@@ -67,6 +67,22 @@ enum DemoViews {
             result.meta = ["demo/probe": "echo"]
             return result
         }
+        let record = ConformanceRecord()
+        let list: JSONValue = [
+            "type": "array", "items": ["type": "string", "maxLength": 64],
+            "maxItems": JSONValue(ConformanceView.ids.count),
+        ]
+        try server.addAppTool(
+            Tool(
+                "conformance_record", description: "What all runs have shown, with those that are passed.",
+                inputSchema: ["type": "object", "properties": ["passed": list], "required": ["passed"]],
+                annotations: readOnly)
+        ) { call, context in
+            let passed = call.arguments["passed"]?.value.arrayValue?.compactMap(\.stringValue) ?? []
+            let known = Set(passed).intersection(ConformanceView.ids)
+            let all = record.add(Array(known), by: context.clientInfo?.name ?? "")
+            return .structured(["passed": .array(all.map { .string($0) })])
+        }
         try server.addUITool(
             Tool("model_only_probe", description: "A tool that no view may call.", annotations: readOnly),
             resourceURI: ConformanceView.uri, visibility: [.model]

@@ -81,7 +81,8 @@ import Glibc
     }
 
     private static let demo = [
-        "add", "clock", "clock_tick", "conformance_probe", "echo", "model_only_probe", "now",
+        "add", "clock", "clock_tick", "conformance_probe", "conformance_record", "echo", "model_only_probe",
+        "now",
         "run_conformance",
         "run_conformance_default", "slow",
     ]

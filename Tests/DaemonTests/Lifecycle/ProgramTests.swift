@@ -81,7 +81,7 @@ import Glibc
         #expect(answers.allSatisfy { $0["result"]?["content"]?[0]?["text"] == "hi" })
         #expect(
             outcome.errors.first
-                == "mcp-server \(DaemonVersion.current) · demo 0.1.0 · 10 tools, 5 resources, 1 prompt")
+                == "mcp-server \(DaemonVersion.current) · demo 0.1.0 · 11 tools, 5 resources, 1 prompt")
         #expect(outcome.errors.last?.hasPrefix("serving    stdio     ready in ") == true)
     }
 

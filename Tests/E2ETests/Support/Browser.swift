@@ -120,7 +120,16 @@ actor Browser {
         try await send("POST", "/window", ["handle": .string(window)])
     }
 
-    func closeWindow() async throws { try await send("DELETE", "/window") }
+    /// Closes all windows but these, each after a last look at it.
+    func closeWindows(except kept: [String], _ look: () async throws -> Void = {}) async throws {
+        let own = try await window()
+        for window in try await windows() where !kept.contains(window) {
+            try await select(window: window)
+            try await look()
+            try await send("DELETE", "/window")
+        }
+        try await select(window: own)
+    }
 
     func emulate(_ command: String, _ parameters: JSONValue) async throws {
         try await send("POST", "/goog/cdp/execute", ["cmd": .string(command), "params": parameters])
