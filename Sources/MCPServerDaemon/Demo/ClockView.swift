@@ -2,36 +2,24 @@
 enum ClockView {
     static let uri = "ui://demo/clock"
 
-    static let html = """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <title>Clock</title>
-        <style>
-        \(DemoViewScript.style)
-        main { text-align: center; }
-        h1 { margin: 0; font-size: var(--font-heading-sm-size, 1rem); font-weight: 600; }
-        time { display: block; font: 600 2.5rem/1.3 var(--font-mono, monospace);
-          font-variant-numeric: tabular-nums; }
-        #note { margin: 0 0 0.75rem; color: var(--color-text-secondary, light-dark(#555, #bbb)); }
-        </style>
-        </head>
-        <body>
-        <main>
-        <h1 id="label">Clock</h1>
-        <time id="time" data-state="waiting">--:--:--</time>
-        <p id="note" role="status">Waiting for the server…</p>
-        <button id="tick" disabled>Ask the server again</button>
-        <button id="mode" hidden></button>
-        </main>
-        <script>
-        \(DemoViewScript.text)
-        \(script)
-        </script>
-        </body>
-        </html>
-        """
+    static let html = DemoViewScript.page(
+        title: "Clock",
+        style: """
+            main { text-align: center; }
+            h1 { margin: 0; font-size: var(--font-heading-sm-size, 1rem); font-weight: 600; }
+            time { display: block; font: 600 2.5rem/1.3 var(--font-mono, monospace);
+              font-variant-numeric: tabular-nums; }
+            #note { margin: 0 0 0.75rem; color: var(--color-text-secondary, light-dark(#555, #bbb)); }
+            """,
+        body: """
+            <main>
+            <h1 id="label">Clock</h1>
+            <time id="time" data-state="waiting">--:--:--</time>
+            <p id="note" role="status">Waiting for the server…</p>
+            <button id="tick" disabled>Ask the server again</button>
+            <button id="mode" hidden></button>
+            </main>
+            """, script: script)
 
     private static let script = #"""
         const byID = id => document.getElementById(id);

@@ -44,38 +44,26 @@ enum ConformanceView {
         "capabilities/server-passthrough",
     ]
 
-    static let html = """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <title>Conformance</title>
-        <style>
-        \(DemoViewScript.style)
-        ul { list-style: none; padding: 0; margin: 0.75rem 0; }
-        li { display: flex; gap: 0.5rem; padding: 0.15rem 0; }
-        li::before { flex: 0 0 3.2rem; font-weight: 600; content: attr(data-state); }
-        li[data-state=pass]::before { color: var(--color-text-success, light-dark(#060, #8d8)); }
-        li[data-state=fail]::before { color: var(--color-text-danger, light-dark(#a00, #f99)); }
-        li code { white-space: nowrap; }
-        li span { color: var(--color-text-secondary, light-dark(#555, #bbb)); overflow-wrap: anywhere; }
-        </style>
-        </head>
-        <body>
-        <p id="summary" data-state="running" role="status">Running…</p>
-        <p>
-        <button id="open-link">Open a link</button>
-        <button id="message">Say something</button>
-        <button id="context">Tell the model</button>
-        <button id="download">Save a file</button>
-        <button id="teardown">Close me</button>
-        </p>
-        <ul id="rows"></ul>
-        <script>
-        \(DemoViewScript.text)
-        \(ConformanceScript.text)
-        </script>
-        </body>
-        </html>
-        """
+    static let html = DemoViewScript.page(
+        title: "Conformance",
+        style: """
+            ul { list-style: none; padding: 0; margin: 0.75rem 0; }
+            li { display: flex; gap: 0.5rem; padding: 0.15rem 0; }
+            li::before { flex: 0 0 3.2rem; font-weight: 600; content: attr(data-state); }
+            li[data-state=pass]::before { color: var(--color-text-success, light-dark(#060, #8d8)); }
+            li[data-state=fail]::before { color: var(--color-text-danger, light-dark(#a00, #f99)); }
+            li code { white-space: nowrap; }
+            li span { color: var(--color-text-secondary, light-dark(#555, #bbb)); overflow-wrap: anywhere; }
+            """,
+        body: """
+            <p id="summary" data-state="running" role="status">Running…</p>
+            <p>
+            <button id="open-link">Open a link</button>
+            <button id="message">Say something</button>
+            <button id="context">Tell the model</button>
+            <button id="download">Save a file</button>
+            <button id="teardown">Close me</button>
+            </p>
+            <ul id="rows"></ul>
+            """, script: ConformanceScript.text)
 }

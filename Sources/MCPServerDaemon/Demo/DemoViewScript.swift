@@ -60,6 +60,30 @@ enum DemoViewScript {
         })();
         """#
 
+    /// A page, complete.
+    static func page(title: String, style ownStyle: String, body: String, script: String) -> String {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <title>\(title)</title>
+        <style>
+        \(style)
+        \(ownStyle)
+        </style>
+        </head>
+        <body>
+        \(body)
+        <script>
+        \(text)
+        \(script)
+        </script>
+        </body>
+        </html>
+        """
+    }
+
     /// What the pages look like: the host's variables, with values for hosts that give none.
     static let style = #"""
         :root { color-scheme: light dark; }
