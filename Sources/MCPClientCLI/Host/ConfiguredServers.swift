@@ -34,7 +34,14 @@ struct ConfiguredServers {
             return entry
         }
         guard let command = json["command"]?.stringValue, !command.isEmpty else {
-            throw .usage("\(inlineText(file)): the server \(quoted(name)) has neither url nor command")
+            let typo = json.objectValue?.keys.lazy.compactMap { key in
+                Suggestion.best(for: key, among: ["url", "command"]).map {
+                    "did you mean \($0) for \(quoted(key))?"
+                }
+            }.first
+            throw .usage(
+                "\(inlineText(file)): the server \(quoted(name)) has neither url nor command",
+                details: typo.map { [$0] } ?? [])
         }
         let arguments = json["args"]?.arrayValue ?? []
         var entry = Entry(name: name, target: .program([command] + arguments.compactMap(\.stringValue)))

@@ -11,8 +11,9 @@ import Glibc
 /// The history of calls in a file, one JSON object per line. Only its user can read it: arguments and results
 /// are nobody else's business.
 final class HistoryFile: Sendable {
-    /// A line that is no entry, such as the half of one that a full disk left, is passed over.
     let entries: [HistoryEntry]
+    /// Lines that are no entries, such as the half of one that a full disk left. They are passed over.
+    let strangeLines: Int
     private let descriptor: Int32
 
     /// Reads what is there and opens the file to append to.
@@ -29,9 +30,11 @@ final class HistoryFile: Sendable {
         }
         self.descriptor = descriptor
         let bytes = try SystemFile.readAll(descriptor, name: inlineText(path))
-        entries = bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+        let lines = bytes.split(separator: UInt8(ascii: "\n"))
+        entries = lines.compactMap { line in
             (try? JSONValue(parsing: Array(line))).flatMap(HistoryEntry.init(json:))
         }
+        strangeLines = lines.count - entries.count
     }
 
     /// Adds an entry in one write, so that lines of two programs do not mix. False: it could not be kept.

@@ -9,6 +9,11 @@ struct HostCommand {
 
     func run() async throws(Failure) {
         let history = try options.host.historyFile.map { path throws(Failure) in try HistoryFile(path) }
+        if let history, history.strangeLines > 0 {
+            let count = history.strangeLines == 1 ? "1 line is" : "\(history.strangeLines) lines are"
+            console.note(
+                "\(inlineText(options.host.historyFile ?? "")): \(count) no entry of a history; passed over")
+        }
         let host = AppHost(try hostOptions(history))
         var settings = options.host.settings
         settings.hasModel = options.agent.model != nil
@@ -141,10 +146,6 @@ struct HostCommand {
         case .log(let line) where line.level >= .warning || options.verbosity > 0:
             let text = line.data.stringValue ?? line.data.serialized()
             console.note("\(inlineText(line.source)): \(TerminalText.inline(text, limit: 1000))")
-        case .server(let server):
-            if case .lost(let problem) = server.state {
-                console.note("\(inlineText(server.name)): \(inlineText(problem))")
-            }
         default: break
         }
     }

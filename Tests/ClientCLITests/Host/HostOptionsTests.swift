@@ -67,6 +67,10 @@ struct HostOptionsTests {
         ] {
             #expect(throws: Failure.self) { try ConfiguredServers(Array(bad.utf8), from: "f") }
         }
+        let typo = #expect(throws: Failure.self) {
+            try ConfiguredServers(Array(#"{"mcpServers": {"a": {"comand": "x"}}}"#.utf8), from: "f")
+        }
+        #expect(typo?.details == [#"did you mean command for "comand"?"#])
     }
 
     // A33, A25
@@ -80,6 +84,7 @@ struct HostOptionsTests {
         let file = try HistoryFile(path)
         let entry = try #require(file.entries.first)
         #expect(file.entries.count == 1 && entry.tool == "t" && entry.arguments == ["a": nil])
+        #expect(file.strangeLines == 1)
         #expect(file.append(entry))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)

@@ -11,6 +11,8 @@ struct ServerRecord {
     var catalog = ToolCatalog()
     /// The server's own name takes the place of the one it was added by.
     var takesOwnName = false
+    /// Why it is lost, as the log has it.
+    var toldReason: String?
     /// The entries of `resources/list` by address, read when the first view needs one.
     var listed: [String: Resource]?
 }
@@ -112,7 +114,14 @@ extension AppHost {
         case .state(let state):
             guard servers[index].server.state != state else { return }
             servers[index].server.state = state
-            if case .lost(let reason) = state { log(servers[index].server.name, .warning, reason) }
+            switch state {
+            case .lost(let reason) where reason != servers[index].toldReason:
+                // Once: each further attempt fails for the same reason.
+                servers[index].toldReason = reason
+                log(servers[index].server.name, .warning, reason)
+            case .connected: servers[index].toldReason = nil
+            case .lost, .connecting: break
+            }
         case .opened(let version, let info, let capabilities):
             servers[index].server.version = version
             servers[index].server.info = info

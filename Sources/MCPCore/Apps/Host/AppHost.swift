@@ -13,7 +13,7 @@
 /// only the server they came from.
 public actor AppHost {
     /// The size of one message of a view: 1 MiB. A longer one is dropped, and the log says so.
-    public static let maxMessageBytes = 1 << 20
+    public static let maxMessageBytes = AppBridgeLimits().maxMessageBytes
     /// The size of all files of one download: 16 MiB. More is refused.
     public static let maxDownloadBytes = 16 << 20
     /// Servers of one host.

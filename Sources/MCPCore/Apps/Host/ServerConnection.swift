@@ -20,6 +20,8 @@ actor ServerConnection {
     private var pause: Task<Void, Never>?
     /// The next pause is left out.
     private var isHurried = false
+    /// Why the client was closed that is now ending.
+    private var failure: (any Error)?
     private(set) var tools: [Tool] = []
 
     /// The longest pause between two attempts.
@@ -96,7 +98,9 @@ actor ServerConnection {
         }
         watch.cancel()
         self.client = nil
-        if !Task.isCancelled { await lost(end) }
+        defer { failure = nil }
+        // Who asked for another connection knows why this one has ended.
+        if !Task.isCancelled, failure != nil || !isHurried { await lost(failure ?? end) }
     }
 
     private func lost(_ error: any Error) async {
@@ -115,12 +119,34 @@ actor ServerConnection {
         await report(.tools(tools))
     }
 
-    /// Reads the lists anew when the server says that they changed. A server that has no way of saying so is
-    /// read once.
+    /// Reads the lists anew when the server says that they changed, for as long as there is this client. A
+    /// server that has no way of saying so is read once; one that ends its subscriptions may be about to go,
+    /// which the next one shows.
     private func follow(_ client: MCPClient) async {
-        guard let subscription = try? await client.listen(.lists) else { return }
+        var backoff = Backoff(maximum: Self.longestPause)
+        var isFirst = true
+        while !Task.isCancelled {
+            let subscription: Subscription
+            do {
+                subscription = try await client.listen(.lists)
+            } catch {
+                return await failed(error, of: client)
+            }
+            if !isFirst { await readTools(client) }
+            isFirst = false
+            if await read(subscription, of: client) { backoff.reset() }
+            await subscription.cancel()
+            guard let delay = backoff.next(firstPause) else { return }
+            try? await Task.sleep(for: delay)
+        }
+    }
+
+    /// Until the subscription ends; whether it told of a change.
+    private func read(_ subscription: Subscription, of client: MCPClient) async -> Bool {
+        var hasTold = false
         do {
             for try await change in subscription {
+                hasTold = true
                 switch change {
                 case .toolsListChanged:
                     await readTools(client)
@@ -132,7 +158,7 @@ actor ServerConnection {
                 }
             }
         } catch {}
-        await subscription.cancel()
+        return hasTold
     }
 
     // MARK: Use
@@ -190,6 +216,7 @@ actor ServerConnection {
             self.client === client
         else { return }
         isHurried = true
+        failure = error
         await client.close()
     }
 }

@@ -61,6 +61,31 @@ import Testing
         await running.stop()
     }
 
+    /// Nobody calls: the end of the subscription is the first sign.
+    @Test func aServerThatGoesIsNoticedWithoutACall() async throws {
+        let fixture = await HostFixture()
+        var running = try UIServer().server.start([.http(.tcp(port: 0))])
+        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let id = try await fixture.host.addServer(.http("http://127.0.0.1:\(port)/mcp"), name: "one")
+        func count(_ isWanted: (HostedServer.State) -> Bool) -> Int {
+            fixture.all.count { if case .server(let s) = $0, s.id == id { isWanted(s.state) } else { false } }
+        }
+        func losses() -> Int { count { if case .lost = $0 { true } else { false } } }
+        #expect(await comesTrue { count { $0 == .connected } > 0 })
+        await running.stop()
+        #expect(await comesTrue { losses() >= 3 })
+        // Once: the further attempts say nothing that is new.
+        let reasons = fixture.all.compactMap { event in
+            if case .log(let line) = event, line.level == .warning { line.data.stringValue } else { nil }
+        }
+        #expect(Set(reasons).count == reasons.count && !reasons.isEmpty)
+        let before = count { $0 == .connected }
+        running = try UIServer().server.start([.http(.tcp(port: port))])
+        #expect(await comesTrue { count { $0 == .connected } > before })
+        await fixture.close()
+        await running.stop()
+    }
+
     /// The next call works; the connection may need another attempt.
     private func isCalled(_ fixture: HostFixture, _ id: String) async -> Bool {
         for _ in 1 ... 50 {
