@@ -31,11 +31,11 @@ struct HostEventWriter {
         case .viewMode(let view, let mode):
             return ["type": "view.mode", "id": .string(view), "mode": .string(mode.rawValue)]
         case .viewProblem(let view, let text):
-            return ["type": "view.problem", "id": .string(view), "text": Self.text(text)]
+            return ["type": "view.note", "id": .string(view), "problem": Self.text(text)]
         case .viewClosed(let view):
             views[view] = nil
             return ["type": "view.close", "id": .string(view)]
-        case .viewTools(let view, let tools): return json(tools, ofView: view)
+        case .viewTools(let view, let tools): return Self.json(tools, ofView: view)
         case .question(let question): return QuestionJSON.json(question)
         case .questionClosed(let id): return ["type": "question.closed", "id": .string(id)]
         case .openLink(let url): return ["type": "openLink", "url": .string(url)]
@@ -98,15 +98,12 @@ struct HostEventWriter {
         ]
     }
 
-    /// Those that a view offers stand beside those of servers, and say where they come from.
-    private func json(_ tools: [Tool], ofView view: String) -> JSONValue? {
-        let source = views[view].map { "view of \($0.serverName) (\($0.tool))" } ?? "view \(view)"
-        if tools.isEmpty { return nil }
+    /// Those that a view offers stand at the view.
+    private static func json(_ tools: [Tool], ofView view: String) -> JSONValue {
         let names = tools.map(\.name).joined(separator: ", ")
         return [
-            "type": "log", "id": .string("tools-\(view)-\(tools.count)"), "level": "info",
-            "line": .string("info · \(source)"), "time": .string(WallTime.now.description),
-            "text": .string("offers \(Self.count(tools.count, "tool")): \(names)"),
+            "type": "view.note", "id": .string(view),
+            "offers": tools.isEmpty ? .null : .string("It offers tools to the model: \(names)."),
         ]
     }
 

@@ -37,7 +37,7 @@ const handlers = {
   "view.msg": relay.send,
   "view.size": relay.resize,
   "view.mode": cards.mode,
-  "view.problem": cards.problem,
+  "view.note": cards.note,
   "view.close": cards.closeView,
   question: questions.ask,
   "question.closed": questions.settled,

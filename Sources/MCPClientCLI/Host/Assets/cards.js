@@ -46,9 +46,9 @@ export function mode({ id, mode }) {
   relay.watch(id, mode !== "inline");
 }
 
-export function problem({ id, text }) {
-  const { holder } = views.get(id) ?? {};
-  if (holder) fill(holder, { problem: text });
+export function note(facts) {
+  const { holder } = views.get(facts.id) ?? {};
+  if (holder) fill(holder, facts);
 }
 
 export function closeView({ id }) {

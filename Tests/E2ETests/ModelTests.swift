@@ -1,0 +1,71 @@
+import MCPCore
+import Testing
+
+extension E2E {
+    /// A model in the conversation: what it is told, and what it may call.
+    @Suite struct ModelTests {
+        private func say(_ text: String, _ page: HostPage) async throws {
+            try await page.browser.type(text, into: "#text")
+            try await page.browser.click("#chat form button")
+        }
+
+        private func tools(_ request: JSONValue) -> [String] {
+            (request["tools"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
+        }
+
+        // A42, A38: tools of a view are the model's while the view is open, and are asked for
+        @Test func aViewOffersToolsToTheModel() async throws {
+            let model = try PacedModel()
+            defer { model.stop() }
+            let tools = "{ add: ({ a, b }) => a + b, fail: () => { throw 'no' } }"
+            let server = try ViewServer("one", views: ["show": TestView.html(tools: tools)])
+            try await HostPage.with([server], flags: ["--model-command", model.command]) { page in
+                let view = try await page.show("show")
+                try await page.waitForText("add, fail", in: "[data-view=\"\(view.id)\"] .offers")
+                try await say("How much is it?", page)
+                let offered = self.tools(try await model.request(0))
+                #expect(offered.contains("add") && offered.contains("echo") && offered.contains("model_only"))
+                #expect(!offered.contains("hidden"))
+                try model.says(
+                    ["type": "tool_call", "id": "c1", "name": "add", "arguments": ["a": 2, "b": 3]],
+                    ["type": "stop"])
+                let question = try await page.question()
+                #expect(question.contains("May add run?") && question.contains("view of show, one"))
+                try await page.answer("yes")
+                let next = try await model.request(1)
+                let results = next["messages"]?.arrayValue?.last?["results"]
+                #expect(results?[0]?["text"] == "5" && results?[0]?["isError"] == false)
+                try model.says(["type": "text", "delta": "It is 5."], ["type": "stop"])
+                try await page.waitForText("It is 5.", in: "#messages [data-author=model]")
+                try await page.browser.click("[data-view=\"\(view.id)\"] .close")
+                try await page.wait("return !document.querySelector('[data-view]')")
+                try await say("And now?", page)
+                #expect(!self.tools(try await model.request(2)).contains("add"))
+                try model.says(["type": "stop"])
+            }
+        }
+
+        // A40, model-context/last-wins: a turn has the last context of a view, once
+        @Test func theModelGetsTheLastContext() async throws {
+            let model = try PacedModel()
+            defer { model.stop() }
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server], flags: ["--model-command", model.command]) { page in
+                let view = try await page.show("show")
+                for text in ["first context", "second context"] {
+                    let params: JSONValue = ["content": [["type": "text", "text": .string(text)]]]
+                    #expect(try await view.request("ui/update-model-context", params) == [:])
+                }
+                try await say("What do I see?", page)
+                let asked = try await model.request(0)["messages"]?[0]?["text"]?.stringValue ?? ""
+                #expect(asked.hasPrefix("What do I see?") && asked.contains("second context"))
+                #expect(!asked.contains("first context"))
+                try model.says(["type": "stop"])
+                try await say("And now?", page)
+                let last = try await model.request(1)["messages"]?.arrayValue?.last
+                #expect(last == ["role": "user", "text": "And now?"])
+                try model.says(["type": "stop"])
+            }
+        }
+    }
+}
