@@ -152,6 +152,34 @@ extension E2E {
             }
         }
 
+        // A37: a small window over the page, in which the same document goes on
+        @Test func aViewStaysInSightInASmallWindow() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html(modes: ["inline", "pip"])])
+            try await HostPage.with([server]) { page in
+                let (first, second) = (try await page.show("show"), try await page.show("show"))
+                for view in [first, second] {
+                    try await view.run("heard.length = 0; window.isSame = true")
+                    #expect(
+                        try await view.request("ui/request-display-mode", ["mode": "pip"]) == ["mode": "pip"])
+                    try await view.wait(
+                        "return of('ui/notifications/host-context-changed').some(one => one.displayMode === 'pip')"
+                    )
+                }
+                // There is room for one.
+                try await first.wait(
+                    "return of('ui/notifications/host-context-changed').some(one => one.displayMode === 'inline')"
+                )
+                try await second.wait("return innerHeight > 200 && innerWidth <= 420 && isSame")
+                let place = "const box = document.querySelector('[data-mode=pip]').getBoundingClientRect();"
+                #expect(
+                    try await page.run(place + "return box.bottom <= innerHeight && box.right <= 960") == true
+                )
+                try await page.browser.click("[data-mode=pip] .leave")
+                try await page.wait("return !document.querySelector('[data-mode=pip]')")
+                try await second.wait("return innerWidth > 420 && isSame")
+            }
+        }
+
         // A39; lifecycle/teardown-notify, teardown-await
         @Test func aViewTakesItsLeave() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])

@@ -17,13 +17,14 @@ enum ClockView {
             <time id="time" data-state="waiting">--:--:--</time>
             <p id="note" role="status">Waiting for the server…</p>
             <button id="tick" disabled>Ask the server again</button>
-            <button id="mode" hidden></button>
+            <button data-mode="fullscreen" data-label="Full screen" hidden></button>
+            <button data-mode="pip" data-label="Keep in sight" hidden></button>
             </main>
             """, script: script)
 
     private static let script = #"""
         const byID = id => document.getElementById(id);
-        const time = byID("time"), note = byID("note"), tick = byID("tick"), mode = byID("mode");
+        const time = byID("time"), note = byID("note"), tick = byID("tick");
         let offset = null;
         function show() {
           if (offset === null) return;
@@ -49,9 +50,11 @@ enum ClockView {
           time.dataset.state = "failed";
         }
         function showMode() {
-          const isFull = view.context.displayMode === "fullscreen";
-          mode.hidden = !view.context.availableDisplayModes?.includes("fullscreen");
-          mode.textContent = isFull ? "Smaller" : "Full screen";
+          for (const button of document.querySelectorAll("[data-mode]")) {
+            const {mode, label} = button.dataset;
+            button.hidden = !view.context.availableDisplayModes?.includes(mode);
+            button.textContent = view.context.displayMode === mode ? "Put back" : label;
+          }
         }
         const label = params => { byID("label").textContent = params.arguments?.label || "Clock"; };
         view.on("ui/notifications/tool-input-partial", label);
@@ -66,12 +69,14 @@ enum ClockView {
             fail(error.message);
           }
         };
-        mode.onclick = async () => {
-          const wanted = view.context.displayMode === "fullscreen" ? "inline" : "fullscreen";
-          view.context.displayMode = (await view.request("ui/request-display-mode", {mode: wanted})).mode;
+        document.querySelector("main").onclick = async ({target}) => {
+          if (!target.dataset.mode) return;
+          const mode = view.context.displayMode === target.dataset.mode ? "inline" : target.dataset.mode;
+          view.context.displayMode = (await view.request("ui/request-display-mode", {mode})).mode;
           showMode();
         };
-        view.start({name: "clock", version: "1.0.0"}, {availableDisplayModes: ["inline", "fullscreen"]})
+        view.start({name: "clock", version: "1.0.0"},
+          {availableDisplayModes: ["inline", "fullscreen", "pip"]})
           .then(() => {
             showMode();
             setInterval(show, 1000);

@@ -91,7 +91,7 @@ enum DemoViewScript {
           font: var(--font-text-sm-size, 0.875rem)/1.5 var(--font-sans, system-ui);
           color: var(--color-text-primary, light-dark(#111, #eee));
           background: var(--color-background-primary, light-dark(#fff, #1c1c1e)); }
-        button { font: inherit; color: inherit; padding: 0.3rem 0.8rem; cursor: pointer;
+        button { font: inherit; color: inherit; margin: 0.15rem 0; padding: 0.3rem 0.8rem; cursor: pointer;
           background: var(--color-background-secondary, light-dark(#f4f4f4, #2a2a2c));
           border: 1px solid var(--color-border-primary, light-dark(#ccc, #555));
           border-radius: var(--border-radius-md, 6px); }

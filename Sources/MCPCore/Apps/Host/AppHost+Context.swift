@@ -5,7 +5,7 @@ extension AppHost {
         context.toolInfo = HostContext.ToolInfo(id: .string(call.id), tool: tool)
         context.styles = HostStyles.standard
         context.displayMode = .inline
-        context.availableDisplayModes = [.inline, .fullscreen]
+        context.availableDisplayModes = [.inline, .fullscreen, .pip]
         context.userAgent = "\(options.info.name)/\(options.info.version)"
         apply(page, to: &context)
         return context
@@ -48,7 +48,8 @@ extension AppHost {
         }
     }
 
-    /// Shows a view in another way, because the user, or the view, wants it.
+    /// Shows a view in another way, because the user, or the view, wants it. One that was shown in that way
+    /// goes back to its place, unless that is `inline`.
     /// - Returns: the mode that holds now: one that the view did not declare is not taken.
     @discardableResult
     public func setMode(_ mode: DisplayMode, of view: String) -> DisplayMode? {
@@ -56,6 +57,12 @@ extension AppHost {
         let declared = record.machine.appCapabilities?.availableDisplayModes ?? []
         guard mode == .inline || declared.contains(mode), record.view.mode != mode else {
             return record.view.mode
+        }
+        // There is room for one.
+        if mode != .inline {
+            for other in viewOrder where other != view && views[other]?.view.mode == mode {
+                setMode(.inline, of: other)
+            }
         }
         views[view]?.view.mode = mode
         emit(.viewMode(view: view, mode))

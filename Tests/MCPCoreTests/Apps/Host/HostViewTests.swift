@@ -247,6 +247,11 @@ import Testing
                 "mode": "inline"
             ])
         #expect(await fixture.host.setMode(.fullscreen, of: unable.id) == .inline)
+        // There is room for one.
+        let other = try await open(fixture, server, ["availableDisplayModes": ["fullscreen"]])
+        #expect(await fixture.host.setMode(.fullscreen, of: other.id) == .fullscreen)
+        #expect(await fixture.host.view(able.id)?.mode == .inline)
+        #expect(await fixture.host.view(other.id)?.mode == .fullscreen)
         await fixture.close()
     }
 
