@@ -195,8 +195,10 @@ extension ClientConversation: ClientInbox {
             }
             return (state.restart, end, state.onEnd)
         }
+        // Closed first: a call that follows the end at once is told the same reason.
+        let waiting = pending.close()
         restart?.finish(error)
-        for call in pending.close() { finish(call, .failed(error)) }
+        for call in waiting { finish(call, .failed(error)) }
         serverRequests.cancelAll()
         listeners.endAll(error)
         for tell in watchers { tell(end) }
