@@ -37,7 +37,7 @@ package final class PlainConnection {
             }
         }
         guard connected == 0 else {
-            close(descriptor)
+            // `deinit` closes it: this object is complete.
             throw Failure(description: "port \(port) does not answer (errno \(errno))")
         }
     }

@@ -6,6 +6,7 @@ package final class RequestRecorder: Sendable {
     private let descriptor: Int32
     package let port: UInt16
     private let seen = Mutex<[String]>([])
+    private let ended = DispatchSemaphore(value: 0)
 
     package init() throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -32,17 +33,21 @@ package final class RequestRecorder: Sendable {
     /// `GET /path` of each request so far.
     package var requests: [String] { seen.withLock { $0 } }
 
+    /// Returns when the port is free again.
     package func stop() {
         shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
+        _ = ended.wait(timeout: .now() + .seconds(5))
     }
 
     private func accept() {
         while true {
             let connection = Foundation.accept(descriptor, nil, nil)
-            guard connection >= 0 else { return }
+            guard connection >= 0 else { break }
             Thread.detachNewThread { [self] in serve(connection) }
         }
+        // Here and not in `stop`: the number may be somebody else's as soon as it is closed.
+        close(descriptor)
+        ended.signal()
     }
 
     /// Answers in a way that every page may read.

@@ -1,9 +1,11 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 /// A listening socket on the loopback address, and a server that answers every request with the same bytes.
 final class LocalListener: Sendable {
     private let descriptor: Int32
+    private let isServing = Atomic(false)
     let port: Int
 
     init() throws {
@@ -28,17 +30,22 @@ final class LocalListener: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
     }
 
+    /// Whoever serves closes it: the number may be somebody else's as soon as it is closed.
     func close() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
-        _ = Foundation.close(descriptor)
+        if !isServing.load(ordering: .relaxed) { _ = Foundation.close(descriptor) }
     }
 
     /// Answers each connection once and closes it.
     func serve(_ response: String) {
-        DispatchQueue.global().async { [descriptor] in
+        isServing.store(true, ordering: .relaxed)
+        Thread.detachNewThread { [descriptor] in
             while true {
                 let connection = accept(descriptor, nil, nil)
-                guard connection >= 0 else { return }
+                guard connection >= 0 else {
+                    _ = Foundation.close(descriptor)
+                    return
+                }
                 Self.readRequest(connection)
                 let bytes = Array(response.utf8)
                 _ = unsafe bytes.withUnsafeBytes { unsafe write(connection, $0.baseAddress, $0.count) }
