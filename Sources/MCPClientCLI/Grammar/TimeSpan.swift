@@ -46,8 +46,10 @@ enum TimeSpan {
 
     /// One digit after the point, none when it is zero.
     static func decimal(_ value: Double) -> String {
-        guard value.isFinite, value < 1e12 else { return "?" }
-        let tenths = Int((value * 10).rounded())
-        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        // Also for numbers of a server, which may be anything.
+        guard value.magnitude < 1e12 else { return "?" }
+        let tenths = Int((value.magnitude * 10).rounded())
+        let sign = value < 0 && tenths > 0 ? "-" : ""
+        return sign + (tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)")
     }
 }

@@ -24,4 +24,14 @@ struct TimeSpanTests {
     func forPeople(duration: Duration, text: String) {
         #expect(TimeSpan.text(duration) == text)
     }
+
+    /// Progress is any number that a server likes.
+    @Test(
+        arguments: [
+            (0.0, "0"), (-0.04, "0"), (-2.5, "-2.5"), (-1e300, "?"), (1e300, "?"), (.infinity, "?"),
+            (-.infinity, "?"), (.nan, "?"), (999_999_999_999, "999999999999"),
+        ] as [(Double, String)])
+    func anyNumber(_ value: Double, text: String) {
+        #expect(TimeSpan.decimal(value) == text)
+    }
 }
