@@ -14,15 +14,20 @@ struct AgentCommand {
         var sessions: [Session] = []
         do throws(Failure) {
             for server in invocation.servers {
-                sessions.append(try await connector.connect(server.target, invocation))
+                sessions.append(try await connector.connect(server.target, invocation, name: server.name))
             }
             let code = try await talk(model, sessions)
-            for session in sessions { await session.client.close() }
+            await end(sessions)
+            for session in sessions { if let failure = session.interaction.failure { throw failure } }
             return code
         } catch {
-            for session in sessions { await session.client.close() }
+            await end(sessions)
             throw error
         }
+    }
+
+    private func end(_ sessions: [Session]) async {
+        for session in sessions { await session.client.close() }
     }
 
     func model() throws(Failure) -> any LanguageModel {
@@ -36,7 +41,7 @@ struct AgentCommand {
         case .chatCompletions(let url, let name):
             var key: String?
             if let variable = options.keyVariable {
-                guard let value = environment.variable(variable) else {
+                guard let value = environment.secret(variable) else {
                     throw .usage("the environment has no variable \(inlineText(variable))")
                 }
                 key = value.trimmingWhitespace()
@@ -59,11 +64,28 @@ struct AgentCommand {
         return table
     }
 
+    /// What servers do wrong is told to the model: these are failures of the model.
+    private func failure(of error: any Error) -> Failure {
+        var failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
+        if failure.code == .authentication {
+            failure.hint = "--model-key-env VAR names the variable that holds the model's key"
+        }
+        if case .program(let words) = options.model, failure.code == .protocolError {
+            failure.code = .unreachable
+            failure.kind = .cannotStart
+            failure.message = "cannot start the model \(inlineText(words.first ?? "")): \(failure.message)"
+        }
+        return failure
+    }
+
     private func talk(_ model: any LanguageModel, _ sessions: [Session]) async throws(Failure) -> ExitCode {
         let prompt = ApprovalPrompt(
             sink: console.stderr, style: console.noteStyle,
-            readLine: invocation.options.noInput ? nil : environment.readLine)
-        let printer = AgentPrinter(console: console, printsEvents: options.printsEvents)
+            person: invocation.options.noInput ? nil : environment.person)
+        var printer = AgentPrinter(console: console, printsEvents: options.printsEvents)
+        // The clients know when a server is silent for too long, and when it reports progress.
+        var limits = HarnessLimits()
+        limits.toolTimeout = nil
         do {
             let sources = zip(invocation.servers, sessions).map { server, session in
                 MCPServerSource(
@@ -72,15 +94,22 @@ struct AgentCommand {
             let harness = try ToolHarness(
                 name: "an agent at a command line",
                 summary: "You help the user with the tools you are given.",
-                model: model, sources: sources, policies: policies
+                model: model, sources: sources, policies: policies, limits: limits
             ) { await prompt.decide($0) }
             for try await event in harness.stream(
                 invocation.operands.first ?? "", rounds: options.rounds)
             { printer.show(event) }
         } catch let error as HarnessError {
+            printer.giveUp()
             throw Failure(code: .toolError, kind: .toolError, message: inlineText("\(error)"))
         } catch {
-            throw FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
+            printer.giveUp()
+            throw failure(of: error)
+        }
+        // A stream whose reader is cancelled ends like one that is complete.
+        guard printer.isComplete else {
+            printer.giveUp()
+            throw StopReason.interrupted
         }
         return prompt.wasMissed ? .inputRequired : .ok
     }

@@ -4,13 +4,27 @@ import MCPCore
 struct AgentPrinter {
     let console: Console
     let printsEvents: Bool
+    /// The answer has come whole.
+    private(set) var isComplete = false
+    /// What a pipe does not get before it is known to be the answer.
+    private var pending = ""
+    private var hasWritten = false
 
-    func show(_ event: HarnessEvent) {
+    init(console: Console, printsEvents: Bool) {
+        self.console = console
+        self.printsEvents = printsEvents
+    }
+
+    mutating func show(_ event: HarnessEvent) {
+        if case .completed = event { isComplete = true }
         if printsEvents { return console.json(RawJSON(AgentEventJSON.json(event))) }
         switch event {
         case .textDelta(let text):
             guard !console.isJSON else { return }
-            console.stdout.write(console.stdout.isTerminal ? TerminalText.block(text) : text)
+            guard console.stdout.isTerminal else { return pending += text }
+            console.stdout.write(TerminalText.block(text))
+            hasWritten = true
+        case .roundStarted: notePending()
         case .toolCallRequested(let request):
             // The question shows it, maybe before this is read.
             if case .ask = request.policy { return }
@@ -26,11 +40,23 @@ struct AgentPrinter {
             if console.isJSON {
                 console.json(RawJSON(AgentEventJSON.json(reply)))
             } else {
-                console.stdout.write("\n")
+                console.stdout.write(console.stdout.isTerminal ? "\n" : reply.text + "\n")
             }
-        case .usage, .roundStarted, .toolInputDelta, .approvalRequested, .externalSources, .toolProgress:
+        case .usage, .toolInputDelta, .approvalRequested, .externalSources, .toolProgress:
             break
         }
+    }
+
+    /// What a model says before it calls tools is not the answer.
+    private mutating func notePending() {
+        if !pending.isEmpty { console.note(console.noteStyle.dim(TerminalText.block(pending))) }
+        pending = ""
+    }
+
+    /// There is no answer: what was said of it does not pass for one.
+    mutating func giveUp() {
+        notePending()
+        if hasWritten { console.stdout.write("\n") }
     }
 }
 

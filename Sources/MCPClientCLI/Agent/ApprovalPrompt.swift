@@ -5,39 +5,71 @@ import Synchronization
 final class ApprovalPrompt: Sendable {
     private let sink: any Sink
     private let style: Style
-    private let readLine: (@Sendable () async -> String?)?
+    private let person: Person?
     private let missed = Mutex(false)
 
-    init(sink: any Sink, style: Style, readLine: (@Sendable () async -> String?)?) {
+    /// Arguments are shown whole up to this many characters; what is more is said, and shown when asked for.
+    private static let shownCharacters = 4_000
+
+    init(sink: any Sink, style: Style, person: Person?) {
         self.sink = sink
         self.style = style
-        self.readLine = readLine
+        self.person = person
     }
 
     /// A call was denied because nobody could be asked.
     var wasMissed: Bool { missed.withLock { $0 } }
 
-    /// What is shown comes from the model and the server, and is made harmless first.
     func decide(_ request: ApprovalRequest) async -> ApprovalDecision {
-        let title = "\(inlineText(request.sourceName)) \(inlineText(request.tool.displayName))"
-        guard let readLine else {
+        guard let person else {
             missed.withLock { $0 = true }
-            sink.write("denied: \(title) has to be approved, and nobody is there to ask\n")
+            sink.write("denied: \(name(request)) has to be approved, and nobody is there to ask\n")
             return .denied(reason: "nobody is there to approve it")
         }
-        var lines = ["", style.bold("may \(title) run?")]
-        if let description = request.tool.description {
+        return await person.answer { await ask(request, $0) } ?? .denied(reason: "the call was given up")
+    }
+
+    /// By the names that the user and the program know it by: titles are the server's own words.
+    private func name(_ request: ApprovalRequest) -> String {
+        "\(inlineText(request.tool.name)) of \(inlineText(request.invocation.source.name))"
+    }
+
+    /// What is shown comes from the model and the server, and is made harmless first.
+    private func ask(
+        _ request: ApprovalRequest, _ readLine: Person.LineReader
+    ) async -> ApprovalDecision {
+        let arguments = request.prettyArguments
+        let hidden = arguments.unicodeScalars.count - Self.shownCharacters
+        sink.write("\n" + (heading(request) + shown(arguments, hidden)).joined(separator: "\n") + "\n")
+        let choices = "[y]es, yes for this [r]un, " + (hidden > 0 ? "[s]how all, " : "") + "[N]o: "
+        while true {
+            sink.write(choices)
+            switch await readLine()?.trimmingSpaces().lowercased().first {
+            case "y": return .approved()
+            case "r": return .approved(remember: .run)
+            case "s" where hidden > 0:
+                sink.write(shown(arguments, 0).joined(separator: "\n") + "\n")
+            default: return .denied(reason: "the user said no")
+            }
+        }
+    }
+
+    private func heading(_ request: ApprovalRequest) -> [String] {
+        var lines = [style.bold("may \(name(request)) run?")]
+        var claims = [request.sourceName, request.tool.title ?? "", request.tool.description ?? ""]
+        claims.removeAll { $0.isEmpty || $0 == request.invocation.source.name || $0 == request.tool.name }
+        if !claims.isEmpty {
             let mark = request.isTrusted ? "" : style.dim(" (says the server)")
-            lines.append("  \(inlineText(description))\(mark)")
+            lines.append("  \(claims.map { inlineText($0) }.joined(separator: " · "))\(mark)")
         }
-        lines += request.scopes.map { "  · \(inlineText($0.explanation))" }
-        lines += TerminalText.block(request.prettyArguments).split(separator: "\n").map { "  \($0)" }
-        sink.write(lines.joined(separator: "\n") + "\n")
-        sink.write("[y]es, yes for this [r]un, [N]o: ")
-        switch await readLine()?.trimmingSpaces().lowercased().first {
-        case "y": return .approved()
-        case "r": return .approved(remember: .run)
-        default: return .denied(reason: "the user said no")
-        }
+        return lines + request.scopes.map { "  · \(inlineText($0.explanation))" }
+    }
+
+    private func shown(_ arguments: String, _ hidden: Int) -> [String] {
+        let part =
+            hidden > 0 ? String(arguments.unicodeScalars.prefix(Self.shownCharacters)) : arguments
+        var lines = TerminalText.block(part, maxLine: .max).split(separator: "\n").map { "  \($0)" }
+        if hidden > 0 { lines.append(style.bold("  … and \(hidden) characters that are not shown here")) }
+        return lines
     }
 }

@@ -10,14 +10,16 @@ struct CommandEnvironment: Sendable {
     var saveFile: @Sendable ([UInt8], String) throws(Failure) -> Void
     /// Asked before anything is sent.
     var checkWritable: @Sendable (String) throws(Failure) -> Void
-    /// Reads a line that the person at the terminal types, nil at its end; nil when nobody is there.
-    var readLine: (@Sendable () async -> String?)?
+    /// A variable that holds a secret: programs that are started do not inherit it.
+    var secret: @Sendable (String) -> String?
+    /// Nil when nobody is there.
+    var person: Person?
     var connect: @Sendable (Target, Options, ClientOptions) async throws -> MCPClient
 
     static func process() -> CommandEnvironment {
         let stderr = DescriptorSink(2)
         let hasPerson = SystemFile.isTerminal(0) && stderr.isTerminal
-        let readLine: @Sendable () async -> String? = { await StandardInput.readLine() }
+        let secrets = SecretVariables()
         return CommandEnvironment(
             stdout: DescriptorSink(1), stderr: stderr,
             input: ArgumentInput(
@@ -27,7 +29,9 @@ struct CommandEnvironment: Sendable {
             variable: { SystemFile.variable($0) },
             saveFile: { bytes, path throws(Failure) in try SystemFile.write(bytes, to: path) },
             checkWritable: { path throws(Failure) in try SystemFile.checkWritable(path) },
-            readLine: hasPerson ? readLine : nil,
+            secret: { secrets.value($0) },
+            person: hasPerson
+                ? Person(discardInput: StandardInput.discard, readLine: StandardInput.readLine) : nil,
             connect: { target, flags, options in
                 try await MCPClient.connect(target.clientTarget(flags), options: options)
             })

@@ -57,8 +57,11 @@ struct CommandRunner: Sendable {
             return .ok
         }
         if invocation.command == .agent {
-            return try await AgentCommand(environment: environment, console: console, invocation: invocation)
-                .run()
+            let code = try await AgentCommand(
+                environment: environment, console: console, invocation: invocation
+            ).run()
+            if let failure = stop.failure { throw failure }
+            return code
         }
         if invocation.command == .host {
             try await HostCommand(environment: environment, console: console, invocation: invocation).run()

@@ -6,9 +6,12 @@ struct Connector {
     let console: Console
     let timings: Timings
 
-    func connect(_ target: Target, _ invocation: Invocation) async throws(Failure) -> Session {
+    /// - Parameter name: of the server, when there are several; nil: questions are those of the command.
+    func connect(
+        _ target: Target, _ invocation: Invocation, name: String? = nil
+    ) async throws(Failure) -> Session {
         var options = try clientOptions(invocation)
-        let interaction = try interaction(invocation)
+        let interaction = try interaction(invocation, name ?? invocation.operands.first ?? "the server")
         options.onElicit = { try await interaction.answer($0) }
         options.supportsElicitationURL = true
         let sent = SentLog()
@@ -69,7 +72,9 @@ struct Connector {
     }
 
     /// Who answers questions: the answers of the command line, then the person at the terminal.
-    private func interaction(_ invocation: Invocation) throws(Failure) -> Interaction {
+    private func interaction(
+        _ invocation: Invocation, _ subject: String
+    ) throws(Failure) -> Interaction {
         let flags = invocation.options
         var answers = JSONObject()
         if let file = flags.answersFile {
@@ -80,13 +85,12 @@ struct Connector {
             answers = object
         }
         for answer in flags.answers { answers[answer.name] = .string(answer.value) }
-        let subject = invocation.operands.first ?? "the server"
-        let readLine = flags.noInput ? nil : environment.readLine
+        let person = flags.noInput ? nil : environment.person
         return Interaction(
             answers: answers,
-            prompter: readLine.map {
+            prompter: person.map {
                 Prompter(
-                    asker: inlineText(subject), sink: console.stderr, style: console.noteStyle, readLine: $0)
+                    asker: inlineText(subject), sink: console.stderr, style: console.noteStyle, person: $0)
             }, subject: subject)
     }
 
@@ -95,7 +99,7 @@ struct Connector {
         var token: String?
         var source = ""
         if let name = flags.bearerEnv {
-            guard let value = environment.variable(name) else {
+            guard let value = environment.secret(name) else {
                 throw .usage(
                     "the environment has no variable \(inlineText(name))", hint: "--bearer-env names it")
             }

@@ -7,8 +7,30 @@ struct Prompter: Sendable {
     let asker: String
     let sink: any Sink
     let style: Style
+    let person: Person
+
+    /// Puts one question, with all its lines.
+    private func put(_ question: @Sendable (Asking) async -> ElicitResult) async -> ElicitResult {
+        await person.answer { await question(Asking(asker: asker, sink: sink, style: style, readLine: $0)) }
+            ?? .cancel
+    }
+
+    func fillIn(_ form: ElicitationSchema, message: String, given: JSONObject) async -> ElicitResult {
+        await put { await $0.fillIn(form, message: message, given: given) }
+    }
+
+    func visit(_ url: String, message: String) async -> ElicitResult {
+        await put { await $0.visit(url, message: message) }
+    }
+}
+
+/// One question that is being put.
+private struct Asking {
+    let asker: String
+    let sink: any Sink
+    let style: Style
     /// Reads one line; nil at the end of the input.
-    let readLine: @Sendable () async -> String?
+    let readLine: Person.LineReader
 
     private func line(_ text: String) { sink.write(text + "\n") }
 

@@ -1,15 +1,46 @@
 import Dispatch
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
 
 /// Reading stdin to its end, with a word to the person when nothing comes.
 enum StandardInput {
     private static let patience: Int32 = 1000
 
-    /// One line of the terminal, without blocking the tasks of this process.
-    static func readLine() async -> String? {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: Swift.readLine()) }
+    /// One line of the terminal, without blocking the tasks of this process. Nil at the end of the input, and
+    /// when the task is cancelled: the line that is typed next is for somebody else.
+    @Sendable static func readLine() async -> String? {
+        let isCancelled = Flag()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    while !isCancelled.isSet {
+                        // A terminal is readable when a line is complete.
+                        guard SystemFile.waitUntilReadable(0, milliseconds: 50) else { continue }
+                        return continuation.resume(returning: Swift.readLine())
+                    }
+                    continuation.resume(returning: nil)
+                }
+            }
+        } onCancel: {
+            isCancelled.set()
         }
     }
+
+    private final class Flag: Sendable {
+        private let value = Atomic(false)
+        var isSet: Bool { value.load(ordering: .relaxed) }
+        func set() { value.store(true, ordering: .relaxed) }
+    }
+
+    /// Forgets what was typed and not read.
+    @Sendable static func discard() { tcflush(0, TCIFLUSH) }
 
     static func readAll(notice: any Sink) throws(Failure) -> [UInt8] {
         if !SystemFile.waitUntilReadable(0, milliseconds: patience) {

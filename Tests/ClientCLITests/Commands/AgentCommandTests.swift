@@ -45,8 +45,8 @@ import Testing
         #expect(outcome.code == .ok, "\(outcome.stderr)")
         #expect(outcome.stdout == "It says: restarted\n")
         for part in [
-            "may Operations unit_restart run?",
-            "Restart one of our services. (says the server)",
+            "may unit_restart of server1 run?",
+            "  Operations · Restart one of our services. (says the server)",
             "· change or delete something that may not come back",
             "\"unit\": \"web\"", "← unit_restart completed in ",
         ] {
@@ -58,6 +58,49 @@ import Testing
         let outcome = try await run(["agent", "Restart it", "localhost:1"], typed: [typed])
         #expect(outcome.code == .ok)
         #expect(outcome.stdout == "It says: unit_restart was not allowed: the user said no\n")
+    }
+
+    /// A tail that is not shown is announced, and shown when asked for.
+    @Test func longArgumentsAreNotHidden() async throws {
+        let long = String(repeating: "A", count: 5_000) + " && rm -rf /"
+        let outcome = try await run(
+            ["agent", "Say it", "localhost:1"], tool: "x_echo", arguments: #"{"text":"\#(long)"}"#,
+            typed: ["s", "n"])
+        #expect(outcome.stderr.contains("characters that are not shown here"))
+        let asked = outcome.stderr.components(separatedBy: "[y]es, yes for this [r]un, [s]how all, [N]o: ")
+        #expect(asked.count == 3 && !asked[0].contains("rm -rf") && asked[1].contains("AA && rm -rf /"))
+    }
+
+    /// What a model says before it calls tools is not the answer.
+    @Test func aPipeGetsTheAnswerAlone() async throws {
+        let path = NSTemporaryDirectory() + "mcp-talk-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let script = #"""
+            while read -r line; do
+              case $line in
+              *'"role":"tool"'*) echo '{"type":"text","delta":"Done."}';;
+              *) echo '{"type":"text","delta":"Let me look."}'
+                echo '{"type":"tool_call","id":"c1","name":"unit_restart","arguments":{"unit":"web"}}';;
+              esac
+              echo '{"type":"stop"}'
+            done
+            """#
+        try SystemFile.write(Array(script.utf8), to: path)
+        var harness = CommandHarness(server: try OpsServer.make())
+        let words = [
+            "--model-command", "/bin/sh \(path)", "--policy", "auto", "agent", "x", "localhost:1",
+        ]
+        let piped = await harness.run(words)
+        #expect(piped.stdout == "Done.\n" && piped.stderr.contains("Let me look."))
+        harness.isTerminal = true
+        #expect(await harness.run(words).stdout == "Let me look.Done.\n")
+    }
+
+    @Test func aModelThatCannotStart() async throws {
+        let harness = CommandHarness(server: try OpsServer.make())
+        let outcome = await harness.run(["--model-command", "/no/model", "agent", "x", "localhost:1"])
+        #expect(outcome.code == .unreachable)
+        #expect(outcome.stderr.contains("cannot start the model /no/model"), "\(outcome.stderr)")
     }
 
     @Test func nobodyIsThere() async throws {

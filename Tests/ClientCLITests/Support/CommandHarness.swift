@@ -56,9 +56,9 @@ struct CommandHarness {
             saveFile: { bytes, path throws(Failure) in saved.set(path, bytes) },
             checkWritable: { path throws(Failure) in
                 if path.hasPrefix("/nowhere") { throw .usage("cannot write \(path): No such directory") }
-            },
+            }, secret: { variables[$0] },
             connect: { _, _, options in try await MCPClient.connect(.inProcess(server), options: options) })
-        if let person { environment.readLine = { person.line() } }
+        if let person { environment.person = Person { person.line() } }
         var code = ExitCode.usage
         do {
             let request = try InvocationParser.parse(words)

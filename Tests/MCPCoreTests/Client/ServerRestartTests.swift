@@ -154,7 +154,8 @@ import Glibc
         for (maximum, isBack) in [(Duration.nanoseconds(1), true), (.seconds(60), false)] {
             let directory = TemporaryDirectory()
             let client = try await MCPClient.connect(
-                Self.server(in: directory), options: Self.options(2, initial: .nanoseconds(1), maximum: maximum))
+                Self.server(in: directory),
+                options: Self.options(2, initial: .nanoseconds(1), maximum: maximum))
             for _ in 0 ..< 3 {
                 _ = await clientError { _ = try await client.request("crash") }
                 _ = await clientError { _ = try await Self.starts(client) }

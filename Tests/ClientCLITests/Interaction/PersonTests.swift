@@ -1,0 +1,73 @@
+import MCPCore
+import Synchronization
+import Testing
+
+@testable import MCPClientCLI
+
+/// What is typed answers the question that is shown.
+@Suite(.timeLimit(.minutes(1))) struct PersonTests {
+    /// A terminal at which the test types.
+    private final class Keyboard: Sendable {
+        private let typed = Mutex<[String]>([])
+        let shown = Mutex<[String]>([])
+        let discarded = Mutex(0)
+
+        func person() -> Person {
+            Person(discardInput: { self.discarded.withLock { $0 += 1 } }) {
+                while !Task.isCancelled {
+                    if let line = self.typed.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return line }
+                    await Task.yield()
+                }
+                return nil
+            }
+        }
+
+        func type(_ line: String) { typed.withLock { $0.append(line) } }
+
+        func wasShown(_ count: Int) async {
+            while shown.withLock({ $0.count }) < count { await Task.yield() }
+        }
+    }
+
+    private func put(_ name: String, to person: Person, _ keyboard: Keyboard) async -> String? {
+        await person.answer { readLine in
+            keyboard.shown.withLock { $0.append(name) }
+            return await readLine()
+        } ?? nil
+    }
+
+    @Test func theSecondQuestionWaitsForTheFirst() async {
+        let keyboard = Keyboard()
+        let person = keyboard.person()
+        let first = Task { await put("first", to: person, keyboard) }
+        await keyboard.wasShown(1)
+        let second = Task { await put("second", to: person, keyboard) }
+        for _ in 1 ... 100 { await Task.yield() }
+        #expect(keyboard.shown.withLock { $0 } == ["first"])
+        keyboard.type("yes")
+        #expect(await first.value == "yes")
+        await keyboard.wasShown(2)
+        keyboard.type("no")
+        #expect(await second.value == "no")
+        // What was typed before a question was there is no answer to it.
+        #expect(keyboard.discarded.withLock { $0 } == 2)
+    }
+
+    @Test func aQuestionThatNobodyWaitsForIsNotPut() async {
+        let keyboard = Keyboard()
+        let person = keyboard.person()
+        let first = Task { await put("first", to: person, keyboard) }
+        await keyboard.wasShown(1)
+        let second = Task { await put("second", to: person, keyboard) }
+        let third = Task { await put("third", to: person, keyboard) }
+        second.cancel()
+        // The end of the task ends the reading: the next line is for the question after it.
+        first.cancel()
+        #expect(await first.value == nil)
+        #expect(await second.value == nil)
+        await keyboard.wasShown(2)
+        keyboard.type("to the third")
+        #expect(await third.value == "to the third")
+        #expect(keyboard.shown.withLock { $0 } == ["first", "third"])
+    }
+}

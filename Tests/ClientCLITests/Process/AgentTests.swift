@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@testable import MCPClientCLI
+
+/// `agent` as a program: how it ends, and what it leaves behind.
+@Suite(.timeLimit(.minutes(2))) struct AgentTests {
+    private static let server = ["--", ProgramRunner.server, "--demo", "--stdio"]
+
+    @Test func theDeadlineIsExitSix() async throws {
+        // A model that never answers, and ends by nothing but force.
+        let path = NSTemporaryDirectory() + "mcp-deaf-\(UUID().uuidString.prefix(8))"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try "trap '' TERM HUP INT; echo $$ > '\(path).pid'; while :; do sleep 1; done"
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path + ".pid") }
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client,
+            ["agent", "--deadline", "1500ms", "--model-command", "/bin/sh \(path)", "Hello"] + Self.server)
+        #expect(outcome.code == 6)
+        #expect(outcome.stderr.hasPrefix("error: the deadline of 1.5 s has passed\n"), "\(outcome.stderr)")
+        #expect(outcome.stdout.isEmpty)
+        let text = try String(contentsOfFile: path + ".pid", encoding: .utf8)
+        let pid = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        // Killed; the system may need a moment until it is gone.
+        let end = ContinuousClock.now + .seconds(10)
+        while kill(pid, 0) == 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(kill(pid, 0) != 0)
+    }
+
+    @Test func ctrlCIsExit130() async throws {
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client, ["agent", "--model-command", "sleep 60", "Hello"] + Self.server
+        ) { pid in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(700)) { kill(pid, SIGINT) }
+        }
+        #expect(outcome.code == 130)
+        #expect(outcome.stderr == "interrupted\n")
+    }
+
+    /// The key of the model is for the model.
+    @Test func serversDoNotGetTheKey() async throws {
+        let path = NSTemporaryDirectory() + "mcp-env-\(UUID().uuidString.prefix(8))"
+        defer { for end in ["", ".sh"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        try "env > '\(path)'; exec '\(ProgramRunner.server)' --demo --stdio"
+            .write(toFile: path + ".sh", atomically: true, encoding: .utf8)
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client,
+            [
+                "agent", "--model", "openai:http://127.0.0.1:1/v1,m", "--model-key-env", "MODEL_KEY", "Hello",
+                "--", "/bin/sh", path + ".sh",
+            ], environment: ["MODEL_KEY": "sk-secret-1234", "OTHER": "stays"])
+        #expect(outcome.code == 3)
+        let variables = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(variables.contains("OTHER=stays") && !variables.contains("sk-secret-1234"))
+    }
+}
