@@ -1,7 +1,7 @@
 import MCPCore
 
-/// The person at the terminal. One question is put at a time, whole: what is typed answers the question that is
-/// shown, and no other.
+/// The person at the terminal. One question is put at a time, whole: what is typed answers the question that
+/// is shown, and no other.
 actor Person {
     /// Reads a line that was typed; nil at the end of the input, and when the task is cancelled.
     typealias LineReader = @Sendable () async -> String?

@@ -8,8 +8,8 @@ import Musl
 import Glibc
 #endif
 
-/// Variables of the environment that hold secrets. Once one is read, it is no part of the environment any more, so
-/// that a program that is started does not get what is for a server or a model alone.
+/// Variables of the environment that hold secrets. Once one is read, it is no part of the environment any
+/// more, so that a program that is started does not get what is for a server or a model alone.
 final class SecretVariables: Sendable {
     private let known = Mutex<[String: String]>([:])
 

@@ -125,6 +125,11 @@ final class ClientCall: Sendable {
         ended.waiting?.resume(returning: reply)
     }
 
+    /// The time of silence begins anew; the deadline holds.
+    func restartSilence(_ now: MonotonicInstant) {
+        if let idleTimeout { state.withLock { $0.idleDeadline = now + idleTimeout } }
+    }
+
     /// Takes a progress report; the time of silence begins anew (CANC-09).
     func report(_ progress: Progress, now: MonotonicInstant) {
         let isRunning = state.withLock { state -> Bool in

@@ -215,6 +215,8 @@ final class ClientConversation: Sendable {
     private func expire(_ now: MonotonicInstant) -> MonotonicInstant {
         var earliest = MonotonicInstant.never
         for call in pending.all {
+            // The server waits for us, maybe for a person: that is not its silence.
+            if serverRequests.isBusy(for: call.id) { call.restartSilence(now) }
             let next = call.nextDeadline
             if next > now {
                 earliest = min(earliest, next)

@@ -35,6 +35,13 @@ final class ServerRequests: Sendable {
         }
     }
 
+    /// Whether an answer of ours is awaited for the sake of this call, or of any on this connection.
+    func isBusy(for call: Int64) -> Bool {
+        state.withLock { state in
+            state.count > 0 && state.entries.values.contains { $0.call == nil || $0.call == call }
+        }
+    }
+
     /// The server does not want the answer any more (CANC-11).
     func cancel(_ id: RequestID) { state.withLock { $0.entries[id] }?.task.cancel() }
 

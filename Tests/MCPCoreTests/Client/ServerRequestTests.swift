@@ -54,6 +54,38 @@ import Testing
     private static let sampleWithTools =
         #"{"messages":[],"maxTokens":9,"tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#
 
+    /// A person who thinks is not a server that is silent: the call waits as long as its question is open.
+    @Test func aQuestionStopsTheTimeOfSilence() async throws {  // CANC-08
+        let answered = Gate()
+        let transport = Script.legacy("2025-11-25") { _ in [] }
+        let client = try await MCPClient.connect(
+            transport.target,
+            options: Self.options {
+                $0.onElicit = { _ in
+                    await answered.wait()
+                    return .accept(["name": "Ada"])
+                }
+            })
+        let limit = CallOptions(timeout: .milliseconds(30))
+        let call = Task { try await client.request("tools/call", ["name": "x"], options: limit) }
+        await eventually { transport.methods.last == "tools/call" }
+        Self.ask(transport, "elicitation/create", Self.form)
+        // Calls that begin later on another connection are over, one after the other.
+        let (other, silent) = (Script.legacy("2025-11-25") { _ in [] }, limit)
+        let second = try await MCPClient.connect(other.target)
+        for _ in 1 ... 3 {
+            let error = await clientError { _ = try await second.request("tools/list", options: silent) }
+            #expect(error?.kind == .timeout)
+        }
+        #expect(client.conversation.pending.count == 1)
+        answered.open()
+        await eventually { !Self.answers(transport, #""s""#).isEmpty }
+        // From here on the server is silent.
+        let error = await clientError { _ = try await call.value }
+        #expect(error?.kind == .timeout)
+        for client in [client, second] { await client.close() }
+    }
+
     // LIFE-10, JRPC-18, ELIC-04, ELIC-10, SAMP-07, ROOT-02, ROOT-05: with the id as it came.
     @Test(arguments: ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
     func answered(_ version: String) async throws {
