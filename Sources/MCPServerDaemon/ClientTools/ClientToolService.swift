@@ -7,12 +7,15 @@ struct ClientToolService: Sendable {
     /// What is served besides the endpoint: the channels, and where programs register.
     let door: any HTTPSideDoor
 
-    /// - Parameter server: what every channel offers without any such program.
+    /// - Parameters:
+    ///   - server: what every channel offers without any such program.
+    ///   - isListening: there are addresses at which somebody else than this user may come.
     init(
         _ settings: ClientToolSettings, _ server: MCPServer, _ builder: ServerBuilder, isStdio: Bool,
-        environment: [String: String], _ log: Log
+        isListening: Bool, environment: [String: String], _ log: Log
     ) throws(ClientToolSetupError) {
-        access = try ProviderAccess(settings, isStdio: isStdio, environment: environment, log: log)
+        access = try ProviderAccess(
+            settings, isStdio: isStdio, isListening: isListening, environment: environment, log: log)
         let channels = ChannelContents(server, builder: builder)
         var options = ClientToolOptions()
         options.log = { line in log.info(line) }

@@ -190,6 +190,10 @@ import Glibc
                 ["--demo", "--client-tools", "--stdio", "--channel", "a/b"],
                 "the channel \"a/b\" cannot be served"
             ),
+            (
+                ["--demo", "--stdio", "--listen", "127.0.0.1:1"],
+                "--stdio and --listen exclude each other without --client-tools"
+            ),
             (["--demo", "--channel", "a", "--stdio"], "--channel does nothing without --client-tools"),
         ] {
             let launch = ProcessLaunch(try WatchedProgram.path(), arguments, environment: place.environment)
@@ -253,6 +257,26 @@ import Glibc
         #expect(await eventually { (try? Files.info(socket)) == nil })
         // No token where nothing but the socket is listened on.
         #expect(Paths.entries(of: "\(place.directory.path)/state") == [])
+    }
+
+    /// Beside standard input and output programs come over TCP where it is asked for, and show the token.
+    // C25
+    @Test func stdioWithAnAddressForProviders() async throws {
+        let place = try Place()
+        let client = try await MCPClient.connect(
+            .command(
+                try WatchedProgram.path(),
+                [
+                    "--demo", "--client-tools", "--stdio", "--channel", "general", "--listen",
+                    "127.0.0.1:\(place.port)",
+                ], environment: place.environment))
+        let tcp = SocketAddress(numeric: "127.0.0.1", port: place.port)
+        #expect(try await Self.ask(tcp, Self.registration()).0 == 401)
+        let token = String(decoding: try Files.read(place.tokenFile, maxBytes: 1_000), as: UTF8.self)
+        let bearer = "Authorization: Bearer " + token.filter { !$0.isNewline }
+        #expect(try await Self.ask(tcp, Self.registration([bearer])).0 == 200)
+        #expect(await Self.sees("greet", client))
+        await client.close()
     }
 
     /// A reload changes what every channel offers, and leaves the tools of programs alone.
