@@ -129,15 +129,16 @@ public actor ClientToolHub {
     private func handler(
         of item: ClientToolCatalog.Item, in channel: String
     ) -> @Sendable (ToolCall, RequestContext) async throws -> CallToolResult {
-        // What may take long need not hold up an agent that knows tasks.
-        let mayTakeLong = timeout(of: item.definition) > .seconds(30)
-        return { [weak self] call, context in
+        { [weak self] call, context in
             guard let self else { throw MCPError.internalError("The server is stopping") }
-            if mayTakeLong { try await context.becomeTask(statusMessage: "waiting for client") }
             var report: (@Sendable (Progress) -> Void)?
             if context.wantsProgress { report = { context.report($0) } }
             return try await self.call(
-                call.name, in: channel, call.arguments, meta: context.meta, report: report)
+                call.name, in: channel, call.arguments, meta: context.meta, report: report,
+                whenLong: {
+                    // Where there is no room for a task, and for agents without them, the request goes on.
+                    try? await context.becomeTask(statusMessage: "waiting for client")
+                })
         }
     }
 
