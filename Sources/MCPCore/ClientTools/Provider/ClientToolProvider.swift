@@ -33,6 +33,7 @@ public actor ClientToolProvider {
     private let token: @Sendable () -> String?
     private let onEvent: (@Sendable (Event) -> Void)?
     private let firstPause: Duration
+    private let programGrace: Duration
 
     /// Offers the tools of an app.
     ///
@@ -64,7 +65,8 @@ public actor ClientToolProvider {
     }
 
     /// Offers the tools of a program that is an MCP server over stdio. It is started anew for each
-    /// connection, which is its standard input and output.
+    /// connection, which is its standard input and output; 2 s after the end of the connection it gets
+    /// SIGTERM, and after 2 s more SIGKILL.
     ///
     /// - Parameters:
     ///   - program: a path if it holds a slash, otherwise looked up in `PATH`. No shell is involved.
@@ -81,7 +83,8 @@ public actor ClientToolProvider {
     init(
         _ offer: Offer, channel: String, clientID: String, address: ProviderAddress,
         token: @escaping @Sendable () -> String?,
-        firstPause: Duration = .milliseconds(250), onEvent: (@Sendable (Event) -> Void)?
+        firstPause: Duration = .milliseconds(250), programGrace: Duration = .seconds(2),
+        onEvent: (@Sendable (Event) -> Void)?
     ) {
         self.offer = offer
         self.channel = channel
@@ -89,6 +92,7 @@ public actor ClientToolProvider {
         self.address = address
         self.token = token
         self.firstPause = firstPause
+        self.programGrace = programGrace
         self.onEvent = onEvent
     }
 
@@ -160,7 +164,10 @@ public actor ClientToolProvider {
         let descriptor = FileDescriptor(owning: socket)
         let server: MCPServer
         switch offer {
-        case .program(let launch): return try await run(launch, on: descriptor)
+        case .program(let launch):
+            let program = try ProviderProgram(launch, on: descriptor, loop: loop, grace: programGrace)
+            await program.run()
+            return
         case .registry(_, let own), .server(let own): server = own
         }
         let other = try descriptor.duplicate()
@@ -174,29 +181,6 @@ public actor ClientToolProvider {
             await session.waitUntilEnded()
         } onCancel: {
             session.stop()
-        }
-    }
-
-    /// Lets a program serve the daemon until it ends, which it does when its input has ended.
-    private func run(_ launch: ProcessLaunch, on socket: consuming FileDescriptor) async throws {
-        // Programs do not expect that their input has nothing yet.
-        let flags = fcntl(socket.rawValue, F_GETFL)
-        _ = fcntl(socket.rawValue, F_SETFL, flags & ~O_NONBLOCK)
-        var launch = launch
-        launch.input = .descriptor(socket.rawValue)
-        launch.output = .descriptor(socket.rawValue)
-        launch.errors = .inherit
-        let child: ChildProcess
-        do {
-            child = try ChildProcess(launch)
-        } catch {
-            throw ClientError(.cannotStart, "\(error)")
-        }
-        _ = consume socket
-        await withTaskCancellationHandler {
-            _ = await child.wait()
-        } onCancel: {
-            child.startTermination()
         }
     }
 }
