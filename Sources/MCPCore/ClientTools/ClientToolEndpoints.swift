@@ -132,8 +132,6 @@ public struct ClientToolEndpoints: HTTPSideDoor {
         else { throw .tooManyListeners }
         let hub = hub
         continuation.onTermination = { _ in Task { await hub.stopListening(number, in: channel) } }
-        // Whoever has gone already reads nothing, so that nothing terminates the stream.
-        if Task.isCancelled { continuation.finish() }
         return .events(stream)
     }
 

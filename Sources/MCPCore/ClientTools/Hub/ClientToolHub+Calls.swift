@@ -119,6 +119,8 @@ extension ClientToolHub {
             call.definition, call.arguments, channel: call.channel, sentName: channel.sentName,
             messageID: call.messageID, invocationID: call.id)
         let isHeard = channel.feed.send(data)
+        // Those that do not read are gone.
+        facadeIsUnheard(in: &channel)
         channels[call.channel] = channel
         if !isHeard {
             fail(call.id, "", "No client listens in this channel. Nothing was done.")

@@ -93,8 +93,7 @@ public actor ClientToolHub {
     /// Shows the tools of a channel as its clients have them now.
     func show(_ name: String) throws {
         guard var channel = channels[name] else { return }
-        let listed = channel.listed(at: clock.now, graceTime: options.graceTime)
-        channel.catalog = ClientToolCatalog(listed, serverTools: servers.ownTools(of: name))
+        channel.catalog = ClientToolCatalog(channel.listed, serverTools: servers.ownTools(of: name))
         let before = channel.shown
         channel.shown = [:]
         var entries: [ToolEntry] = []
