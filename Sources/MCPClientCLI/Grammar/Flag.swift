@@ -177,13 +177,18 @@ extension Flag {
     }
 
     private var transportGrammar: FlagGrammar {
-        func flag(_ names: [String], _ value: String, _ summary: String) -> FlagGrammar {
+        func flag(
+            _ names: [String], _ value: String, _ summary: String, also commands: [Command] = []
+        ) -> FlagGrammar {
             FlagGrammar(
-                group: .transport, names: names, value: value, summary: summary, commands: Self.connected)
+                group: .transport, names: names, value: value, summary: summary,
+                commands: Self.connected + commands)
         }
         return switch self {
         case .header: flag(["-H", "--header"], "K:V", "an extra HTTP header (repeatable)")
-        case .bearerEnv: flag(["--bearer-env"], "VAR", "bearer token from an environment variable")
+        case .bearerEnv:
+            flag(
+                ["--bearer-env"], "VAR", "bearer token from an environment variable", also: [.provide])
         case .bearerFile: flag(["--bearer-file"], "FILE", "bearer token from a file")
         case .trustFile:
             flag(["--cacert"], "FILE", "trust these certificates (PEM) for https, not the system's")
@@ -205,7 +210,9 @@ extension Flag {
         case .channel: flag("--channel", "NAME", "where the tools are offered (default)")
         case .clientID: flag("--client", "ID", "who offers them; the same at each start keeps their names")
         case .tokenFile:
-            flag("--token-file", "FILE", "the daemon's token; sockets of the same user need none")
+            flag(
+                "--token-file", "FILE",
+                "the token of the daemon or of the channel; sockets of the same user need none")
         default: flag("--tool", "NAME", "offer a tool for trying it out (repeatable)")
         }
     }

@@ -4,6 +4,8 @@ import MCPCore
 struct ProviderAccess: Sendable {
     /// Nil where nothing but the socket is listened on.
     let token: Redacted<String>?
+    /// By channel; none where nothing but the socket is listened on.
+    let channelTokens: [String: Redacted<String>]
     /// Nil: there is none.
     let socket: ConfiguredAddress?
     /// What to say about it on standard error when everything is ready.
@@ -28,8 +30,15 @@ struct ProviderAccess: Sendable {
             let isShown = !isStdio && environment["JOURNAL_STREAM"] == nil
             let token = try Self.token(settings, environment, isShown: isShown, &lines)
             self.token = Redacted(token)
+            var tokens: [String: Redacted<String>] = [:]
+            for (channel, path) in settings.channelTokenFiles.sorted(by: { $0.key < $1.key }) {
+                tokens[channel] = Redacted(try ProviderToken(at: path).text)
+                lines.append("token      of \(channel) in \(path)")
+            }
+            channelTokens = tokens
         } else {
             token = nil
+            channelTokens = [:]
         }
         self.lines = lines
     }

@@ -131,6 +131,29 @@ import Glibc
         await again.stop()
     }
 
+    // C30
+    @Test func aChannelWithATokenOfItsOwn() async throws {
+        let place = try Place()
+        let file = "\(place.directory.path)/mcp.jsonc"
+        try place.directory.write(
+            "mcp.jsonc", #"{"clientTools": {"channelTokenFiles": {"general": "general.token"}}}"#)
+        let program = try await place.start("-c", file)
+        let kept = try Files.read("\(place.directory.path)/general.token", maxBytes: 1_000)
+        let token = String(decoding: kept, as: UTF8.self).filter { !$0.isNewline }
+        #expect(token.utf8.count == 64)
+        #expect(await program.logs("token      of general in \(place.directory.path)/general.token"))
+        let tcp = SocketAddress(numeric: "127.0.0.1", port: place.port)
+        let daemons = String(decoding: try Files.read(place.tokenFile, maxBytes: 1_000), as: UTF8.self)
+        for (sent, status) in [(token, 200), (daemons.filter { !$0.isNewline }, 401)] {
+            let bearer = "Authorization: Bearer \(sent)"
+            #expect(try await Self.ask(tcp, Self.registration([bearer])).0 == status)
+        }
+        let get = "GET /mcp/channels/general HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        #expect(try await Self.ask(tcp, get).0 == 401)
+        await program.stop()
+        #expect(!program.output.contains(token))
+    }
+
     @Test func withoutAToken() async throws {
         let place = try Place()
         let program = try await place.start("--demo", "--client-tools-auth", "none")
@@ -187,6 +210,9 @@ import Glibc
     @Test func mistakes() async throws {
         let place = try Place()
         place.environment["XDG_STATE_HOME"] = nil
+        try place.directory.write(
+            "default.jsonc",
+            #"{"clientTools": {"tokenFile": "t", "channelTokenFiles": {"default": "d"}}}"#)
         for (arguments, text) in [
             (["--demo", "--client-tools"], "there is no place for the token of providers"),
             (
@@ -196,6 +222,13 @@ import Glibc
             (
                 ["--demo", "--stdio", "--listen", "127.0.0.1:1"],
                 "--stdio and --listen exclude each other without --client-tools"
+            ),
+            (
+                [
+                    "-c", "\(place.directory.path)/default.jsonc", "--listen",
+                    "unix://\(place.directory.path)/s",
+                ],
+                "the channel \"default\" is served at /mcp, where no token is asked for"
             ),
             (["--demo", "--channel", "a", "--stdio"], "--channel does nothing without --client-tools"),
         ] {

@@ -11,7 +11,10 @@ import Testing
         let running: RunningServer
         let port: UInt16
 
-        init(token: String? = nil, port: UInt16 = 0, socket: String? = nil) throws {
+        init(
+            token: String? = nil, port: UInt16 = 0, socket: String? = nil, needsToken: Bool = true,
+            channelTokens: [String: String] = [:]
+        ) throws {
             hub = ClientToolHub { channel in
                 let server = MCPServer("hub", version: "1")
                 server.tool("builtin", "Of the server") { () in channel }
@@ -20,7 +23,8 @@ import Testing
             var options = HTTPServerOptions()
             options.loops = 1
             options.drainTimeout = .seconds(1)
-            options.sideDoor = ClientToolEndpoints(hub, token: token)
+            options.sideDoor = ClientToolEndpoints(
+                hub, token: token, registrationNeedsToken: needsToken, channelTokens: channelTokens)
             var transports: [ServerTransport] = [.http(.tcp(port: port), options: options)]
             if let socket { transports.append(.http(.unix(path: socket), options: options)) }
             running = try hub.server().start(transports)

@@ -219,6 +219,9 @@ extension ClientToolHub {
         return true
     }
 
+    /// The channel of a call that waits for its result.
+    func channel(ofCall id: String) -> String? { calls[id]?.channel }
+
     // MARK: Time
 
     /// Ends what has waited too long, reports to agents that wait, and returns when the next call is due.

@@ -140,7 +140,8 @@ struct ProviderDialer: Sendable {
         case 401, 403:
             throw ClientError(
                 .authentication, "\(address) refuses this client (\(status))",
-                hint: "the daemon prints where its token file is; unix sockets are for its own user",
+                hint: "the daemon prints where its token files are, and a channel may have one of its own; "
+                    + "unix sockets are for its own user",
                 httpStatus: status)
         default:
             throw ClientError(
