@@ -60,7 +60,10 @@ struct ProviderDialer: Sendable {
                     try wait(for: POLLOUT, socket.rawValue, deadline)
                     if let error = try Syscalls.connectionError(socket.rawValue) { throw error }
                 }
-                if candidate.family != .unix { try Syscalls.setNoDelay(socket.rawValue) }
+                if candidate.family != .unix {
+                    try Syscalls.setNoDelay(socket.rawValue)
+                    try Syscalls.watchPeer(socket.rawValue)
+                }
                 return socket
             } catch {
                 reason = error.reason
