@@ -70,6 +70,18 @@ extension MCPClient {
         return subscription
     }
 
+    /// The changes of the tools of a server of the handshake revisions, whatever it has declared: one without
+    /// tools may have some later, and no way of declaring them then.
+    func listenForTools() -> Subscription {
+        let filter = SubscriptionFilter(toolsListChanged: true)
+        let subscription = Subscription(accepted: filter)
+        let conversation = conversation
+        let listener = conversation.listeners.add(filter, subscription)
+        conversation.transport.openServerStream()
+        subscription.whenCancelled { conversation.listeners.remove(listener) }
+        return subscription
+    }
+
     private static func unsubscribe(_ uris: [String], _ conversation: ClientConversation) async {
         for uri in uris where conversation.listeners.release(uri) {
             let options = CallOptions(timeout: .seconds(5), deadline: .seconds(5))

@@ -19,7 +19,9 @@ extension ClientToolHub {
         let link = ProviderLink(client: client)
         let serial = nextSerial()
         // First, so that no change falls between.
-        let changes = try? await client.listen(SubscriptionFilter(toolsListChanged: true))
+        let changes =
+            client.protocolVersion.isModern
+            ? try? await client.listen(SubscriptionFilter(toolsListChanged: true)) : client.listenForTools()
         let tools = try await link.tools()
         try install(tools, clientID, channel, serial, link)
         client.conversation.whenEnded { [weak self] _ in
