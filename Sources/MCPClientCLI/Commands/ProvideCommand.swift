@@ -16,7 +16,7 @@ struct ProvideCommand {
         }
         let provider = try provider(at: address)
         do {
-            try await provider.run()
+            if options.isOnce { try await provider.runOnce() } else { try await provider.run() }
         } catch {
             throw FailureMapping.failure(error, method: nil, subject: "provide", invocation: invocation)
         }

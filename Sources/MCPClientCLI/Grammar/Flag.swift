@@ -5,7 +5,7 @@ enum Flag: Sendable, CaseIterable {
     case protocolVersion, timeout, deadline, connectTimeout, noValidate
     case answer, answers, noInput, logLevel, exec, eventCount
     case benchCount, benchConcurrency
-    case channel, clientID, tokenFile, demoTool
+    case channel, clientID, tokenFile, once, demoTool
     case server, model, modelCommand, modelKey, policy, trust, rounds, events
     case port, sandboxPort, opens, staysClosed, csp, allowDomains, blockDomains, allowHosts, approve, grant
     case theme, history, scan, config
@@ -59,7 +59,7 @@ extension Flag {
             FlagGrammar(
                 group: .arguments, names: ["-c", "--concurrency"], value: "COUNT",
                 summary: "calls at the same time (1)", commands: [.bench])
-        case .channel, .clientID, .tokenFile, .demoTool: provideGrammar
+        case .channel, .clientID, .tokenFile, .once, .demoTool: provideGrammar
         case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events: agentGrammar
         case .port, .sandboxPort, .opens, .staysClosed, .csp, .allowDomains, .blockDomains, .allowHosts,
             .approve,
@@ -202,7 +202,7 @@ extension Flag {
     }
 
     private var provideGrammar: FlagGrammar {
-        func flag(_ name: String, _ value: String, _ summary: String) -> FlagGrammar {
+        func flag(_ name: String, _ value: String?, _ summary: String) -> FlagGrammar {
             FlagGrammar(
                 group: .other, names: [name], value: value, summary: summary, commands: [.provide])
         }
@@ -213,6 +213,7 @@ extension Flag {
             flag(
                 "--token-file", "FILE",
                 "the token of the daemon or of the channel; sockets of the same user need none")
+        case .once: flag("--once", nil, "end with the connection; do not connect again")
         default: flag("--tool", "NAME", "offer a tool for trying it out (repeatable)")
         }
     }

@@ -59,6 +59,20 @@ import Testing
         await daemon.running.stop()
     }
 
+    @Test func once() async throws {
+        let daemon = try Daemon()
+        let command = ["provide", "--once", "--tool", "greet", "--bearer-env", "DAEMON", daemon.address]
+        async let outcome = Self.harness().run(command)
+        #expect(await daemon.hasClient())
+        await daemon.hub.stop()
+        #expect(await outcome.code == .unreachable)
+        #expect(await outcome.stderr.contains("closed the connection"))
+        await daemon.running.stop()
+        let nobody = await Self.harness().run(command)
+        #expect(nobody.code == .unreachable)
+        #expect(nobody.stderr.contains("cannot connect"))
+    }
+
     @Test func mistakes() async throws {
         for (words, text) in [
             (["--bearer-env", "NOWHERE"], "the environment has no variable NOWHERE with a token"),

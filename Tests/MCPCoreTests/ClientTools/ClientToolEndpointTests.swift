@@ -192,6 +192,24 @@ import Testing
         await daemon.stop()
     }
 
+    // C23: one that begins with nothing is followed when it has something.
+    @Test func aProviderThatBeginsWithoutTools() async throws {
+        let daemon = try Daemon()
+        let server = MCPServer("late", version: "1")
+        let provider = ClientToolProvider(
+            server: server, channel: "a", clientID: "p", address: .tcp(port: daemon.port))
+        let run = Task { try await provider.run() }
+        for _ in 0 ..< 2_000 where await daemon.hub.counts.clients == 0 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(await daemon.hub.clientTools(of: "a").isEmpty)
+        try server.register(HubFixture.tool("t")) { _, _ in .text("t") }
+        try await daemon.until("t", in: "a")
+        run.cancel()
+        try await run.value
+        await daemon.stop()
+    }
+
     // C30
     @Test func aProviderWithoutTheTokenIsTold() async throws {
         let daemon = try Daemon(token: "secret")

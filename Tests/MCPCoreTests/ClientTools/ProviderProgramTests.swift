@@ -51,7 +51,7 @@ import Glibc
     /// Runs a program on one end of a connection, and ends this from the other side or by cancellation.
     private static func status(
         of launch: ProcessLaunch, grace: Duration, isCancelled: Bool, whenBegun: () async -> Bool
-    ) async throws -> ProcessExit {
+    ) async throws -> ProcessExit? {
         let (one, end) = try Syscalls.socketPair()
         let other = FileDescriptor(owning: end)
         let loop = try EventLoop(label: "test.program")
@@ -92,9 +92,11 @@ import Glibc
 
     @Test(arguments: [false, true])
     func aProgramThatEndsWithItsInputIsLeftAlone(_ isCancelled: Bool) async throws {
+        let start = ContinuousClock.now
         let status = try await Self.status(
-            of: ProcessLaunch("cat"), grace: .seconds(50), isCancelled: isCancelled, whenBegun: { true })
-        #expect(status == .exited(0))
+            of: ProcessLaunch("cat"), grace: .seconds(20), isCancelled: isCancelled, whenBegun: { true })
+        #expect(status == nil)
+        #expect(ContinuousClock.now - start < .seconds(15))
     }
 
     @Test(arguments: [false, true])
@@ -104,6 +106,66 @@ import Glibc
         let status = try await Self.status(
             of: Self.stubborn(file), grace: .milliseconds(50), isCancelled: isCancelled,
             whenBegun: { await Self.begun(file, 1) })
-        #expect(status == .signaled(SIGKILL))
+        #expect(status == nil)
+        let number = try #require(Self.numbers(file).first)
+        #expect(kill(number, 0) == -1 && errno == ESRCH)
+    }
+
+    // MARK: Once
+
+    private static func daemon(_ folder: TemporaryDirectory) throws -> (ClientToolHub, RunningServer) {
+        let hub = ClientToolHub { _ in MCPServer("d", version: "1") }
+        var options = HTTPServerOptions()
+        options.loops = 1
+        options.drainTimeout = .seconds(1)
+        options.sideDoor = ClientToolEndpoints(hub, token: nil)
+        return (hub, try hub.server().start([.http(.unix(path: folder.path + "/s"), options: options)]))
+    }
+
+    private static func provider(_ offer: ClientToolProvider.Offer, _ folder: TemporaryDirectory)
+        -> ClientToolProvider
+    {
+        ClientToolProvider(
+            offer, channel: "a", clientID: "p", address: .unix(path: folder.path + "/s"), token: { nil },
+            programGrace: .milliseconds(50), onEvent: nil)
+    }
+
+    @Test func onceUntilTheDaemonEndsTheConnection() async throws {
+        let folder = TemporaryDirectory()
+        let (hub, running) = try Self.daemon(folder)
+        let provider = Self.provider(.server(try HubFixture.provider([HubFixture.tool("t")])), folder)
+        let run = Task { try await provider.runOnce() }
+        for _ in 0 ..< 4_000 where await hub.counts.tools == 0 { await pause() }
+        await hub.stop()
+        let error = await clientError { try await run.value }
+        #expect(error?.kind == .connectionClosed)
+        #expect(error?.message.hasSuffix("closed the connection") == true)
+        await running.stop()
+        let nobody = await clientError { try await provider.runOnce() }
+        #expect(nobody?.kind == .cannotConnect)
+    }
+
+    @Test func onceUntilItIsStopped() async throws {
+        let folder = TemporaryDirectory()
+        let (hub, running) = try Self.daemon(folder)
+        let provider = Self.provider(.server(try HubFixture.provider([HubFixture.tool("t")])), folder)
+        let run = Task { try await provider.runOnce() }
+        for _ in 0 ..< 4_000 where await hub.counts.tools == 0 { await pause() }
+        #expect(await hub.counts.tools == 1)
+        run.cancel()
+        try await run.value
+        await running.stop()
+    }
+
+    @Test(arguments: [(0, nil), (3, "the program that was offered ended: exit code 3")])
+    func onceUntilTheProgramEnds(_ status: Int, _ message: String?) async throws {
+        let folder = TemporaryDirectory()
+        let (_, running) = try Self.daemon(folder)
+        let provider = Self.provider(
+            .program(ProcessLaunch("sh", ["-c", "read line; exit \(status)"])), folder)
+        let error = await clientError { try await provider.runOnce() }
+        #expect(error?.message == message)
+        #expect(error?.kind == (message == nil ? nil : .connectionClosed))
+        await running.stop()
     }
 }

@@ -1,3 +1,6 @@
+#if os(Linux)
+import CMCPSystem
+#endif
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -45,8 +48,10 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
 
     /// Waits until the program has ended, and makes it end when the connection has, or when the task is
     /// cancelled.
+    ///
+    /// Returns how it ended while the connection was there; nil: the connection ended first.
     @discardableResult
-    func run() async -> ProcessExit {
+    func run() async -> ProcessExit? {
         loop.execute { self.watch() }
         let status = await withTaskCancellationHandler {
             await child.wait()
@@ -56,10 +61,23 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
             self.end()
         }
         loop.execute { self.forget() }
-        return status
+        return isLinkOver ? nil : status
     }
 
     private func end() { child.startTermination(inputGrace: grace, signalGrace: grace) }
+
+    /// Whether the other side has ended the connection, or we have. This side still holds it, so its end is
+    /// none of the program's doing.
+    private var isLinkOver: Bool {
+        #if os(Linux)
+        // POLLRDHUP, which has the same value and is hidden from Swift.
+        let events = Int16(truncatingIfNeeded: EPOLLRDHUP.rawValue)
+        #else
+        let events = Int16(POLLHUP)
+        #endif
+        var entries = [pollfd(fd: socket.rawValue, events: events, revents: 0)]
+        return (try? Syscalls.poll(&entries, timeoutMilliseconds: 0)) ?? 1 > 0
+    }
 
     private func watch() {
         // What comes is the program's to read.
