@@ -1,13 +1,12 @@
 """Views with the official Python SDK, without a browser, in both eras and over both transports: what our client
 reads of the SDK's server, and what the SDK's client, with views and without, reads of ours."""
 
-import argparse
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import sys
-import tempfile
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -16,7 +15,7 @@ from mcp.client.extension import advertise
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from harness import check, check_equal, http_server, quiet_environment
+from harness import Case, check, check_equal, http_server, quiet_environment, run_cases
 
 EXTENSION = "io.modelcontextprotocol/ui"
 MIME_TYPE = "text/html;profile=mcp-app"
@@ -105,36 +104,16 @@ class Run:
             await self.read_ours(era, url)
 
 
-async def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--server", required=True)
-    parser.add_argument("--client", required=True)
-    options = parser.parse_args()
-    failures = 0
-    with tempfile.TemporaryDirectory(prefix="mcp-apps-") as folder:
-        path = os.path.join(folder, "log")
-        with open(path, "w", encoding="utf-8") as log:
-            environment = quiet_environment(folder)
-            run = Run(os.path.abspath(options.server), os.path.abspath(options.client), log, environment)
-            for era in ERAS:
-                for name, body in [
-                    ("our client, their server, stdio", run.theirs_over_stdio),
-                    ("our client, their server, http", run.theirs_over_http),
-                    ("their client, our server, stdio", run.ours_over_stdio),
-                    ("their client, our server, http", run.ours_over_http),
-                ]:
-                    try:
-                        async with asyncio.timeout(60):
-                            await body(era)
-                        print(f"views, {name}, {era}: ok")
-                    except Exception as error:
-                        failures += 1
-                        print(f"views, {name}, {era}: FAILED: {error!r}")
-        if failures:
-            with open(path, encoding="utf-8", errors="replace") as log:
-                print(log.read()[-4000:])
-    return 1 if failures else 0
+def cases(server: str, client: str, folder: str, log: Any) -> list[Case]:
+    run = Run(server, client, log, quiet_environment(folder))
+    bodies = [
+        ("our client, their server, stdio", run.theirs_over_stdio),
+        ("our client, their server, http", run.theirs_over_http),
+        ("their client, our server, stdio", run.ours_over_stdio),
+        ("their client, our server, http", run.ours_over_http),
+    ]
+    return [(f"{name}, {era}", functools.partial(body, era)) for era in ERAS for name, body in bodies]
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(asyncio.run(run_cases("views", cases)))

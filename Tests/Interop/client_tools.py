@@ -1,21 +1,31 @@
 """Client-side tools with the official Python SDK: the daemon, a provider of its own process, and an agent that
 knows nothing of either. Each agent (revision, transport) calls a tool of each kind of provider."""
 
-import argparse
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import sys
-import tempfile
 import urllib.request
 from collections.abc import AsyncIterator
 from typing import Any
 
-from harness import check, check_equal, free_port
+from harness import (
+    Case,
+    check,
+    check_equal,
+    end,
+    free_port,
+    http_server,
+    quiet_environment,
+    run_cases,
+    until_listening,
+)
 from sdk_client import session
 
 ERAS = ["2026-07-28", "2025-11-25"]
+CHANNEL = "room"
 
 
 @contextlib.asynccontextmanager
@@ -26,9 +36,7 @@ async def program(*words: str, log: Any, environment: dict[str, str]) -> AsyncIt
     try:
         yield
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-        await asyncio.wait_for(process.wait(), 10)
+        await end(process)
 
 
 async def until_listed(agent: Any, name: str) -> None:
@@ -60,7 +68,7 @@ def post(url: str, body: dict[str, Any], token: str) -> dict[str, Any]:
 def answer_events(base: str, token: str, opened: asyncio.Event, loop: asyncio.AbstractEventLoop) -> None:
     """A client of the façade: takes one call from the event stream and answers it."""
     request = urllib.request.Request(
-        f"{base}/client-tools/events?channel_id=facade&results=1", headers={"Authorization": f"Bearer {token}"}
+        f"{base}/client-tools/events?channel_id={CHANNEL}&results=1", headers={"Authorization": f"Bearer {token}"}
     )
     with urllib.request.urlopen(request, timeout=20) as stream:
         loop.call_soon_threadsafe(opened.set)
@@ -69,7 +77,7 @@ def answer_events(base: str, token: str, opened: asyncio.Event, loop: asyncio.Ab
                 continue
             event = json.loads(line[5:])
             check_equal(event["type"], "custom_client_tool_invocation", "the type of the event")
-            check_equal(event["cid"], "messaging:facade", "cid")
+            check_equal(event["cid"], f"messaging:{CHANNEL}", "cid")
             text = f"facade {os.getpid()} {event['args']['text']}"
             post(
                 f"{base}/client-tools/result",
@@ -83,49 +91,63 @@ def answer_events(base: str, token: str, opened: asyncio.Event, loop: asyncio.Ab
 
 
 class Trio:
+    """The three programs; every case has its own daemon."""
+
     def __init__(self, server: str, client: str, folder: str, log: Any) -> None:
         self.server, self.client, self.folder, self.log = server, client, folder, log
-        self.environment = {**os.environ, "XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder}
+        self.environment = {**quiet_environment(folder), "XDG_RUNTIME_DIR": folder}
         self.peer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "client_tools_peer.py")
-        self.token_file = os.path.join(folder, "mcpcore", "providers.token")
+        self.socket = os.path.join(folder, "providers.sock")
+        self.token_file = os.path.join(folder, "state", "mcpcore", "providers.token")
 
-    def provide(self, channel: str, *what: str) -> contextlib.AbstractAsyncContextManager[None]:
-        words = [self.client, "provide", "--channel", channel, "--client", "trio"]
-        return program(*words, *what, log=self.log, environment=self.environment)
+    # Agents: a session, and the address of the daemon's HTTP.
 
-    async def over_http(self, era: str) -> None:
+    @contextlib.asynccontextmanager
+    async def over_http(self, era: str) -> AsyncIterator[tuple[Any, str]]:
+        command = [self.server, "--demo", "--client-tools", "--providers-socket", self.socket]
+        command += ["--listen", "127.0.0.1:PORT"]
+        async with http_server(command, self.log, self.environment) as url:
+            async with session(f"{url}/channels/{CHANNEL}", era, False, self.log, self.environment) as agent:
+                yield agent, url.removesuffix("/mcp")
+
+    @contextlib.asynccontextmanager
+    async def over_stdio(self, era: str) -> AsyncIterator[tuple[Any, str]]:
         port = free_port()
-        base = f"http://127.0.0.1:{port}"
-        socket = os.path.join(self.folder, "mcpcore", "providers.sock")
-        async with program(
-            self.server, "--demo", "--listen", f"127.0.0.1:{port}", "--client-tools", log=self.log,
-            environment=self.environment,
-        ):
-            async with asyncio.timeout(10):
-                while not (os.path.exists(self.token_file) and os.path.exists(socket)):
-                    await asyncio.sleep(0.02)
-            with open(self.token_file, encoding="ascii") as file:
-                token = file.read().strip()
+        command = [self.server, "--demo", "--client-tools", "--providers-socket", self.socket]
+        command += ["--stdio", "--channel", CHANNEL, "--listen", f"127.0.0.1:{port}"]
+        async with session(command, era, False, self.log, self.environment) as agent:
+            # In the newest revision a session is open before its process is ready.
+            await until_listening(None, port)
+            yield agent, f"http://127.0.0.1:{port}"
 
-            def agent(channel: str) -> contextlib.AbstractAsyncContextManager[Any]:
-                return session(f"{base}/mcp/channels/{channel}", era, False, self.log, self.environment)
+    # Providers.
 
-            async with self.provide("unix", "--tool", "greet", socket), agent("unix") as session_:
-                text = await call(session_, "greet", {"name": "Ann"})
-                check_equal(text, "The user was greeted with: Hello, Ann!", "the greeting")
-            where = ["--token-file", self.token_file, f"127.0.0.1:{port}", "--", sys.executable, self.peer]
-            async with self.provide("tcp", *where), agent("tcp") as session_:
-                check_equal(await call(session_, "repeat", {"text": "tcp"}), "peer says tcp", "the answer")
-            await self.facade(base, token, agent)
+    def provide(self, *what: str) -> contextlib.AbstractAsyncContextManager[None]:
+        words = [self.client, "provide", "--channel", CHANNEL, "--client", "trio", *what]
+        return program(*words, log=self.log, environment=self.environment)
 
-    async def facade(self, base: str, token: str, agent: Any) -> None:
+    async def at_the_socket(self, agent: Any, base: str) -> None:
+        async with self.provide("--tool", "greet", self.socket):
+            text = await call(agent, "greet", {"name": "Ann"})
+            check_equal(text, "The user was greeted with: Hello, Ann!", "the greeting")
+        async with self.provide(self.socket, "--", sys.executable, self.peer):
+            check_equal(await call(agent, "repeat", {"text": "unix"}), "peer says unix", "the answer")
+
+    async def over_tcp(self, agent: Any, base: str) -> None:
+        where = ["--token-file", self.token_file, base]
+        async with self.provide(*where, "--", sys.executable, self.peer):
+            check_equal(await call(agent, "repeat", {"text": "tcp"}), "peer says tcp", "the answer")
+
+    async def facade(self, agent: Any, base: str) -> None:
+        with open(self.token_file, encoding="ascii") as file:
+            token = file.read().strip()
         tools = [{"name": "repeat", "description": "Repeats", "parameters": {"type": "object"}}]
         registered = await asyncio.to_thread(
-            post, f"{base}/register-tools", {"channel_id": "messaging:facade", "tools": tools}, token
+            post, f"{base}/register-tools", {"channel_id": f"messaging:{CHANNEL}", "tools": tools}, token
         )
         check_equal(
             registered,
-            {"message": "Client tools registered", "channel_id": "facade", "count": 1},
+            {"message": "Client tools registered", "channel_id": CHANNEL, "count": 1},
             "the registration",
         )
         opened = asyncio.Event()
@@ -133,44 +155,31 @@ class Trio:
             asyncio.to_thread(answer_events, base, token, opened, asyncio.get_running_loop())
         )
         await asyncio.wait_for(opened.wait(), 10)
-        async with agent("facade") as session_:
-            text = await call(session_, "repeat", {"text": "x"})
+        text = await call(agent, "repeat", {"text": "x"})
         check_equal(text, f"facade {os.getpid()} x", "the façade's answer")
         await asyncio.wait_for(events, 10)
 
-    async def over_stdio(self, era: str) -> None:
-        socket = os.path.join(self.folder, f"{era}.sock")
-        command = [self.server, "--demo", "--stdio", "--client-tools", "--channel", "room"]
-        command += ["--providers-socket", socket]
-        async with session(command, era, False, self.log, self.environment) as agent:
-            async with self.provide("room", socket, "--", sys.executable, self.peer):
-                check_equal(await call(agent, "repeat", {"text": "stdio"}), "peer says stdio", "the answer")
 
+def cases(server: str, client: str, folder: str, log: Any) -> list[Case]:
+    trio = Trio(server, client, folder, log)
+    agents = [("http", trio.over_http), ("stdio", trio.over_stdio)]
+    providers = [
+        ("provider on the unix socket", trio.at_the_socket),
+        ("provider over TCP", trio.over_tcp),
+        ("client of the façade", trio.facade),
+    ]
 
-async def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--server", required=True)
-    parser.add_argument("--client", required=True)
-    options = parser.parse_args()
-    failures = 0
-    with tempfile.TemporaryDirectory(prefix="mcp-trio-") as folder:
-        path = os.path.join(folder, "log")
-        with open(path, "w", encoding="utf-8") as log:
-            trio = Trio(os.path.abspath(options.server), os.path.abspath(options.client), folder, log)
-            for era in ERAS:
-                for name, run in [("http", trio.over_http), ("stdio", trio.over_stdio)]:
-                    try:
-                        async with asyncio.timeout(60):
-                            await run(era)
-                        print(f"client tools, agent over {name}, {era}: ok")
-                    except Exception as error:
-                        failures += 1
-                        print(f"client tools, agent over {name}, {era}: FAILED: {error!r}")
-        if failures:
-            with open(path, encoding="utf-8", errors="replace") as log:
-                print(log.read()[-4000:])
-    return 1 if failures else 0
+    async def case(connect: Any, provide: Any, era: str) -> None:
+        async with connect(era) as (agent, base):
+            await provide(agent, base)
+
+    return [
+        (f"agent over {name}, {era}, {provider}", functools.partial(case, connect, provide, era))
+        for era in ERAS
+        for name, connect in agents
+        for provider, provide in providers
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(asyncio.run(run_cases("client tools", cases)))

@@ -1,10 +1,12 @@
 """What both directions of the matrix share: revisions, expectations, processes, and the printed table."""
 
+import argparse
 import asyncio
 import contextlib
 import os
 import signal
 import socket
+import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -214,12 +216,12 @@ async def fork_server(
         await end(process)
 
 
-async def until_listening(process: asyncio.subprocess.Process, port: int) -> None:
+async def until_listening(process: asyncio.subprocess.Process | None, port: int) -> None:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         check(
-            process.returncode is None,
-            f"the server ended with status {process.returncode} before it listened",
+            process is None or process.returncode is None,
+            f"the server ended with status {process and process.returncode} before it listened",
         )
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -251,3 +253,33 @@ def quiet_environment(scratch: str) -> dict[str, str]:
         "NO_COLOR": "1",
         "PYTHONUNBUFFERED": "1",
     }
+
+
+Case = tuple[str, Callable[[], Awaitable[None]]]
+
+
+async def run_cases(subject: str, cases: Callable[[str, str, str, Any], list[Case]]) -> int:
+    """Runs cases one after the other, with a line for each, and shows what their processes said if one fails.
+
+    `cases` makes them for a server, a client, a folder of their own and the log of their processes."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--server", required=True)
+    parser.add_argument("--client", required=True)
+    options = parser.parse_args()
+    failures = 0
+    with tempfile.TemporaryDirectory(prefix="mcp-interop-") as folder:
+        path = os.path.join(folder, "log")
+        with open(path, "w", encoding="utf-8") as log:
+            server, client = os.path.abspath(options.server), os.path.abspath(options.client)
+            for name, body in cases(server, client, folder, log):
+                try:
+                    async with asyncio.timeout(60):
+                        await body()
+                    print(f"{subject}, {name}: ok")
+                except Exception as error:
+                    failures += 1
+                    print(f"{subject}, {name}: FAILED: {error!r}")
+        if failures:
+            with open(path, encoding="utf-8", errors="replace") as log:
+                print(log.read()[-4000:])
+    return 1 if failures else 0

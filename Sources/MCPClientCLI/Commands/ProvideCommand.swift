@@ -16,7 +16,7 @@ struct ProvideCommand {
         }
         let provider = try provider(at: address)
         do {
-            try await provider.run()
+            if options.isOnce { try await provider.runOnce() } else { try await provider.run() }
         } catch {
             throw FailureMapping.failure(error, method: nil, subject: "provide", invocation: invocation)
         }
@@ -24,15 +24,7 @@ struct ProvideCommand {
 
     private func provider(at address: ProviderAddress) throws(Failure) -> ClientToolProvider {
         let clientID = options.clientID ?? "mcp-client-\(SystemFile.processID)"
-        // Read at each attempt: a daemon that starts again may have a new one.
-        let file = options.tokenFile
-        let input = environment.input
-        let token: @Sendable () -> String? = {
-            guard let file, let bytes = try? input.file(file) else { return nil }
-            return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).first.map(
-                String.init)
-        }
-        if let file { _ = try input.file(file) }
+        let token = try token()
         let console = console
         let channel = options.channel
         // Said once: the attempts go on.
@@ -63,6 +55,30 @@ struct ProvideCommand {
         case (_?, false):
             throw .usage("--tool and a program after -- exclude each other")
         }
+    }
+
+    /// Where the token comes from, which is asked for at each attempt.
+    private func token() throws(Failure) -> @Sendable () -> String? {
+        if options.tokenFile != nil, options.bearerEnv != nil {
+            throw .usage("--token-file and --bearer-env exclude each other")
+        }
+        if let name = options.bearerEnv {
+            guard let value = environment.variable(name).flatMap(Self.firstWord) else {
+                throw .usage(
+                    "the environment has no variable \(inlineText(name)) with a token",
+                    hint: "--bearer-env names it")
+            }
+            return { value }
+        }
+        guard let file = options.tokenFile else { return { nil } }
+        let input = environment.input
+        _ = try input.file(file)
+        // A daemon that starts again may have a new one.
+        return { (try? input.file(file)).flatMap { Self.firstWord(String(decoding: $0, as: UTF8.self)) } }
+    }
+
+    private static func firstWord(_ text: String) -> String? {
+        text.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
 }
 

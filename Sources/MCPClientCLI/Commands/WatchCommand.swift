@@ -9,8 +9,9 @@ struct WatchCommand {
     func run(_ uris: [String]) async throws(Failure) {
         let filter = uris.isEmpty ? SubscriptionFilter.lists : SubscriptionFilter(resourceURIs: uris)
         do {
-            let subscription = try await session.client.listen(filter)
-            report(filter, subscription.accepted)
+            // Nothing is called, with whose answer a change could come.
+            let subscription = try await session.client.listen(filter, needsStream: true)
+            try report(filter, subscription.accepted)
             var left = options.eventCount ?? .max
             for try await change in subscription {
                 await show(change)
@@ -20,6 +21,12 @@ struct WatchCommand {
             session.console.note("the server ended the subscription")
         } catch let failure as Failure {
             throw failure
+        } catch let error as ClientError where error.kind == .httpStatus {
+            var failure = FailureMapping.failure(
+                error, method: "watch", subject: nil, invocation: session.invocation)
+            failure.details.append("changes cannot be heard here (\(session.identity))")
+            failure.hint = failure.hint ?? "another transport or a newer revision may tell of them"
+            throw failure
         } catch {
             throw FailureMapping.failure(
                 error, method: "subscriptions/listen", subject: nil, invocation: session.invocation)
@@ -27,12 +34,18 @@ struct WatchCommand {
     }
 
     /// What the server does not tell of is said once (SUB-06).
-    private func report(_ wanted: SubscriptionFilter, _ accepted: SubscriptionFilter) {
+    private func report(_ wanted: SubscriptionFilter, _ accepted: SubscriptionFilter) throws(Failure) {
         var missing: [String] = []
         if wanted.toolsListChanged, !accepted.toolsListChanged { missing.append("tools") }
         if wanted.promptsListChanged, !accepted.promptsListChanged { missing.append("prompts") }
         if wanted.resourcesListChanged, !accepted.resourcesListChanged { missing.append("resources") }
         missing += wanted.resourceURIs.filter { !accepted.resourceURIs.contains($0) }.map { inlineText($0) }
+        if accepted.isEmpty {
+            throw Failure(
+                code: .protocolError, kind: .protocolError,
+                message: "the server does not tell of: \(missing.joined(separator: ", "))",
+                details: ["there is nothing to watch (\(session.identity))"])
+        }
         if !missing.isEmpty {
             session.console.note("the server does not tell of: \(missing.joined(separator: ", "))")
         }

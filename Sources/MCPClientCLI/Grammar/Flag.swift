@@ -5,7 +5,7 @@ enum Flag: Sendable, CaseIterable {
     case protocolVersion, timeout, deadline, connectTimeout, noValidate
     case answer, answers, noInput, logLevel, exec, eventCount
     case benchCount, benchConcurrency
-    case channel, clientID, tokenFile, demoTool
+    case channel, clientID, tokenFile, once, demoTool
     case server, model, modelCommand, modelKey, policy, trust, rounds, events
     case port, sandboxPort, opens, staysClosed, csp, allowDomains, blockDomains, allowHosts, approve, grant
     case theme, history, scan, config
@@ -59,7 +59,7 @@ extension Flag {
             FlagGrammar(
                 group: .arguments, names: ["-c", "--concurrency"], value: "COUNT",
                 summary: "calls at the same time (1)", commands: [.bench])
-        case .channel, .clientID, .tokenFile, .demoTool: provideGrammar
+        case .channel, .clientID, .tokenFile, .once, .demoTool: provideGrammar
         case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events: agentGrammar
         case .port, .sandboxPort, .opens, .staysClosed, .csp, .allowDomains, .blockDomains, .allowHosts,
             .approve,
@@ -177,13 +177,18 @@ extension Flag {
     }
 
     private var transportGrammar: FlagGrammar {
-        func flag(_ names: [String], _ value: String, _ summary: String) -> FlagGrammar {
+        func flag(
+            _ names: [String], _ value: String, _ summary: String, also commands: [Command] = []
+        ) -> FlagGrammar {
             FlagGrammar(
-                group: .transport, names: names, value: value, summary: summary, commands: Self.connected)
+                group: .transport, names: names, value: value, summary: summary,
+                commands: Self.connected + commands)
         }
         return switch self {
         case .header: flag(["-H", "--header"], "K:V", "an extra HTTP header (repeatable)")
-        case .bearerEnv: flag(["--bearer-env"], "VAR", "bearer token from an environment variable")
+        case .bearerEnv:
+            flag(
+                ["--bearer-env"], "VAR", "bearer token from an environment variable", also: [.provide])
         case .bearerFile: flag(["--bearer-file"], "FILE", "bearer token from a file")
         case .trustFile:
             flag(["--cacert"], "FILE", "trust these certificates (PEM) for https, not the system's")
@@ -197,7 +202,7 @@ extension Flag {
     }
 
     private var provideGrammar: FlagGrammar {
-        func flag(_ name: String, _ value: String, _ summary: String) -> FlagGrammar {
+        func flag(_ name: String, _ value: String?, _ summary: String) -> FlagGrammar {
             FlagGrammar(
                 group: .other, names: [name], value: value, summary: summary, commands: [.provide])
         }
@@ -205,7 +210,10 @@ extension Flag {
         case .channel: flag("--channel", "NAME", "where the tools are offered (default)")
         case .clientID: flag("--client", "ID", "who offers them; the same at each start keeps their names")
         case .tokenFile:
-            flag("--token-file", "FILE", "the daemon's token; sockets of the same user need none")
+            flag(
+                "--token-file", "FILE",
+                "the token of the daemon or of the channel; sockets of the same user need none")
+        case .once: flag("--once", nil, "end with the connection; do not connect again")
         default: flag("--tool", "NAME", "offer a tool for trying it out (repeatable)")
         }
     }

@@ -42,6 +42,7 @@ struct Options: Sendable {
     var channel = "default"
     var clientID: String?
     var tokenFile: String?
+    var isOnce = false
     var demoTools: [String] = []
     var agent = AgentOptions()
     var host = HostOptions()
@@ -95,6 +96,7 @@ struct Options: Sendable {
         case .channel: channel = try nonEmpty(value, flag)
         case .clientID: clientID = try nonEmpty(value, flag)
         case .tokenFile: tokenFile = try nonEmpty(value, flag)
+        case .once: isOnce = true
         case .demoTool: demoTools.append(try DemoTools.checked(value))
         case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events:
             try agent.apply(flag, nonEmpty(value, flag))

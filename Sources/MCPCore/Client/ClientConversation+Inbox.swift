@@ -180,6 +180,8 @@ extension ClientConversation: ClientInbox {
         for call in pending.all { finish(call, .failed(error)) }
     }
 
+    func serverStreamRefused(_ error: ClientError) { listeners.endThoseThatNeedAStream(error) }
+
     func connectionClosed(_ error: ClientError) {
         if !restarts(after: error) { conclude(error) }
     }

@@ -39,7 +39,7 @@ protocol ClientTransport: AnyObject, Sendable {
     func abandon(_ id: Int64, notice: OutboundMessage?)
 
     /// Opens, in the background, the channel on which the server speaks unasked: the GET stream of a legacy
-    /// HTTP session (LEG-12). Without effect where there is none, or it is open.
+    /// HTTP session (LEG-12). Without effect where it is open; the inbox is told where there is none.
     func openServerStream()
 
     /// Changes to an older way of carrying messages after `initialize` was refused (DUAL-17). False when the
@@ -91,6 +91,9 @@ protocol ClientInbox: AnyObject, Sendable {
 
     /// None of the requests that wait now will have an answer.
     func failAll(_ error: ClientError)
+
+    /// The server has no channel on which it could speak unasked; what it says comes with its answers.
+    func serverStreamRefused(_ error: ClientError)
 
     /// The connection is at its end: what waits fails, and what is sent later fails as well.
     func connectionClosed(_ error: ClientError)

@@ -5,6 +5,7 @@ import Synchronization
 final class Listeners: Sendable {
     private struct Entry {
         let filter: SubscriptionFilter
+        let needsStream: Bool
         weak var subscription: Subscription?
     }
 
@@ -16,10 +17,11 @@ final class Listeners: Sendable {
 
     private let state = Mutex(State())
 
-    func add(_ filter: SubscriptionFilter, _ subscription: Subscription) -> Int {
+    func add(_ filter: SubscriptionFilter, _ subscription: Subscription, needsStream: Bool = false) -> Int {
         state.withLock { state in
             state.next += 1
-            state.entries[state.next] = Entry(filter: filter, subscription: subscription)
+            state.entries[state.next] = Entry(
+                filter: filter, needsStream: needsStream, subscription: subscription)
             return state.next
         }
     }
@@ -54,6 +56,12 @@ final class Listeners: Sendable {
             state.entries.values.filter { $0.filter.wants(change) }.compactMap(\.subscription)
         }
         for reader in readers { reader.publish(change) }
+    }
+
+    /// What the server says comes with its answers only.
+    func endThoseThatNeedAStream(_ error: ClientError) {
+        let readers = state.withLock { $0.entries.values.filter(\.needsStream).compactMap(\.subscription) }
+        for reader in readers { reader.end(.failure(error)) }
     }
 
     func endAll(_ error: ClientError) {

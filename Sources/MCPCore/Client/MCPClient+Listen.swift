@@ -6,10 +6,16 @@ extension MCPClient {
     /// `resources/subscribe` for each address. A subscription that breaks is made again, with a growing
     /// pause; the reader is told by `.resubscribed`. Keep the subscription: letting go of it ends it.
     ///
+    /// - Parameter needsStream: for clients that call nothing else. Some HTTP servers of the revisions before
+    ///   have no event stream of their own, and tell of changes only along with the answers to calls; then
+    ///   the subscription ends with `ClientError.httpStatus`.
     /// - Throws: `MCPError` when the server refuses, for example -32601 when it has no subscriptions;
     ///   `ClientError` when no usable answer came.
-    public func listen(_ filter: SubscriptionFilter) async throws -> Subscription {
-        protocolVersion.isModern ? try await listenModern(filter) : try await listenLegacy(filter)
+    public func listen(
+        _ filter: SubscriptionFilter, needsStream: Bool = false
+    ) async throws -> Subscription {
+        protocolVersion.isModern
+            ? try await listenModern(filter) : try await listenLegacy(filter, needsStream: needsStream)
     }
 
     // MARK: 2026-07-28
@@ -25,7 +31,9 @@ extension MCPClient {
 
     // MARK: Before
 
-    private func listenLegacy(_ filter: SubscriptionFilter) async throws -> Subscription {
+    private func listenLegacy(
+        _ filter: SubscriptionFilter, needsStream: Bool
+    ) async throws -> Subscription {
         let capabilities = serverCapabilities.json
         var accepted = SubscriptionFilter()
         func tells(_ list: String) -> Bool { capabilities[list]?["listChanged"]?.boolValue == true }
@@ -37,7 +45,7 @@ extension MCPClient {
         }
         let subscription = Subscription(accepted: accepted)
         let conversation = conversation
-        let listener = conversation.listeners.add(accepted, subscription)
+        let listener = conversation.listeners.add(accepted, subscription, needsStream: needsStream)
         conversation.transport.openServerStream()
         var subscribed: [String] = []
         do {
@@ -59,6 +67,18 @@ extension MCPClient {
             conversation.listeners.remove(listener)
             await Self.unsubscribe(subscribed, conversation)
         }
+        return subscription
+    }
+
+    /// The changes of the tools of a server of the handshake revisions, whatever it has declared: one without
+    /// tools may have some later, and no way of declaring them then.
+    func listenForTools() -> Subscription {
+        let filter = SubscriptionFilter(toolsListChanged: true)
+        let subscription = Subscription(accepted: filter)
+        let conversation = conversation
+        let listener = conversation.listeners.add(filter, subscription)
+        conversation.transport.openServerStream()
+        subscription.whenCancelled { conversation.listeners.remove(listener) }
         return subscription
     }
 

@@ -10,9 +10,10 @@
 /// Give it to `HTTPServerOptions.sideDoor`.
 public struct ClientToolEndpoints: HTTPSideDoor {
     private let hub: ClientToolHub
-    /// The digest of the token, so that comparing it tells nothing of its length.
-    private let token: SHA256.Digest?
+    private let token: BearerToken?
     private let registrationNeedsToken: Bool
+    /// By channel.
+    private let channelTokens: [String: BearerToken]
 
     /// Makes the endpoints of a hub.
     ///
@@ -21,18 +22,36 @@ public struct ClientToolEndpoints: HTTPSideDoor {
     ///     a unix socket. Nil lets everybody in: for listeners that only this user can reach.
     ///   - registrationNeedsToken: false lets everybody in at Stream's registration endpoint and what belongs
     ///     to it, since its clients send none; `/providers` still wants the token.
-    public init(_ hub: ClientToolHub, token: String?, registrationNeedsToken: Bool = true) {
+    ///   - channelTokens: by channel, what everybody shows who comes to it: agents, who need no token
+    ///     elsewhere, and programs, for which it takes the place of `token`. Plain `/mcp` asks for none, so
+    ///     the channel that is served there should have none.
+    public init(
+        _ hub: ClientToolHub, token: String?, registrationNeedsToken: Bool = true,
+        channelTokens: [String: String] = [:]
+    ) {
         self.hub = hub
         self.registrationNeedsToken = registrationNeedsToken
-        self.token = token.map { SHA256.hash(Array($0.utf8)) }
+        self.token = token.map(BearerToken.init)
+        self.channelTokens = channelTokens.mapValues(BearerToken.init)
     }
 
     private static let channelPrefix = "/mcp/channels/"
 
     /// The server of `/mcp/channels/{channel}`.
     public func server(atPath path: String) -> MCPServer? {
-        guard path.hasPrefix(Self.channelPrefix) else { return nil }
-        return try? hub.server(for: String(path.dropFirst(Self.channelPrefix.count)))
+        Self.channel(atPath: path).flatMap { try? hub.server(for: $0) }
+    }
+
+    private static func channel(atPath path: String) -> String? {
+        path.hasPrefix(channelPrefix) ? String(path.dropFirst(channelPrefix.count)) : nil
+    }
+
+    /// Whether an agent may come to a channel: all may where it has no token of its own.
+    public func admits(path: String, isFromOwnUser: () -> Bool, authorization: () -> String?) -> Bool {
+        guard !channelTokens.isEmpty, let channel = Self.channel(atPath: path),
+            let token = channelTokens[channel]
+        else { return true }
+        return isFromOwnUser() || token.isShown(by: authorization())
     }
 
     /// Whether it is one of the paths for programs.
@@ -45,7 +64,7 @@ public struct ClientToolEndpoints: HTTPSideDoor {
 
     /// Answers a request for one of these paths.
     public func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer {
-        guard isAllowed(request) else {
+        guard await isAllowed(request) else {
             return Self.json(401, ["error": "Missing or wrong token"], [("WWW-Authenticate", "Bearer")])
         }
         let method = request.path == "/client-tools/events" ? "GET" : "POST"
@@ -64,13 +83,41 @@ public struct ClientToolEndpoints: HTTPSideDoor {
         }
     }
 
-    private func isAllowed(_ request: HTTPSideRequest) -> Bool {
-        guard let token, !request.isFromOwnUser else { return true }
+    private func isAllowed(_ request: HTTPSideRequest) async -> Bool {
+        if request.isFromOwnUser { return true }
+        let sent = request.headers["Authorization"]
+        if !channelTokens.isEmpty, let channel = await channel(of: request),
+            let own = channelTokens[channel]
+        {
+            return own.isShown(by: sent)
+        }
+        // Whoever may answer in some channel is told that a result is late.
+        if request.path == "/client-tools/result",
+            channelTokens.values.contains(where: { $0.isShown(by: sent) })
+        {
+            return true
+        }
+        guard let token else { return true }
         if !registrationNeedsToken, request.path != "/providers" { return true }
-        guard let sent = request.headers["Authorization"] else { return false }
-        let words = sent.split(separator: " ", maxSplits: 1)
-        guard words.count == 2, words[0].lowercased() == "bearer" else { return false }
-        return constantTimeEquals(SHA256.hash(Array(words[1].utf8)).bytes, token.bytes)
+        return token.isShown(by: sent)
+    }
+
+    /// The channel that a program means; nil when it names none that there can be.
+    private func channel(of request: HTTPSideRequest) async -> String? {
+        let sent: String?
+        switch request.path {
+        case "/providers": sent = request.parameter("channel")
+        case "/client-tools/events": sent = request.parameter("channel_id")
+        case "/register-tools": sent = Self.member("channel_id", of: request)
+        default:
+            guard let id = Self.member("invocation_id", of: request) else { return nil }
+            return await hub.channel(ofCall: id)
+        }
+        return sent.flatMap(ChannelName.init(registered:))?.text
+    }
+
+    private static func member(_ name: String, of request: HTTPSideRequest) -> String? {
+        (try? FacadeRegistration.object(request.body, isJSON: isJSON(request)))?[name]?.stringValue
     }
 
     // MARK: Programs that are MCP servers
@@ -132,8 +179,6 @@ public struct ClientToolEndpoints: HTTPSideDoor {
         else { throw .tooManyListeners }
         let hub = hub
         continuation.onTermination = { _ in Task { await hub.stopListening(number, in: channel) } }
-        // Whoever has gone already reads nothing, so that nothing terminates the stream.
-        if Task.isCancelled { continuation.finish() }
         return .events(stream)
     }
 

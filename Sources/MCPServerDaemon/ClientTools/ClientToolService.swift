@@ -7,12 +7,15 @@ struct ClientToolService: Sendable {
     /// What is served besides the endpoint: the channels, and where programs register.
     let door: any HTTPSideDoor
 
-    /// - Parameter server: what every channel offers without any such program.
+    /// - Parameters:
+    ///   - server: what every channel offers without any such program.
+    ///   - isListening: there are addresses at which somebody else than this user may come.
     init(
         _ settings: ClientToolSettings, _ server: MCPServer, _ builder: ServerBuilder, isStdio: Bool,
-        environment: [String: String], _ log: Log
+        isListening: Bool, environment: [String: String], _ log: Log
     ) throws(ClientToolSetupError) {
-        access = try ProviderAccess(settings, isStdio: isStdio, environment: environment, log: log)
+        access = try ProviderAccess(
+            settings, isStdio: isStdio, isListening: isListening, environment: environment, log: log)
         let channels = ChannelContents(server, builder: builder)
         var options = ClientToolOptions()
         options.log = { line in log.info(line) }
@@ -23,7 +26,26 @@ struct ClientToolService: Sendable {
         } catch {
             throw ClientToolSetupError("the channel \"\(settings.channel ?? "")\" cannot be served: \(error)")
         }
+        for channel in access.channelTokens.keys { try Self.check(channel, hub, main: served.main) }
         door = ClientToolEndpoints(
-            hub, token: access.token?.value, registrationNeedsToken: settings.auth == .token)
+            hub, token: access.token?.value, registrationNeedsToken: settings.auth == .token,
+            channelTokens: access.channelTokens.mapValues(\.value))
+    }
+
+    /// A channel with a token must not be served where none is asked for.
+    private static func check(
+        _ channel: String, _ hub: ClientToolHub, main: MCPServer
+    ) throws(ClientToolSetupError) {
+        let server: MCPServer
+        do {
+            server = try hub.server(for: channel)
+        } catch {
+            throw ClientToolSetupError("the channel \"\(channel)\" cannot be served: \(error)")
+        }
+        if server === main {
+            throw ClientToolSetupError(
+                "the channel \"\(channel)\" is served at /mcp, where no token is asked for: "
+                    + "remove its token, or serve another channel there")
+        }
     }
 }

@@ -4,6 +4,8 @@ import MCPCore
 struct ProviderAccess: Sendable {
     /// Nil where nothing but the socket is listened on.
     let token: Redacted<String>?
+    /// By channel; none where nothing but the socket is listened on.
+    let channelTokens: [String: Redacted<String>]
     /// Nil: there is none.
     let socket: ConfiguredAddress?
     /// What to say about it on standard error when everything is ready.
@@ -11,7 +13,8 @@ struct ProviderAccess: Sendable {
 
     /// Makes the token and the directory of the socket where they are missing.
     init(
-        _ settings: ClientToolSettings, isStdio: Bool, environment: [String: String], log: Log
+        _ settings: ClientToolSettings, isStdio: Bool, isListening: Bool, environment: [String: String],
+        log: Log
     ) throws(ClientToolSetupError) {
         var lines: [String] = []
         if let path = settings.providersSocket ?? (isStdio ? nil : ProvidersSocket.defaultPath(environment)) {
@@ -22,17 +25,27 @@ struct ProviderAccess: Sendable {
             if !isStdio { log.info("no socket for providers: XDG_RUNTIME_DIR names no directory") }
             socket = nil
         }
-        if isStdio {
-            token = nil
-        } else {
-            let token = try Self.token(settings, environment, &lines)
+        if isListening {
+            // The standard error of a server on standard input and output is in the hands of its host.
+            let isShown = !isStdio && environment["JOURNAL_STREAM"] == nil
+            let token = try Self.token(settings, environment, isShown: isShown, &lines)
             self.token = Redacted(token)
+            var tokens: [String: Redacted<String>] = [:]
+            for (channel, path) in settings.channelTokenFiles.sorted(by: { $0.key < $1.key }) {
+                tokens[channel] = Redacted(try ProviderToken(at: path).text)
+                lines.append("token      of \(channel) in \(path)")
+            }
+            channelTokens = tokens
+        } else {
+            token = nil
+            channelTokens = [:]
         }
         self.lines = lines
     }
 
     private static func token(
-        _ settings: ClientToolSettings, _ environment: [String: String], _ lines: inout [String]
+        _ settings: ClientToolSettings, _ environment: [String: String], isShown: Bool,
+        _ lines: inout [String]
     ) throws(ClientToolSetupError) -> String {
         guard let path = settings.tokenFile ?? ProviderToken.defaultPath(environment) else {
             throw ClientToolSetupError(
@@ -40,8 +53,8 @@ struct ProviderAccess: Sendable {
                     + "or name a file with --set clientTools.tokenFile=PATH")
         }
         let token = try ProviderToken(at: path)
-        // The one time that it is shown. What the journal takes down is a log, which holds no secrets.
-        if token.isNew, environment["JOURNAL_STREAM"] == nil {
+        // The one time that it is shown. What others take down is a log, which holds no secrets.
+        if token.isNew, isShown {
             lines.append("token      \(token.text)   new, kept in \(path)")
         } else {
             lines.append("token      in \(path)")

@@ -170,9 +170,6 @@ struct CommandLineParser {
             throw CommandLineError(
                 "--demo and a configuration file exclude each other", hint: "give one of them")
         }
-        if options.isStdio, !options.listen.isEmpty {
-            throw CommandLineError("--stdio and --listen exclude each other", hint: "give one of them")
-        }
         return options
     }
 }

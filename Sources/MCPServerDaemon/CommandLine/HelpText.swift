@@ -23,6 +23,8 @@ enum HelpText {
                                  --channel NAME                   what --stdio serves
                                  --providers-socket PATH          where they connect; over HTTP
                                $XDG_RUNTIME_DIR/mcpcore/providers.sock by default
+                                 --listen ADDR                    beside --stdio: where they
+                               connect, too
           --log-level LEVEL    error, warning, info (the default) or debug
           -h, --help           this text
 

@@ -15,4 +15,6 @@ struct ClientToolSettings: Sendable, Hashable {
     var providersSocket: String?
     /// Where the token is kept; nil: the default place.
     var tokenFile: String?
+    /// Where the tokens of channels are kept that have one of their own, by channel.
+    var channelTokenFiles: [String: String] = [:]
 }

@@ -37,8 +37,26 @@ struct ConfigurationReader {
         settings.channel = reader.string("channel")
         settings.providersSocket = reader.string("providersSocket").map(context.absolute)
         settings.tokenFile = reader.string("tokenFile").map(context.absolute)
+        if let files = reader.object("channelTokenFiles") {
+            settings.channelTokenFiles = readChannelTokenFiles(files)
+        }
         reader.finish()
         return settings
+    }
+
+    private func readChannelTokenFiles(_ reader: ObjectReader) -> [String: String] {
+        var reader = reader
+        var files: [String: String] = [:]
+        for (name, position) in reader.members.map({ ($0.key, $0.keyPosition) }) {
+            // Programs may write a channel as "type:name" and mean the name; agents cannot.
+            if name.isEmpty || name.contains(where: { ":/ ".contains($0) }) {
+                context.diagnostics.error(
+                    "\"\(name)\" is no name of a channel here: write it without type, slashes and spaces",
+                    at: position)
+            }
+            files[name] = reader.string(name).map(context.absolute)
+        }
+        return files
     }
 
     private func readServer(_ reader: ObjectReader) -> ServerSettings {

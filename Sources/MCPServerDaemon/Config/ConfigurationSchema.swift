@@ -63,7 +63,13 @@ enum ConfigurationSchema {
                 },
                 "channel": { "type": "string", "description": "What standard input and output serve." },
                 "providersSocket": { "type": "string", "description": "Where programs of the user connect." },
-                "tokenFile": { "type": "string", "description": "Where the token is kept, mode 0600." }
+                "tokenFile": { "type": "string", "description": "Where the token is kept, mode 0600." },
+                "channelTokenFiles": {
+                  "description": "By channel: where a token is kept that agents and programs need for it.",
+                  "type": "object",
+                  "propertyNames": { "pattern": "^[^:/ ]+$" },
+                  "additionalProperties": { "type": "string" }
+                }
               }
             },
             "prompts": {

@@ -2,7 +2,7 @@
 struct Banner: Sendable {
     var server: ServerSettings
     var contents: ServedContents
-    /// Empty: standard input and output.
+    var isStdio: Bool
     var addresses: [ConfiguredAddress]
     var startup: Duration
 
@@ -15,8 +15,8 @@ struct Banner: Sendable {
     }
 
     private var place: String {
-        addresses.isEmpty
-            ? "serving    stdio" : "listening  " + addresses.map(\.shown).joined(separator: "   ")
+        let places = (isStdio ? ["stdio"] : []) + addresses.map(\.shown)
+        return (isStdio ? "serving    " : "listening  ") + places.joined(separator: "   ")
     }
 
     private var milliseconds: Int64 {

@@ -50,10 +50,18 @@ struct Daemon {
         do throws(CommandLineError) {
             configuration.clientTools = try options.clientTools.applied(
                 to: configuration.clientTools, isStdio: isStdio)
+            // The agent has its pipe: what else is listened on is for programs that bring tools.
+            if options.isStdio, !options.listen.isEmpty, configuration.clientTools == nil {
+                throw CommandLineError(
+                    "--stdio and --listen exclude each other without --client-tools",
+                    hint: "give one of them")
+            }
         } catch {
             Terminal.error(error.lines)
             return .usage
         }
+        // Beside standard input and output nothing is listened on that was not asked for.
+        let addresses = isStdio ? options.listen : addresses(options, configuration, log)
         let built: ServerBuilder.Built
         let clientTools: ClientToolService?
         do {
@@ -61,14 +69,14 @@ struct Daemon {
             built = try options.isDemo ? builder.buildDemo() : builder.build()
             clientTools = try configuration.clientTools.map {
                 try ClientToolService(
-                    $0, built.server, builder, isStdio: isStdio, environment: environment, log)
+                    $0, built.server, builder, isStdio: isStdio, isListening: !addresses.isEmpty,
+                    environment: environment, log)
             }
         } catch {
             Terminal.error(["mcp-server: \(error)"])
             return .usage
         }
         let served = clientTools?.served ?? ServedServers(built.server)
-        let addresses = isStdio ? [] : addresses(options, configuration, log)
         let file = options.isDemo ? nil : options.file ?? DefaultFile.find(environment)
         let reloader = file.map {
             Reloader(
@@ -77,7 +85,8 @@ struct Daemon {
                 served: served, log: log)
         }
         let plan = Plan(
-            served: served, contents: built.contents, clientTools: clientTools, addresses: addresses)
+            served: served, contents: built.contents, clientTools: clientTools, isStdio: isStdio,
+            addresses: addresses)
         return await serve(plan, configuration, reloader, log)
     }
 
@@ -142,7 +151,7 @@ struct Daemon {
         let served: ServedServers
         let contents: ServedContents
         let clientTools: ClientToolService?
-        /// None: standard input and output.
+        let isStdio: Bool
         let addresses: [ConfiguredAddress]
 
         func transports(_ limits: LimitSettings) -> [ServerTransport] {
@@ -153,7 +162,7 @@ struct Daemon {
             options.sideDoor = clientTools?.door
             let all = addresses + [clientTools?.access.socket].compactMap { $0 }
             let http = ServerTransport.http(all.map(\.listenAddress), options: options)
-            return (addresses.isEmpty ? [.stdio] : []) + (all.isEmpty ? [] : [http])
+            return (isStdio ? [.stdio] : []) + (all.isEmpty ? [] : [http])
         }
     }
 
@@ -165,7 +174,7 @@ struct Daemon {
         // A queue of its own: a busy pool must not keep anybody from stopping the server. Watched before
         // anything is served, so that a signal during the start is not lost.
         let queue = DispatchQueue(label: "mcp.signals")
-        let isDaemon = !plan.addresses.isEmpty
+        let isDaemon = !plan.isStdio
         let signals = SignalWatch([SIGTERM, SIGINT, SIGHUP], on: queue) { number in
             // The end of the terminal ends a program on a pipe; a daemon reads its configuration again.
             if number == SIGHUP, isDaemon, let reloader { return reloader.reload("SIGHUP") }
@@ -187,7 +196,7 @@ struct Daemon {
         let parent = isDaemon ? nil : ParentWatch(on: queue) { running.requestStop() }
         Terminal.error(
             Banner(
-                server: configuration.server, contents: plan.contents,
+                server: configuration.server, contents: plan.contents, isStdio: plan.isStdio,
                 addresses: zip(plan.addresses, running.addresses).map { $0.resolved($1) },
                 startup: started.duration(to: ContinuousClock().now)
             ).lines + (plan.clientTools?.access.lines ?? []))

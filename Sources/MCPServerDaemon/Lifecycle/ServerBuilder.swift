@@ -64,12 +64,22 @@ struct ServerBuilder: Sendable {
         var description: String { text }
     }
 
+    /// Calls of client tools that take long become tasks: as many as one client may have in flight, with
+    /// results of any size that a task may have.
+    private static var tasks: TaskOptions {
+        var tasks = TaskOptions()
+        tasks.tasks = 256
+        tasks.resultBytes = 4 << 20
+        return tasks
+    }
+
     /// A server that offers nothing yet.
     func makeServer() -> MCPServer {
         let settings = configuration.server
         var options = ServerOptions()
         if let count = configuration.limits.perConnection { options.limits.requestsInFlight = count }
         if let body = configuration.limits.body { options.limits.lineBytes = body }
+        if configuration.clientTools != nil { options.tasks = Self.tasks }
         options.log = { [log] line in log.warning(line) }
         return MCPServer(
             settings.name, version: settings.version, title: settings.title,

@@ -60,6 +60,26 @@ import Testing
         if revision == "2026-07-28" { #expect(events == [["event": "updated", "uri": .string(Self.uri)]]) }
     }
 
+    // LEG-13, SUB-06: a server that cannot tell of anything is not waited for.
+    @Test func aServerWithoutAStream() async throws {
+        let running = try server().start([.http(port: 0)])
+        let address = try #require(running.addresses.first?.description)
+        let outcome = try await ProgramRunner.client("--protocol", "2024-11-05", "watch", address)
+        #expect(outcome.code == 5)
+        #expect(outcome.stderr.contains("has no stream for what it says unasked"), "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("changes cannot be heard here (notes 1 · 2024-11-05)"))
+        #expect(outcome.stderr.contains("hint: another transport or a newer revision may tell of them"))
+        await running.stop()
+    }
+
+    // SUB-06
+    @Test func nothingToWatch() async throws {
+        let outcome = await CommandHarness(server: MCPServer("empty", version: "1")).run(
+            "--protocol", "2025-11-25", "watch", "localhost:1")
+        #expect(outcome.code == .protocolError)
+        #expect(outcome.stderr.contains("the server does not tell of: tools, prompts, resources"))
+    }
+
     @Test func aProgramForEachEvent() async throws {
         let outcome = await run(
             try server(),

@@ -114,6 +114,9 @@ import Glibc
             let url = "http://127.0.0.1:\(place.port)/mcp"
             let general = try await MCPClient.connect(.http(url + "/channels/general"), options: options)
             #expect(try await Self.names(general) == (Self.demo + ["greet"]).sorted())
+            // Calls that take long can become tasks, where there are such.
+            let tasks = general.serverCapabilities.extensions["io.modelcontextprotocol/tasks"]
+            #expect((tasks != nil) == (version == .v2026_07_28))
             let main = try await MCPClient.connect(.http(url), options: options)
             #expect(try await Self.names(main) == Self.demo)
             await general.close()
@@ -126,6 +129,29 @@ import Glibc
         #expect(!again.output.contains(token))
         #expect(try await Self.ask(tcp, Self.registration([bearer])).0 == 200)
         await again.stop()
+    }
+
+    // C30
+    @Test func aChannelWithATokenOfItsOwn() async throws {
+        let place = try Place()
+        let file = "\(place.directory.path)/mcp.jsonc"
+        try place.directory.write(
+            "mcp.jsonc", #"{"clientTools": {"channelTokenFiles": {"general": "general.token"}}}"#)
+        let program = try await place.start("-c", file)
+        let kept = try Files.read("\(place.directory.path)/general.token", maxBytes: 1_000)
+        let token = String(decoding: kept, as: UTF8.self).filter { !$0.isNewline }
+        #expect(token.utf8.count == 64)
+        #expect(await program.logs("token      of general in \(place.directory.path)/general.token"))
+        let tcp = SocketAddress(numeric: "127.0.0.1", port: place.port)
+        let daemons = String(decoding: try Files.read(place.tokenFile, maxBytes: 1_000), as: UTF8.self)
+        for (sent, status) in [(token, 200), (daemons.filter { !$0.isNewline }, 401)] {
+            let bearer = "Authorization: Bearer \(sent)"
+            #expect(try await Self.ask(tcp, Self.registration([bearer])).0 == status)
+        }
+        let get = "GET /mcp/channels/general HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        #expect(try await Self.ask(tcp, get).0 == 401)
+        await program.stop()
+        #expect(!program.output.contains(token))
     }
 
     @Test func withoutAToken() async throws {
@@ -184,11 +210,25 @@ import Glibc
     @Test func mistakes() async throws {
         let place = try Place()
         place.environment["XDG_STATE_HOME"] = nil
+        try place.directory.write(
+            "default.jsonc",
+            #"{"clientTools": {"tokenFile": "t", "channelTokenFiles": {"default": "d"}}}"#)
         for (arguments, text) in [
             (["--demo", "--client-tools"], "there is no place for the token of providers"),
             (
                 ["--demo", "--client-tools", "--stdio", "--channel", "a/b"],
                 "the channel \"a/b\" cannot be served"
+            ),
+            (
+                ["--demo", "--stdio", "--listen", "127.0.0.1:1"],
+                "--stdio and --listen exclude each other without --client-tools"
+            ),
+            (
+                [
+                    "-c", "\(place.directory.path)/default.jsonc", "--listen",
+                    "unix://\(place.directory.path)/s",
+                ],
+                "the channel \"default\" is served at /mcp, where no token is asked for"
             ),
             (["--demo", "--channel", "a", "--stdio"], "--channel does nothing without --client-tools"),
         ] {
@@ -253,6 +293,26 @@ import Glibc
         #expect(await eventually { (try? Files.info(socket)) == nil })
         // No token where nothing but the socket is listened on.
         #expect(Paths.entries(of: "\(place.directory.path)/state") == [])
+    }
+
+    /// Beside standard input and output programs come over TCP where it is asked for, and show the token.
+    // C25
+    @Test func stdioWithAnAddressForProviders() async throws {
+        let place = try Place()
+        let client = try await MCPClient.connect(
+            .command(
+                try WatchedProgram.path(),
+                [
+                    "--demo", "--client-tools", "--stdio", "--channel", "general", "--listen",
+                    "127.0.0.1:\(place.port)",
+                ], environment: place.environment))
+        let tcp = SocketAddress(numeric: "127.0.0.1", port: place.port)
+        #expect(try await Self.ask(tcp, Self.registration()).0 == 401)
+        let token = String(decoding: try Files.read(place.tokenFile, maxBytes: 1_000), as: UTF8.self)
+        let bearer = "Authorization: Bearer " + token.filter { !$0.isNewline }
+        #expect(try await Self.ask(tcp, Self.registration([bearer])).0 == 200)
+        #expect(await Self.sees("greet", client))
+        await client.close()
     }
 
     /// A reload changes what every channel offers, and leaves the tools of programs alone.

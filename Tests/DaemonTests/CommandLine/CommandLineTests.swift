@@ -83,7 +83,6 @@ import Testing
         ("--log-level inof", "--log-level inof is not known", "did you mean info?"),
         ("--demo=yes", "--demo takes no value", "write just --demo"),
         ("--demo -c f", "--demo and a configuration file exclude each other", "give one of them"),
-        ("--stdio --listen 127.0.0.1:1", "--stdio and --listen exclude each other", "give one of them"),
         ("run m.jsonc", "unexpected argument \"m.jsonc\"", "write -c m.jsonc"),
         (
             "run --listen 127.0.0.1:1 127.0.0.1:2", "unexpected argument \"127.0.0.1:2\"",

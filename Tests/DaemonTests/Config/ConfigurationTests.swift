@@ -39,6 +39,25 @@ import Testing
             ])
     }
 
+    // C30
+    @Test func readsTokensOfChannels() {
+        let good = load(#"{"clientTools": {"channelTokenFiles": {"a": "a.token", "b": "/b"}}}"#)
+        #expect(good.diagnostics.report == [])
+        #expect(
+            good.configuration.clientTools?.channelTokenFiles == ["a": "/tmp/a.token", "b": "/b"])
+        let wrong = load(
+            #"{"clientTools": {"channelTokenFiles": {"messaging:a": "x", "a b": "y", "c": 1}}}"#)
+        let report = wrong.diagnostics.sorted.map(\.rendered)
+        #expect(report.count == 3)
+        for text in [
+            #"mcp.jsonc:1:40: error: "messaging:a" is no name of a channel here"#,
+            #"mcp.jsonc:1:60: error: "a b" is no name of a channel here"#,
+            "mcp.jsonc:1:77: error: clientTools.channelTokenFiles.c must be a string, not a number",
+        ] {
+            #expect(report.contains { $0.hasPrefix(text) }, "\(text)\n\(report)")
+        }
+    }
+
     // Fault row 94: all findings at once, each with its place.
     @Test func reportsEverythingAtOnce() {
         let outcome = load(

@@ -10,6 +10,7 @@ import Testing
         settings.version = "1.4.0"
         let banner = Banner(
             server: settings, contents: ServedContents(tools: 3, files: 41, prompts: 2),
+            isStdio: false,
             addresses: [
                 .unix(path: "/run/mcp/ops.sock", mode: 0o600, group: nil),
                 .tcp(host: "127.0.0.1", port: 8_808),
@@ -23,8 +24,16 @@ import Testing
 
     @Test func namesStandardInputAndNothing() {
         let banner = Banner(
-            server: ServerSettings(), contents: ServedContents(), addresses: [], startup: .seconds(1))
+            server: ServerSettings(), contents: ServedContents(), isStdio: true, addresses: [],
+            startup: .seconds(1))
         #expect(banner.lines[0].hasSuffix(" · nothing to offer"))
         #expect(banner.lines[1] == "serving    stdio     ready in 1000 ms")
+    }
+
+    @Test func namesWhatIsOpenBesideStandardInput() {
+        let banner = Banner(
+            server: ServerSettings(), contents: ServedContents(), isStdio: true,
+            addresses: [.tcp(host: "127.0.0.1", port: 8_808)], startup: .seconds(1))
+        #expect(banner.lines[1] == "serving    stdio   http://127.0.0.1:8808/mcp     ready in 1000 ms")
     }
 }

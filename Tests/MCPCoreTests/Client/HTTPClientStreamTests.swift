@@ -11,11 +11,12 @@ import Testing
 
     /// A legacy server whose GET is answered by `get`, with the number of the GET from 1.
     private static func server(
-        session: String? = "s", get: @escaping @Sendable (Heard, Int) -> Answer,
+        session: String? = "s", capabilities: String = "{}",
+        get: @escaping @Sendable (Heard, Int) -> Answer,
         other: @escaping @Sendable (Heard) -> Answer = { .result($0, "{}") }
     ) throws -> HTTPPeer {
         let count = Mutex(0)
-        return try HTTPClientTransportTests.legacy(session: session) { heard in
+        return try HTTPClientTransportTests.legacy(session: session, capabilities: capabilities) { heard in
             switch heard.method {
             case "GET":
                 get(
@@ -121,6 +122,44 @@ import Testing
             _ = try await client.request("tools/list")
         }
         #expect(Self.gets(peer).count == 1)
+        await client.close()
+    }
+
+    // LEG-13, SUB-06: whoever waits for nothing but changes learns that none can come.
+    @Test(arguments: [(405, "s"), (404, "s"), (501, "s"), (405, nil)])
+    func changesWithoutOwnStream(_ status: Int, _ session: String?) async throws {
+        let change = #"data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"# + "\n\n"
+        let peer = try Self.server(
+            session: session, capabilities: #"{"tools":{"listChanged":true}}"#,
+            get: { _, _ in .status(status) }, other: { .events(change + Self.answer($0)) })
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let filter = SubscriptionFilter(toolsListChanged: true)
+        let patient = try await client.listen(filter)
+        for _ in 0 ..< 2 {
+            let subscription = try await client.listen(filter, needsStream: true)
+            let error = await clientError { for try await _ in subscription {} }
+            #expect(error?.kind == .httpStatus)
+            #expect(error?.httpStatus == (session == nil ? nil : status))
+        }
+        // Others still hear what comes with an answer.
+        _ = try await client.request("tools/call", ["name": "x"])
+        var changes = patient.makeAsyncIterator()
+        #expect(try await changes.next() == .toolsListChanged)
+        #expect(Self.gets(peer).count == (session == nil ? 0 : 1))
+        await client.close()
+    }
+
+    // LEG-12: wrong credentials stay what they are.
+    @Test func ownStreamForbidden() async throws {
+        let peer = try Self.server(
+            capabilities: #"{"tools":{"listChanged":true}}"#, get: { _, _ in .status(401) })
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let subscription = try await client.listen(
+            SubscriptionFilter(toolsListChanged: true), needsStream: true)
+        let error = await clientError { for try await _ in subscription {} }
+        #expect(error?.kind == .authentication)
         await client.close()
     }
 

@@ -15,14 +15,16 @@ import Testing
     }
 
     static func legacy(
-        session: String? = nil, _ other: @escaping @Sendable (HTTPPeer.Heard) -> HTTPPeer.Answer
+        session: String? = nil, capabilities: String = "{}",
+        _ other: @escaping @Sendable (HTTPPeer.Heard) -> HTTPPeer.Answer
     ) throws -> HTTPPeer {
         try HTTPPeer { heard in
             switch heard.rpcMethod {
             case "server/discover": .status(400)
             case "initialize":
                 .result(
-                    heard, Script.initialized(), headers: session.map { "Mcp-Session-Id: \($0)\r\n" } ?? "")
+                    heard, Script.initialized(capabilities: capabilities),
+                    headers: session.map { "Mcp-Session-Id: \($0)\r\n" } ?? "")
             case "notifications/initialized": .status(202)
             default: other(heard)
             }

@@ -28,6 +28,7 @@ import Testing
     /// A server as of 2024-11-05: `call` answers what is neither opening nor notification.
     private static func server(
         endpoint: String = "/messages/?session_id=1", refusal: Int = 405,
+        initialized: String = Script.initialized("2024-11-05"),
         call: @escaping @Sendable (Heard, Box) -> Answer = { heard, box in
             box.result(heard, "{}")
             return .status(202)
@@ -41,7 +42,7 @@ import Testing
             }
             guard heard.head.hasPrefix("POST /messages/?session_id=1 ") else { return .status(refusal) }
             switch heard.rpcMethod {
-            case "initialize": box.result(heard, Script.initialized("2024-11-05"))
+            case "initialize": box.result(heard, initialized)
             case "notifications/initialized", "": break
             default: return call(heard, box)
             }
@@ -86,6 +87,27 @@ import Testing
         await client.close()
         await eventually { peer.ended >= 2 }
         #expect(!peer.heard.contains { $0.method == "DELETE" })
+    }
+
+    // LEG-30: the one stream carries what the server says unasked.
+    @Test func changesAreHeard() async throws {
+        let (peer, box) = try Self.server(
+            initialized: Script.initialized(
+                "2024-11-05",
+                capabilities: #"{"tools":{"listChanged":true},"resources":{"subscribe":true}}"#))
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let filter = SubscriptionFilter(toolsListChanged: true, resourceURIs: ["note:///1"])
+        let subscription = try await client.listen(filter, needsStream: true)
+        #expect(subscription.accepted == filter)
+        box.event(#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#)
+        var changes = subscription.makeAsyncIterator()
+        #expect(try await changes.next() == .toolsListChanged)
+        box.event(
+            #"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"note:///1"}}"#)
+        #expect(try await changes.next() == .resourceUpdated("note:///1"))
+        #expect(peer.heard.count { $0.method == "GET" } == 1)
+        await client.close()
     }
 
     @Test func manyCallsAtOnce() async throws {

@@ -105,8 +105,9 @@ enum Script {
             + #""params":{"progressToken":\#(token),"progress":\#(progress)}}"#
     }
 
-    static func initialized(_ version: String = "2025-11-25") -> String {
-        #"{"protocolVersion":"\#(version)","capabilities":{},"serverInfo":{"name":"old","version":"2"}}"#
+    static func initialized(_ version: String = "2025-11-25", capabilities: String = "{}") -> String {
+        #"{"protocolVersion":"\#(version)","capabilities":\#(capabilities),"#
+            + #""serverInfo":{"name":"old","version":"2"}}"#
     }
 
     /// A page of a list of tools, which are given as JSON.

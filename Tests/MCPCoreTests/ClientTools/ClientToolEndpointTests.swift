@@ -11,7 +11,10 @@ import Testing
         let running: RunningServer
         let port: UInt16
 
-        init(token: String? = nil, port: UInt16 = 0, socket: String? = nil) throws {
+        init(
+            token: String? = nil, port: UInt16 = 0, socket: String? = nil, needsToken: Bool = true,
+            channelTokens: [String: String] = [:]
+        ) throws {
             hub = ClientToolHub { channel in
                 let server = MCPServer("hub", version: "1")
                 server.tool("builtin", "Of the server") { () in channel }
@@ -20,7 +23,8 @@ import Testing
             var options = HTTPServerOptions()
             options.loops = 1
             options.drainTimeout = .seconds(1)
-            options.sideDoor = ClientToolEndpoints(hub, token: token)
+            options.sideDoor = ClientToolEndpoints(
+                hub, token: token, registrationNeedsToken: needsToken, channelTokens: channelTokens)
             var transports: [ServerTransport] = [.http(.tcp(port: port), options: options)]
             if let socket { transports.append(.http(.unix(path: socket), options: options)) }
             running = try hub.server().start(transports)
@@ -185,6 +189,24 @@ import Testing
             run.cancel()
             try await run.value
         }
+        await daemon.stop()
+    }
+
+    // C23: one that begins with nothing is followed when it has something.
+    @Test func aProviderThatBeginsWithoutTools() async throws {
+        let daemon = try Daemon()
+        let server = MCPServer("late", version: "1")
+        let provider = ClientToolProvider(
+            server: server, channel: "a", clientID: "p", address: .tcp(port: daemon.port))
+        let run = Task { try await provider.run() }
+        for _ in 0 ..< 2_000 where await daemon.hub.counts.clients == 0 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(await daemon.hub.clientTools(of: "a").isEmpty)
+        try server.register(HubFixture.tool("t")) { _, _ in .text("t") }
+        try await daemon.until("t", in: "a")
+        run.cancel()
+        try await run.value
         await daemon.stop()
     }
 

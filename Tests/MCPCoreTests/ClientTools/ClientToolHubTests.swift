@@ -8,6 +8,18 @@ import Testing
 
     static let eras: [ClientOptions.ProtocolChoice] = [.exactly(.v2026_07_28), .exactly(.v2025_11_25)]
 
+    // C23: a server of the handshake revisions that declared no tools may have some later.
+    @Test func toolsThatWereNotDeclaredAreFollowed() async throws {
+        let fixture = HubFixture()
+        let server = MCPServer("late", version: "1")
+        let client = try await fixture.attach(server, "one", revision: .exactly(.v2025_11_25))
+        #expect(!client.serverCapabilities.hasTools)
+        #expect(await fixture.hub.counts.tools == 0)
+        try server.register(HubFixture.tool("t")) { _, _ in .text("t") }
+        await fixture.until("the tool is listed") { $0.tools == 1 }
+        await fixture.hub.stop()
+    }
+
     // C02, C03, C05
     @Test(arguments: eras) @MainActor
     func theToolOfTheGuideIsListedAndCalled(_ era: ClientOptions.ProtocolChoice) async throws {

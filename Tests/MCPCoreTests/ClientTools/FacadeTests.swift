@@ -127,6 +127,84 @@ import Testing
         #expect(result == .error("No client listens in this channel. Nothing was done."))
     }
 
+    // MARK: Clients that go
+
+    private static func names(_ agent: MCPClient) async throws -> [String] {
+        try await agent.listTools().map(\.name)
+    }
+
+    // C29
+    @Test func aClientThatNeverListensIsNotListedForLong() async throws {
+        let (fixture, ear) = (F(), Ear())
+        let agent = try await fixture.agent("general")
+        try await register(fixture, Self.greet)
+        await fixture.advance(.milliseconds(4_999))
+        #expect(try await Self.names(agent) == ["builtin", "greet"])
+        await fixture.advance(.milliseconds(1))
+        #expect(try await Self.names(agent) == ["builtin"])
+        await #expect(throws: MCPError.self) { try await agent.said("greet") }
+        // It registers when it starts, and may listen much later: what it said is still known.
+        await fixture.advance(.seconds(3_600))
+        _ = await fixture.hub.listen(ear.listener(results: false), in: "general", after: nil)
+        #expect(try await Self.names(agent) == ["builtin", "greet"])
+        #expect(try await agent.said("greet").isError == false)
+        #expect(ear.all.count == 1)
+    }
+
+    // C29
+    @Test(arguments: [false, true])
+    func whoeverListensStaysListed(_ wantsResults: Bool) async throws {
+        let (fixture, ear) = (F(), Ear())
+        let agent = try await fixture.agent("general")
+        try await register(fixture, Self.greet)
+        await fixture.advance(.milliseconds(4_999))
+        let number = try #require(
+            await fixture.hub.listen(ear.listener(results: wantsResults), in: "general", after: nil))
+        await fixture.advance(.seconds(3_600))
+        #expect(try await Self.names(agent) == ["builtin", "greet"])
+        // A second registration while it listens.
+        try await register(fixture, Self.greet)
+        await fixture.advance(.seconds(3_600))
+        #expect(try await Self.names(agent) == ["builtin", "greet"])
+        // It loses its stream, and comes back in time; then it does not.
+        await fixture.hub.stopListening(number, in: "general")
+        await fixture.advance(.milliseconds(4_999))
+        let second = try #require(
+            await fixture.hub.listen(ear.listener(results: wantsResults), in: "general", after: nil))
+        await fixture.advance(.seconds(10))
+        #expect(try await Self.names(agent) == ["builtin", "greet"])
+        await fixture.hub.stopListening(second, in: "general")
+        await fixture.advance(.seconds(5))
+        #expect(try await Self.names(agent) == ["builtin"])
+    }
+
+    // C29
+    @Test func aClientThatDoesNotReadItsEventsIsGone() async throws {
+        let fixture = F()
+        let ended = Gate()
+        let agent = try await fixture.agent("general")
+        try await register(fixture, Self.greet)
+        let deaf = EventFeed.Listener(wantsResults: false, send: { _, _ in false }, end: { ended.open() })
+        _ = await fixture.hub.listen(deaf, in: "general", after: nil)
+        #expect(try await agent.said("greet").isError)
+        #expect(await ended.wait())
+        await fixture.advance(.seconds(5))
+        #expect(try await Self.names(agent) == ["builtin"])
+    }
+
+    // C27: what nobody listens for is kept, but not without end.
+    @Test func registrationsThatWereLeftAloneAreLimited() async throws {
+        let fixture = F()
+        for number in 0 ..< 1_010 {
+            try await register(
+                fixture, #"{"channel_id":"c\#(number)","tools":[{"name":"t","description":"d"}]}"#)
+            if number == 0 { await fixture.advance(.seconds(10)) }
+            if number == 999 { await fixture.advance(.seconds(5)) }
+        }
+        #expect(await fixture.hub.counts.clients == 1_000)
+        #expect(fixture.lines.all.contains("client tools: forgotten channel=c0 client="))
+    }
+
     // C21
     @Test func aRegistrationReplacesTheOneBefore() async throws {
         let fixture = F()

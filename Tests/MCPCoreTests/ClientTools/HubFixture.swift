@@ -16,7 +16,7 @@ final class HubFixture: Sendable {
         var all: [String] { state.withLock { $0 } }
     }
 
-    init(_ change: (inout ClientToolOptions) -> Void = { _ in }) {
+    init(tasks: TaskOptions? = nil, _ change: (inout ClientToolOptions) -> Void = { _ in }) {
         let lines = Lines()
         var options = ClientToolOptions()
         options.log = { lines.add($0) }
@@ -25,6 +25,7 @@ final class HubFixture: Sendable {
         hub = ClientToolHub(options: options, clock: clock) { channel in
             var serverOptions = ServerOptions()
             serverOptions.limits.requestsInFlight = 256
+            serverOptions.tasks = tasks
             let server = MCPServer(
                 "hub", version: "1", instructions: "Channel \(channel).", options: serverOptions)
             server.tool("builtin", "Of the server") { () in "own" }

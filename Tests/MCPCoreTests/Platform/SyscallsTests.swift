@@ -84,6 +84,9 @@ import Glibc
         #expect(fcntl(server.rawValue, F_GETFD) & FD_CLOEXEC != 0)
         #expect(try Syscalls.statusFlags(server.rawValue) & O_NONBLOCK != 0)
         try Syscalls.setNoDelay(server.rawValue)
+        try Syscalls.watchPeer(server.rawValue)
+        #expect(try Syscalls.option(server.rawValue, SOL_SOCKET, SO_KEEPALIVE) != 0)
+        #expect(try Syscalls.option(server.rawValue, Int32(IPPROTO_TCP), TCP_KEEPINTVL) == 10)
     }
 
     @Test func refusedConnectionsAreErrors() throws {

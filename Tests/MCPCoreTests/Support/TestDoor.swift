@@ -49,6 +49,10 @@ final class TestDoor: HTTPSideDoor {
             if await !release.wait() { cancelled.open() }
             return .response(HTTPResponse(status: 200, body: .bytes(Array("released".utf8))))
         case "/door/events": return .events(events())
+        case "/door/late-events":
+            asked.open()
+            await release.wait()
+            return .events(events())
         case "/door/upgrade":
             return .upgrade(to: "mcp") { [ended] socket in
                 let rest = socket.rest

@@ -244,6 +244,19 @@ import Testing
         }
     }
 
+    // Whoever makes events learns that their client has gone before the first one.
+    @Test func whoLeavesBeforeTheEventsBegin() async throws {
+        let door = TestDoor()
+        try await Self.withDoor(door) { port, _ in
+            var socket: WireSocket? = try WireSocket(port: port, isRecorded: false)
+            socket?.send(Self.request("GET /door/late-events"))
+            #expect(await door.asked.wait())
+            socket?.breakOff()
+            socket = nil
+            #expect(await door.terminated.wait())
+        }
+    }
+
     @Test func anAnswerThatDoesNotCome() async throws {
         var options = ServerOptions()
         options.limits.requestDeadline = .milliseconds(50)

@@ -9,12 +9,14 @@ struct ClientRegistration: Sendable {
     var tools: [ClientToolDefinition]
     /// The connection on which it is the server. Nil while it is gone, and for the façade.
     var link: ProviderLink?
-    /// Since when it is gone.
+    /// Since when it is gone: its connection has ended, or nobody listens to the façade's events.
     var lostAt: MonotonicInstant?
+    /// It is gone for so long that its tools are not listed.
+    var isHidden = false
     var callsInFlight = 0
 
     var isFacade: Bool { client.isEmpty }
     /// What people and models read.
     var displayName: String { isFacade ? "without a name" : client }
-    var isUp: Bool { isFacade || link != nil }
+    var isUp: Bool { lostAt == nil }
 }

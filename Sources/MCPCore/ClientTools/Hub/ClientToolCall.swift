@@ -1,5 +1,13 @@
 /// A call on its way to clients. Part of the hub's state.
 struct ClientToolCall {
+    /// What whoever waits is told.
+    enum Step: Sendable {
+        /// There is no result yet, and it may take much longer.
+        case takesLong
+        /// The last one.
+        case result(CallToolResult)
+    }
+
     /// How a client gets it.
     struct Leg {
         /// The registration that it was given to.
@@ -27,7 +35,9 @@ struct ClientToolCall {
     var legs: [String: Leg] = [:]
     /// Why the last leg ended.
     var failure = ""
-    var continuation: CheckedContinuation<CallToolResult, Never>?
+    /// When whoever waits is told that it takes long.
+    var longAt = MonotonicInstant.never
+    let steps: AsyncStream<Step>.Continuation
 
     /// What each client is told of the call.
     var meta: JSONObject {
@@ -39,6 +49,6 @@ struct ClientToolCall {
 
     /// The next moment at which something is due.
     var nextMoment: MonotonicInstant {
-        legs.values.compactMap(\.waitsUntil).reduce(min(deadline, nextReport)) { min($0, $1) }
+        legs.values.compactMap(\.waitsUntil).reduce(min(deadline, nextReport, longAt)) { min($0, $1) }
     }
 }

@@ -31,10 +31,24 @@ struct ClientToolChannel: Sendable {
     }
 
     /// Clients whose tools are listed: those that are there, and those that have just gone.
-    func listed(at now: MonotonicInstant, graceTime: Duration) -> [ClientRegistration] {
-        registrations.values.filter { registration in
-            registration.isUp || registration.lostAt.map { now < $0 + graceTime } ?? false
-        }.sorted { $0.order < $1.order }
+    var listed: [ClientRegistration] {
+        registrations.values.filter { !$0.isHidden }.sorted { $0.order < $1.order }
+    }
+
+    /// Since when there is nothing but a registration of the façade that nobody listens for.
+    var desertedAt: MonotonicInstant? {
+        guard feed.isEmpty, registrations.count == 1, let facade = registrations[""], facade.isHidden else {
+            return nil
+        }
+        return facade.lostAt
+    }
+
+    /// Somebody listens to the events. True: the façade's tools were hidden until now.
+    mutating func facadeIsHeard() -> Bool {
+        let wasHidden = registrations[""]?.isHidden ?? false
+        registrations[""]?.lostAt = nil
+        registrations[""]?.isHidden = false
+        return wasHidden
     }
 }
 

@@ -2,10 +2,11 @@
 extension ClientToolHub {
     /// Gives a call to a client and returns what it answers, or the failure that the agent reads.
     ///
+    /// - Parameter whenLong: called once when there is no result after 30 s and the tool may take longer.
     /// - Throws: `MCPError` -32602 when there is no such tool.
     func call(
         _ name: String, in channelName: String, _ arguments: RawJSON, meta: RawJSON?,
-        report: (@Sendable (Progress) -> Void)?
+        report: (@Sendable (Progress) -> Void)?, whenLong: (@Sendable () async -> Void)? = nil
     ) async throws -> CallToolResult {
         guard let channel = channels[channelName], let item = channel.catalog.item(named: name) else {
             throw MCPError.invalidParams("Unknown tool: \(name)")
@@ -18,23 +19,28 @@ extension ClientToolHub {
         let now = clock.now
         let id = Hex.encode(SystemRandom().bytes(16))
         let timeout = timeout(of: item.definition)
+        let (steps, continuation) = AsyncStream.makeStream(of: ClientToolCall.Step.self)
         var call = ClientToolCall(
             id: id, channel: channelName, name: name, definition: item.definition, arguments: arguments,
             messageID: meta?[VendorKey.messageID]?.string ?? id, timeout: timeout, deadline: now + timeout,
-            report: report, start: now)
+            report: report, start: now, steps: continuation)
         if report != nil { call.nextReport = now + Self.reportInterval }
+        if whenLong != nil, timeout > Self.longTime { call.longAt = now + Self.longTime }
         totals.calls += 1
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                call.continuation = continuation
-                begin(call, clients.map(\.client))
+        begin(call, clients.map(\.client))
+        for await step in steps {
+            switch step {
+            case .takesLong: await whenLong?()
+            case .result(let result): return result
             }
-        } onCancel: {
-            Task { await self.cancel(id) }
         }
+        // Nobody waits any more.
+        cancel(id)
+        return .error("The call was cancelled.")
     }
 
     private static let reportInterval = Duration.seconds(5)
+    private static let longTime = Duration.seconds(30)
 
     // MARK: Who gets it
 
@@ -113,6 +119,8 @@ extension ClientToolHub {
             call.definition, call.arguments, channel: call.channel, sentName: channel.sentName,
             messageID: call.messageID, invocationID: call.id)
         let isHeard = channel.feed.send(data)
+        // Those that do not read are gone.
+        facadeIsUnheard(in: &channel)
         channels[call.channel] = channel
         if !isHeard {
             fail(call.id, "", "No client listens in this channel. Nothing was done.")
@@ -191,7 +199,8 @@ extension ClientToolHub {
         }
         log(
             "client tools: result=\(id) error=\(result.isError) ms=\((clock.now - call.start).milliseconds)")
-        call.continuation?.resume(returning: result)
+        call.steps.yield(.result(result))
+        call.steps.finish()
     }
 
     private func cancel(_ id: String) {
@@ -210,6 +219,9 @@ extension ClientToolHub {
         return true
     }
 
+    /// The channel of a call that waits for its result.
+    func channel(ofCall id: String) -> String? { calls[id]?.channel }
+
     // MARK: Time
 
     /// Ends what has waited too long, reports to agents that wait, and returns when the next call is due.
@@ -226,6 +238,10 @@ extension ClientToolHub {
                 fail(id, client, "The client lost its connection and did not come back.")
             }
             if call.nextReport <= now { report(id, now) }
+            if call.longAt <= now {
+                calls[id]?.longAt = .never
+                call.steps.yield(.takesLong)
+            }
             if let call = calls[id] { next = min(next, call.nextMoment) }
         }
         return next

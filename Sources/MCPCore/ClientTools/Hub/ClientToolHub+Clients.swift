@@ -19,7 +19,9 @@ extension ClientToolHub {
         let link = ProviderLink(client: client)
         let serial = nextSerial()
         // First, so that no change falls between.
-        let changes = try? await client.listen(SubscriptionFilter(toolsListChanged: true))
+        let changes =
+            client.protocolVersion.isModern
+            ? try? await client.listen(SubscriptionFilter(toolsListChanged: true)) : client.listenForTools()
         let tools = try await link.tools()
         try install(tools, clientID, channel, serial, link)
         client.conversation.whenEnded { [weak self] _ in
@@ -80,6 +82,7 @@ extension ClientToolHub {
         _ = try servers.server(for: name)
         var channel = channels[name] ?? ClientToolChannel()
         let isAdmitted = channel.admitRegistration(at: clock.now)
+        if channels[name] == nil { makeRoom() }
         let isKnown = channel.registrations[client] != nil
         let hasRoom = isKnown || channel.registrations.count < ClientToolLimits.clientsPerChannel
         channels[name] = channel
@@ -91,6 +94,16 @@ extension ClientToolHub {
             throw RegistrationError(
                 "the channel \(name) has \(ClientToolLimits.clientsPerChannel) clients already")
         }
+    }
+
+    /// Forgets the registration that was left alone for the longest time, when there are too many channels:
+    /// the façade's live until they are replaced.
+    private func makeRoom() {
+        guard channels.count >= ClientToolLimits.channels else { return }
+        let deserted = channels.compactMap { name, channel in channel.desertedAt.map { (name, $0) } }
+        guard let (name, _) = deserted.min(by: { $0.1 < $1.1 }) else { return }
+        channels[name] = nil
+        log("client tools: forgotten channel=\(name) client=")
     }
 
     /// Puts the listed tools of a provider in place, unless a newer registration of it came meanwhile.
@@ -169,13 +182,16 @@ extension ClientToolHub {
         }
         let serial = nextSerial()
         channel.sentName = registration.sentChannel
+        // Whoever registers begins to listen soon, or is gone.
+        let lostAt = channel.feed.isEmpty ? clock.now : nil
         channel.registrations[""] =
             latest.isEmpty
             ? nil
             : ClientRegistration(
-                client: "", order: before?.order ?? serial, serial: serial, tools: latest,
+                client: "", order: before?.order ?? serial, serial: serial, tools: latest, lostAt: lostAt,
                 callsInFlight: before?.callsInFlight ?? 0)
         channels[name] = channel
+        if let lostAt { wake(at: lostAt + options.graceTime) }
         try show(name)
         log("client tools: registered channel=\(name) client= tools=\(latest.count)")
     }
@@ -189,7 +205,9 @@ extension ClientToolHub {
             channel.feed.count < ClientToolLimits.listenersPerChannel
         else { return nil }
         let number = channel.feed.add(listener, after: lastEventID)
+        let wasHidden = channel.facadeIsHeard()
         channels[name] = channel
+        if wasHidden { try? show(name) }
         return number
     }
 
@@ -198,11 +216,19 @@ extension ClientToolHub {
         guard var channel = channels[name] else { return }
         let wanted = channel.feed.wantsResults
         channel.feed.remove(number)
+        facadeIsUnheard(in: &channel)
         if wanted, !channel.feed.wantsResults {
             channel.feed.graceEnd = clock.now + options.graceTime
             wake(at: clock.now + options.graceTime)
         }
         channels[name] = channel.isEmpty ? nil : channel
+    }
+
+    /// Counts the time from now on when nobody listens any more.
+    func facadeIsUnheard(in channel: inout ClientToolChannel) {
+        guard channel.feed.isEmpty, channel.registrations[""]?.isUp == true else { return }
+        channel.registrations[""]?.lostAt = clock.now
+        wake(at: clock.now + options.graceTime)
     }
 
     // MARK: Time
@@ -215,14 +241,19 @@ extension ClientToolHub {
         var isChanged = false
         for (client, registration) in channel.registrations {
             guard let lostAt = registration.lostAt else { continue }
-            let (hidden, forgotten) = (lostAt + options.graceTime, lostAt + options.timeToLive)
+            let hidden = lostAt + options.graceTime
+            // The façade's is replaced by its client, which need not come back soon.
+            let forgotten = registration.isFacade ? .never : lostAt + options.timeToLive
             if forgotten <= now {
                 channels[name]?.registrations[client] = nil
                 log("client tools: forgotten channel=\(name) client=\(client)")
                 isChanged = true
+            } else if hidden <= now {
+                channels[name]?.registrations[client]?.isHidden = true
+                isChanged = isChanged || !registration.isHidden
+                next = min(next, forgotten)
             } else {
-                isChanged = isChanged || hidden <= now
-                next = min(next, hidden > now ? hidden : forgotten)
+                next = min(next, hidden)
             }
         }
         if isChanged { try? show(name) }

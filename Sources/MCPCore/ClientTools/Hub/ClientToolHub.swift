@@ -93,8 +93,7 @@ public actor ClientToolHub {
     /// Shows the tools of a channel as its clients have them now.
     func show(_ name: String) throws {
         guard var channel = channels[name] else { return }
-        let listed = channel.listed(at: clock.now, graceTime: options.graceTime)
-        channel.catalog = ClientToolCatalog(listed, serverTools: servers.ownTools(of: name))
+        channel.catalog = ClientToolCatalog(channel.listed, serverTools: servers.ownTools(of: name))
         let before = channel.shown
         channel.shown = [:]
         var entries: [ToolEntry] = []
@@ -129,15 +128,16 @@ public actor ClientToolHub {
     private func handler(
         of item: ClientToolCatalog.Item, in channel: String
     ) -> @Sendable (ToolCall, RequestContext) async throws -> CallToolResult {
-        // What may take long need not hold up an agent that knows tasks.
-        let mayTakeLong = timeout(of: item.definition) > .seconds(30)
-        return { [weak self] call, context in
+        { [weak self] call, context in
             guard let self else { throw MCPError.internalError("The server is stopping") }
-            if mayTakeLong { try await context.becomeTask(statusMessage: "waiting for client") }
             var report: (@Sendable (Progress) -> Void)?
             if context.wantsProgress { report = { context.report($0) } }
             return try await self.call(
-                call.name, in: channel, call.arguments, meta: context.meta, report: report)
+                call.name, in: channel, call.arguments, meta: context.meta, report: report,
+                whenLong: {
+                    // Where there is no room for a task, and for agents without them, the request goes on.
+                    try? await context.becomeTask(statusMessage: "waiting for client")
+                })
         }
     }
 

@@ -33,6 +33,7 @@ public actor ClientToolProvider {
     private let token: @Sendable () -> String?
     private let onEvent: (@Sendable (Event) -> Void)?
     private let firstPause: Duration
+    private let programGrace: Duration
 
     /// Offers the tools of an app.
     ///
@@ -64,7 +65,8 @@ public actor ClientToolProvider {
     }
 
     /// Offers the tools of a program that is an MCP server over stdio. It is started anew for each
-    /// connection, which is its standard input and output.
+    /// connection, which is its standard input and output; 2 s after the end of the connection it gets
+    /// SIGTERM, and after 2 s more SIGKILL.
     ///
     /// - Parameters:
     ///   - program: a path if it holds a slash, otherwise looked up in `PATH`. No shell is involved.
@@ -81,7 +83,8 @@ public actor ClientToolProvider {
     init(
         _ offer: Offer, channel: String, clientID: String, address: ProviderAddress,
         token: @escaping @Sendable () -> String?,
-        firstPause: Duration = .milliseconds(250), onEvent: (@Sendable (Event) -> Void)?
+        firstPause: Duration = .milliseconds(250), programGrace: Duration = .seconds(2),
+        onEvent: (@Sendable (Event) -> Void)?
     ) {
         self.offer = offer
         self.channel = channel
@@ -89,6 +92,7 @@ public actor ClientToolProvider {
         self.address = address
         self.token = token
         self.firstPause = firstPause
+        self.programGrace = programGrace
         self.onEvent = onEvent
     }
 
@@ -107,19 +111,7 @@ public actor ClientToolProvider {
     ///   400 for a bad name, 404 without client tools (`.httpStatus`). A daemon that is not there yet is
     ///   waited for.
     public func run() async throws {
-        SignalWatch.ignoreBrokenPipes()
-        switch offer {
-        case .registry(let registry, let server): await registry.attach(server)
-        case .program(let launch):
-            do {
-                _ = try launch.resolvedProgram()
-            } catch {
-                throw ClientError(.cannotStart, "\(error)")
-            }
-        case .server: break
-        }
-        let loop = try EventLoop(label: "mcp.provider")
-        loop.start()
+        let loop = try await prepare()
         defer { loop.stop() }
         var backoff = Backoff(maximum: .seconds(30))
         var wasConnected = false
@@ -133,13 +125,13 @@ public actor ClientToolProvider {
                 try await serve(socket, on: loop)
                 // A daemon that takes the connection and lets it go at once is not asked without end.
                 if ContinuousClock.now - start > .seconds(2) { backoff.reset() }
-                failure = ClientError(.connectionClosed, "\(address) closed the connection")
+                failure = linkEnded
             } catch let error as ClientError {
                 let isRefusal = error.kind != .cannotConnect && error.httpStatus != 429
                 if isRefusal, !wasConnected { throw error }
                 failure = error
             } catch {
-                failure = ClientError(.cannotConnect, "cannot use the connection to \(address): \(error)")
+                failure = cannotUse(error)
             }
             // Not all programs of a daemon that restarts come back in the same moment.
             let pause = (backoff.next(firstPause) ?? .seconds(30)) * Double.random(in: 0.5 ... 1)
@@ -149,6 +141,66 @@ public actor ClientToolProvider {
         }
     }
 
+    /// Connects once and offers the tools until that connection ends. Returns when the task is cancelled, and
+    /// when the program that is offered has ended with status 0.
+    ///
+    /// - Throws: `ClientError`: what `run` throws, `.cannotConnect` when there is no daemon,
+    ///   `.connectionClosed` when the daemon has ended the connection, and when a program has failed.
+    public func runOnce() async throws {
+        let loop = try await prepare()
+        defer { loop.stop() }
+        let ending: Ending
+        do {
+            let socket = try await dial()
+            onEvent?(.connected)
+            ending = try await serve(socket, on: loop)
+        } catch let error as ClientError {
+            throw error
+        } catch {
+            throw cannotUse(error)
+        }
+        if Task.isCancelled { return }
+        switch ending {
+        case .program(.exited(0)): return
+        case .program(let status):
+            throw ClientError(.connectionClosed, "the program that was offered ended: \(status)")
+        case .link: throw linkEnded
+        }
+    }
+
+    private var linkEnded: ClientError { ClientError(.connectionClosed, "\(address) closed the connection") }
+
+    private func cannotUse(_ error: any Error) -> ClientError {
+        ClientError(.cannotConnect, "cannot use the connection to \(address): \(error)")
+    }
+
+    /// Has the tools ready and starts a loop for the connections.
+    private func prepare() async throws -> EventLoop {
+        SignalWatch.ignoreBrokenPipes()
+        switch offer {
+        case .registry(let registry, let server): await registry.attach(server)
+        case .program(let launch):
+            do {
+                _ = try launch.resolvedProgram()
+            } catch {
+                throw ClientError(.cannotStart, "\(error)")
+            }
+        // A server that has no tools yet says all the same that it may have some.
+        case .server(let server): try? server.update { $0.toolsComeAndGo = true }
+        }
+        let loop = try EventLoop(label: "mcp.provider")
+        loop.start()
+        return loop
+    }
+
+    /// Why a connection is not served any more.
+    private enum Ending {
+        /// It has ended.
+        case link
+        /// The program has, by itself.
+        case program(ProcessExit)
+    }
+
     private func dial() async throws -> Int32 {
         let dialer = ProviderDialer(
             address: address, channel: channel, clientID: clientID, token: token())
@@ -156,11 +208,14 @@ public actor ClientToolProvider {
     }
 
     /// Serves the daemon until either side ends the connection.
-    private func serve(_ socket: Int32, on loop: EventLoop) async throws {
+    @discardableResult
+    private func serve(_ socket: Int32, on loop: EventLoop) async throws -> Ending {
         let descriptor = FileDescriptor(owning: socket)
         let server: MCPServer
         switch offer {
-        case .program(let launch): return try await run(launch, on: descriptor)
+        case .program(let launch):
+            let program = try ProviderProgram(launch, on: descriptor, loop: loop, grace: programGrace)
+            return await program.run().map(Ending.program) ?? .link
         case .registry(_, let own), .server(let own): server = own
         }
         let other = try descriptor.duplicate()
@@ -175,28 +230,6 @@ public actor ClientToolProvider {
         } onCancel: {
             session.stop()
         }
-    }
-
-    /// Lets a program serve the daemon until it ends, which it does when its input has ended.
-    private func run(_ launch: ProcessLaunch, on socket: consuming FileDescriptor) async throws {
-        // Programs do not expect that their input has nothing yet.
-        let flags = fcntl(socket.rawValue, F_GETFL)
-        _ = fcntl(socket.rawValue, F_SETFL, flags & ~O_NONBLOCK)
-        var launch = launch
-        launch.input = .descriptor(socket.rawValue)
-        launch.output = .descriptor(socket.rawValue)
-        launch.errors = .inherit
-        let child: ChildProcess
-        do {
-            child = try ChildProcess(launch)
-        } catch {
-            throw ClientError(.cannotStart, "\(error)")
-        }
-        _ = consume socket
-        await withTaskCancellationHandler {
-            _ = await child.wait()
-        } onCancel: {
-            child.startTermination()
-        }
+        return .link
     }
 }

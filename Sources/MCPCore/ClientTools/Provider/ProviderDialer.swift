@@ -60,7 +60,10 @@ struct ProviderDialer: Sendable {
                     try wait(for: POLLOUT, socket.rawValue, deadline)
                     if let error = try Syscalls.connectionError(socket.rawValue) { throw error }
                 }
-                if candidate.family != .unix { try Syscalls.setNoDelay(socket.rawValue) }
+                if candidate.family != .unix {
+                    try Syscalls.setNoDelay(socket.rawValue)
+                    try Syscalls.watchPeer(socket.rawValue)
+                }
                 return socket
             } catch {
                 reason = error.reason
@@ -140,7 +143,8 @@ struct ProviderDialer: Sendable {
         case 401, 403:
             throw ClientError(
                 .authentication, "\(address) refuses this client (\(status))",
-                hint: "the daemon prints where its token file is; unix sockets are for its own user",
+                hint: "the daemon prints where its token files are, and a channel may have one of its own; "
+                    + "unix sockets are for its own user",
                 httpStatus: status)
         default:
             throw ClientError(

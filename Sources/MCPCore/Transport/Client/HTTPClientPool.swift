@@ -113,7 +113,18 @@ final class HTTPClientPool {
 
     /// Opens the stream of the session, unless there is one or none was to be had (LEG-12).
     func openServerStream() {
-        guard !isClosed, let id = session.current.id, serverStream?.session != id else { return }
+        // With HTTP+SSE it is open from the beginning.
+        guard !isClosed, session.announcedTarget == nil else { return }
+        guard let id = session.current.id else {
+            let error = ClientError(
+                .httpStatus,
+                "\(endpoint.name) keeps no session, and so has no stream for what it says unasked")
+            return inbox?.serverStreamRefused(error) ?? ()
+        }
+        if let serverStream, serverStream.session == id {
+            if let refusal = serverStream.refusal { inbox?.serverStreamRefused(refusal) }
+            return
+        }
         serverStream?.stop()
         let stream = HTTPClientStream(session: id, pool: self)
         serverStream = stream

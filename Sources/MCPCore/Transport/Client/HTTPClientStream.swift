@@ -26,6 +26,8 @@ final class HTTPClientStream: HTTPStreamListener {
     private weak var exchange: HTTPClientExchange?
     private var beganAt: MonotonicInstant?
     private var isOver = false
+    /// Why the session has no stream of its own.
+    private(set) var refusal: ClientError?
 
     /// The session's own stream.
     init(session: String, pool: HTTPClientPool) {
@@ -123,6 +125,12 @@ final class HTTPClientStream: HTTPStreamListener {
 
     private func refused(_ error: ClientError) {
         if error.kind == .authentication { return giveUp(error) }
+        if id == nil {
+            return giveUp(
+                ClientError(
+                    .httpStatus, "\(pool.endpoint.name) has no stream for what it says unasked",
+                    details: [error.message] + error.details, httpStatus: error.httpStatus))
+        }
         // Also when the session is gone: the request may have been carried out, so that repeating it is up to
         // the caller.
         let status = error.httpStatus.map { " (HTTP \($0))" } ?? ""
@@ -139,7 +147,9 @@ final class HTTPClientStream: HTTPStreamListener {
     /// A session without a stream of its own is nothing to complain about (LEG-13).
     private func giveUp(_ error: ClientError) {
         stop()
-        if let id { pool.inbox?.fail(id, error) }
+        if let id { return pool.inbox?.fail(id, error) ?? () }
+        refusal = error
+        pool.inbox?.serverStreamRefused(error)
     }
 
     /// The answer has come; the connection may be used again.

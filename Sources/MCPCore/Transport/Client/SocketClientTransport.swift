@@ -55,6 +55,10 @@ private final class SocketPeer: LinePeer {
 
     init(_ descriptor: consuming FileDescriptor) throws(IOError) {
         try Syscalls.setNonBlocking(descriptor.rawValue)
+        // Whoever has lost its network says nothing more, and nothing need be sent to it for hours.
+        if try Syscalls.localAddress(descriptor.rawValue)?.family != .unix {
+            try Syscalls.watchPeer(descriptor.rawValue)
+        }
         // A copy each for reading and writing; this one ends both.
         self.descriptor = descriptor
     }

@@ -51,7 +51,8 @@ extension HTTPConnection {
         _ head: RequestHead, _ bytes: ByteSlice, _ refusal: StreamableEndpoint.Plain
     ) -> Bool {
         do {
-            let route = try endpoint.route(head, in: bytes, refusedWith: refusal)
+            let route = try endpoint.route(
+                head, in: bytes, refusedWith: refusal, isFromOwnUser: { isFromOwnUser })
             return begin(head, bytes, route.purpose, at: route.endpoint)
         } catch {
             return refuse(head, error)

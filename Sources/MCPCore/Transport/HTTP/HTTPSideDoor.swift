@@ -10,6 +10,14 @@ public protocol HTTPSideDoor: Sendable {
     /// A session of the handshake revisions belongs to the path it began at.
     func server(atPath path: String) -> MCPServer?
 
+    /// Whether a request may go to the server at this path; otherwise it is answered with 401. Called for
+    /// each request of such a path, before its body is read; must not wait. By default all may.
+    ///
+    /// - Parameters:
+    ///   - isFromOwnUser: whether the client is a process of our own user on this machine, at a unix socket.
+    ///   - authorization: the value of the Authorization field, nil when there is none.
+    func admits(path: String, isFromOwnUser: () -> Bool, authorization: () -> String?) -> Bool
+
     /// Whether requests of this path (percent-decoded, without query) are for `answer`. Must not wait.
     func handles(path: String) -> Bool
 
@@ -18,6 +26,11 @@ public protocol HTTPSideDoor: Sendable {
     /// The task is cancelled when the connection breaks, and after `ServerLimits.requestDeadline`, which the
     /// client learns of with 504. A client that has only stopped writing still gets its answer.
     func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer
+}
+
+extension HTTPSideDoor {
+    /// All may.
+    public func admits(path: String, isFromOwnUser: () -> Bool, authorization: () -> String?) -> Bool { true }
 }
 
 /// The answer of an `HTTPSideDoor`.

@@ -55,7 +55,7 @@ public final class MCPEndpoint: Sendable {
             var origin = try endpoint.origin(of: head, in: bytes, connection: ConnectionNumber.next())
             return await serve(body, &origin, at: endpoint)
         } catch {
-            return Self.text(error.status, error.text ?? "", allow: error.allow)
+            return Self.text(error.status, error.text ?? "", extra: error.extra)
         }
     }
 
@@ -65,7 +65,8 @@ public final class MCPEndpoint: Sendable {
         do {
             return .init(endpoint: endpoint, purpose: try endpoint.check(head, in: bytes))
         } catch {
-            return try endpoint.route(head, in: bytes, refusedWith: error)
+            return try endpoint.route(
+                head, in: bytes, refusedWith: error, isFromOwnUser: { false })
         }
     }
 
@@ -133,9 +134,8 @@ public final class MCPEndpoint: Sendable {
             name.lowercased())
     }
 
-    private static func text(_ status: Int, _ text: String, allow: String? = nil) -> HTTPResponse {
-        var headers = HeaderFields()
-        if let allow { try? headers.set("Allow", to: allow) }
+    private static func text(_ status: Int, _ text: String, extra: HeaderFields? = nil) -> HTTPResponse {
+        var headers = extra ?? HeaderFields()
         guard !text.isEmpty else { return HTTPResponse(status: status, headers: headers) }
         try? headers.set("Content-Type", to: "text/plain; charset=utf-8")
         return HTTPResponse(status: status, headers: headers, body: .bytes(Array((text + "\n").utf8)))

@@ -57,7 +57,7 @@ extension StreamableEndpoint {
 
     /// Where a request goes that `check` has refused. Throws the answer when it stays refused.
     func route(
-        _ head: RequestHead, in bytes: ByteSlice, refusedWith refusal: Plain
+        _ head: RequestHead, in bytes: ByteSlice, refusedWith refusal: Plain, isFromOwnUser: () -> Bool
     ) throws(Plain) -> Route {
         guard refusal.isElsewhere, let beside else { throw refusal }
         try checkAccess(head, in: bytes)
@@ -65,10 +65,25 @@ extension StreamableEndpoint {
             throw Plain(status: 400, text: "The target is not UTF-8 in percent-encoding")
         }
         if let server = beside.door.server(atPath: path) {
+            let isAdmitted = beside.door.admits(path: path, isFromOwnUser: isFromOwnUser) {
+                head.value(named: "authorization", in: bytes).map { String($0) }
+            }
+            guard isAdmitted else { throw .missingToken }
             let other = beside.endpoint(of: server, at: path, beside: self)
             return Route(endpoint: other, purpose: try other.purpose(of: head, in: bytes))
         }
         guard beside.door.handles(path: path) else { throw refusal }
         return Route(endpoint: nil, purpose: .message)
+    }
+}
+
+extension StreamableEndpoint.Plain {
+    fileprivate static var missingToken: Self {
+        var fields = HeaderFields()
+        fields.append(sanitizing: "WWW-Authenticate", "Bearer")
+        let text =
+            "This address has a token of its own, which was not sent or is another one. Send it as "
+            + "\"Authorization: Bearer TOKEN\""
+        return Self(status: 401, text: text, fields: fields)
     }
 }

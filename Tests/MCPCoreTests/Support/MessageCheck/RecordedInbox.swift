@@ -24,5 +24,6 @@ final class RecordedInbox: ClientInbox {
     func isWaiting(_ id: Int64) -> Bool { inbox?.isWaiting(id) ?? false }
     func fail(_ id: Int64, _ error: ClientError) { inbox?.fail(id, error) }
     func failAll(_ error: ClientError) { inbox?.failAll(error) }
+    func serverStreamRefused(_ error: ClientError) { inbox?.serverStreamRefused(error) }
     func connectionClosed(_ error: ClientError) { inbox?.connectionClosed(error) }
 }

@@ -1,0 +1,90 @@
+import MCPCore
+import Testing
+
+@testable import MCPClientCLI
+
+/// `provide`: where its token comes from, and against a hub in this process.
+@Suite(.timeLimit(.minutes(1))) struct ProvideCommandTests {
+    private struct Daemon {
+        let hub = ClientToolHub { _ in MCPServer("hub", version: "1") }
+        let running: RunningServer
+        let address: String
+
+        init() throws {
+            var options = HTTPServerOptions()
+            options.loops = 1
+            options.drainTimeout = .seconds(1)
+            options.sideDoor = ClientToolEndpoints(
+                hub, token: "daemon", channelTokens: ["own": "channel"])
+            running = try hub.server().start([.http(.tcp(port: 0), options: options)])
+            address = try #require(running.addresses.first?.description)
+        }
+
+        /// Waits until a client is registered, for 20 s at most.
+        func hasClient() async -> Bool {
+            for _ in 0 ..< 2_000 {
+                if await hub.counts.clients == 1 { return true }
+                try? await Task.sleep(for: .milliseconds(10))
+            }
+            return false
+        }
+    }
+
+    private static func harness() -> CommandHarness {
+        CommandHarness(
+            server: MCPServer("none", version: "1"), files: ["channel.token": "channel\n"],
+            variables: ["CHANNEL": " channel\n", "DAEMON": "daemon", "EMPTY": " "])
+    }
+
+    // C30
+    @Test(arguments: [["--token-file", "channel.token"], ["--bearer-env", "CHANNEL"]])
+    func theTokenOfAChannel(_ words: [String]) async throws {
+        let daemon = try Daemon()
+        let command = ["provide", "--channel", "own", "--tool", "greet"] + words + [daemon.address]
+        let run = Task { await Self.harness().run(command) }
+        #expect(await daemon.hasClient())
+        run.cancel()
+        #expect(await run.value.stderr.contains("offering tools in own"))
+        await daemon.running.stop()
+    }
+
+    // C30
+    @Test(arguments: [["--bearer-env", "DAEMON"], []])
+    func anotherToken(_ words: [String]) async throws {
+        let daemon = try Daemon()
+        let command = ["provide", "--channel", "own", "--tool", "greet"] + words + [daemon.address]
+        let outcome = await Self.harness().run(command)
+        #expect(outcome.code.rawValue == 4)
+        #expect(outcome.stderr.contains("a channel may have one of its own"))
+        await daemon.running.stop()
+    }
+
+    @Test func once() async throws {
+        let daemon = try Daemon()
+        let command = ["provide", "--once", "--tool", "greet", "--bearer-env", "DAEMON", daemon.address]
+        async let outcome = Self.harness().run(command)
+        #expect(await daemon.hasClient())
+        await daemon.hub.stop()
+        #expect(await outcome.code == .unreachable)
+        #expect(await outcome.stderr.contains("closed the connection"))
+        await daemon.running.stop()
+        let nobody = await Self.harness().run(command)
+        #expect(nobody.code == .unreachable)
+        #expect(nobody.stderr.contains("cannot connect"))
+    }
+
+    @Test func mistakes() async throws {
+        for (words, text) in [
+            (["--bearer-env", "NOWHERE"], "the environment has no variable NOWHERE with a token"),
+            (["--bearer-env", "EMPTY"], "the environment has no variable EMPTY with a token"),
+            (
+                ["--bearer-env", "CHANNEL", "--token-file", "channel.token"],
+                "--token-file and --bearer-env exclude each other"
+            ),
+        ] {
+            let outcome = await Self.harness().run(["provide", "--tool", "greet"] + words + ["localhost:1"])
+            #expect(outcome.code == .usage)
+            #expect(outcome.stderr.contains(text), "\(outcome.stderr)")
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Testing
+
+@testable import MCPCore
+
+/// Channels with a token of their own: who may come to them, and with what.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct ChannelTokenTests {
+    typealias Daemon = ClientToolEndpointTests.Daemon
+
+    private static let tokens = ["a": "token-of-a", "b": "token-of-b"]
+    /// What is sent, and whether it is right for the channel `a`.
+    private static let sent: [(String?, Bool)] = [
+        ("Bearer token-of-a", true), ("bearer token-of-a", true), (nil, false), ("Bearer", false),
+        ("Bearer token-of-b", false), ("Bearer daemon", false), ("Bearer token-of-a ", true),
+        ("Bearer token-of-", false), ("Bearer token-of-ab", false), ("Basic token-of-a", false),
+    ]
+
+    private func status(
+        _ daemon: Daemon, _ line: String, _ fields: [String], body: String = ""
+    ) async throws -> WireResponse {
+        let request = SideDoorTests.request(line, fields, body: body)
+        return try #require(try await SideDoorTests.answers(daemon.port, [request]).first ?? nil)
+    }
+
+    private static func fields(_ authorization: String?) -> [String] {
+        authorization.map { ["Authorization: \($0)"] } ?? []
+    }
+
+    private static func registration(_ channel: String) -> String {
+        #"{"channel_id":"\#(channel)","tools":[{"name":"t","description":"d"}]}"#
+    }
+
+    // C26, C30: agents
+    @Test func agents() async throws {
+        let daemon = try Daemon(token: "daemon", channelTokens: Self.tokens)
+        let discover =
+            #"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"#
+            + #""io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+            + #""io.modelcontextprotocol/clientCapabilities":{}}}}"#
+        let kinds = [
+            "Content-Type: application/json", "Accept: application/json, text/event-stream",
+            "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: server/discover",
+        ]
+        for (authorization, isRight) in Self.sent {
+            let answer = try await status(
+                daemon, "POST /mcp/channels/a", kinds + Self.fields(authorization), body: discover)
+            #expect(answer.status == (isRight ? 200 : 401), "\(authorization ?? "none")")
+            if isRight { continue }
+            #expect(answer.headers["www-authenticate"] == "Bearer")
+            #expect(answer.body.contains("Authorization: Bearer TOKEN"))
+        }
+        // Streams and the ends of sessions are no way around it, and neither is another spelling of the path.
+        for line in ["GET /mcp/channels/a", "DELETE /mcp/channels/a", "GET /mcp/channels/%61"] {
+            let answer = try await status(daemon, line, ["Accept: text/event-stream"])
+            #expect(answer.status == 401, "\(line)")
+        }
+        // Other channels are as they were.
+        let open = try await status(daemon, "POST /mcp/channels/c", kinds, body: discover)
+        #expect(open.status == 200)
+        await daemon.stop()
+    }
+
+    // C30: programs, whose own channel's token counts and no other.
+    @Test(arguments: [true, false]) func programs(_ needsToken: Bool) async throws {
+        let daemon = try Daemon(token: "daemon", needsToken: needsToken, channelTokens: Self.tokens)
+        let json = ["Content-Type: application/json"]
+        let upgrade = ["Connection: Upgrade", "Upgrade: mcp"]
+        for (authorization, isRight) in Self.sent {
+            let fields = Self.fields(authorization)
+            // An upgrade that is not asked for is refused behind the token.
+            let provider = try await status(daemon, "POST /providers?channel=messaging:a", fields)
+            #expect(provider.status == (isRight ? 426 : 401), "\(authorization ?? "none")")
+            let registered = try await status(
+                daemon, "POST /register-tools", json + fields, body: Self.registration("messaging:a"))
+            #expect(registered.status == (isRight ? 200 : 401), "\(authorization ?? "none")")
+            if isRight { continue }
+            let events = try await status(daemon, "GET /client-tools/events?channel_id=a", fields)
+            #expect(events.status == 401)
+        }
+        // A channel without one wants the daemon's, and that of another channel is worth nothing there.
+        let other = "Authorization: Bearer token-of-a"
+        #expect(
+            try await status(daemon, "POST /providers?channel=c", upgrade + [other]).status == 401)
+        let free = try await status(
+            daemon, "POST /register-tools", json + [other], body: Self.registration("c"))
+        #expect(free.status == (needsToken ? 401 : 200))
+        await daemon.stop()
+    }
+
+    // C27, C30: a result is for those who may be in the channel of its call.
+    @Test func results() async throws {
+        let daemon = try Daemon(token: "daemon", channelTokens: Self.tokens)
+        let json = ["Content-Type: application/json"]
+        let right = ["Authorization: Bearer token-of-a"]
+        _ = try await status(
+            daemon, "POST /register-tools", json + right, body: Self.registration("a"))
+        let ear = FacadeTests.Ear()
+        _ = await daemon.hub.listen(ear.listener(results: true), in: "a", after: nil)
+        var options = ClientOptions()
+        options.protocol = .auto
+        let agent = try await MCPClient.connect(.inProcess(try daemon.hub.server(for: "a")), options: options)
+        async let answer = agent.said("t")
+        #expect(await ear.heard.wait())
+        let id = try #require(ear.all.first?["invocation_id"]?.stringValue)
+        let body = #"{"invocation_id":"\#(id)","result":{"content":[{"type":"text","text":"Hello"}]}}"#
+        for token in ["daemon", "token-of-b"] {
+            let refused = try await status(
+                daemon, "POST /client-tools/result", json + ["Authorization: Bearer \(token)"], body: body)
+            #expect(refused.status == 401)
+        }
+        #expect(
+            try await status(daemon, "POST /client-tools/result", json + right, body: body).status == 200)
+        #expect(try await answer == .text("Hello"))
+        // Late, and not unauthorised.
+        #expect(
+            try await status(daemon, "POST /client-tools/result", json + right, body: body).status == 404)
+        await agent.close()
+        await daemon.stop()
+    }
+
+    // C24: a provider and an agent that show the token; at the unix socket of their user they need none.
+    @Test func bothSides() async throws {
+        let folder = TemporaryDirectory()
+        let path = folder.path + "/p.sock"
+        let daemon = try Daemon(token: "daemon", socket: path, channelTokens: Self.tokens)
+        let addresses: [(ProviderAddress, String?)] = [
+            (.tcp(port: daemon.port), "token-of-a"), (.unix(path: path), nil),
+        ]
+        for (address, token) in addresses {
+            let provider = ClientToolProvider(
+                server: try HubFixture.provider([HubFixture.tool("t")]), channel: "a", clientID: "p",
+                address: address, token: { token })
+            let run = Task { try await provider.run() }
+            try await daemon.until("t", in: "a")
+            var options = ClientOptions()
+            if let token { options.headers = [("Authorization", "Bearer \(token)")] }
+            let target: ClientTarget =
+                token == nil
+                ? .unix(path: path, endpoint: "/mcp/channels/a")
+                : .http("http://127.0.0.1:\(daemon.port)/mcp/channels/a")
+            let agent = try await MCPClient.connect(target, options: options)
+            #expect(try await agent.said("t") == .text("t"))
+            await agent.close()
+            run.cancel()
+            try await run.value
+            await daemon.hub.detach(channel: "a", clientID: "p")
+        }
+        let provider = ClientToolProvider(
+            server: try HubFixture.provider([HubFixture.tool("t")]), channel: "a", clientID: "p",
+            address: .tcp(port: daemon.port), token: { "daemon" })
+        let error = await #expect(throws: ClientError.self) { try await provider.run() }
+        #expect(error?.httpStatus == 401)
+        await daemon.stop()
+    }
+}

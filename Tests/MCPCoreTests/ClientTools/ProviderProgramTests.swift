@@ -1,0 +1,171 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Programs behind a provider, when the connection that they serve ends.
+@Suite(.timeLimit(.minutes(1))) struct ProviderProgramTests {
+    /// Lets connections in and ends them at once.
+    private final class ClosingDoor: HTTPSideDoor {
+        let connections = Counter()
+
+        func server(atPath path: String) -> MCPServer? { nil }
+
+        func handles(path: String) -> Bool { path == "/providers" }
+
+        func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer {
+            .upgrade(to: "mcp") { [connections] socket in
+                _ = FileDescriptor(owning: socket.release())
+                connections.increment()
+            }
+        }
+    }
+
+    /// Says its number in a file and reads nothing, whatever happens to its input.
+    private static func stubborn(_ file: String) -> ProcessLaunch {
+        ProcessLaunch("sh", ["-c", "trap '' TERM; echo $$ >>\(file); while :; do sleep 10; done"])
+    }
+
+    private static func numbers(_ file: String) -> [Int32] {
+        let text = (try? Files.read(file, maxBytes: 1_000)).map { String(decoding: $0, as: UTF8.self) }
+        return text?.split(separator: "\n").compactMap { Int32($0) } ?? []
+    }
+
+    /// Waits until the program has begun this many times, for 20 s at most.
+    private static func begun(_ file: String, _ count: Int) async -> Bool {
+        for _ in 0 ..< 4_000 {
+            if numbers(file).count >= count { return true }
+            await pause()
+        }
+        return false
+    }
+
+    /// Runs a program on one end of a connection, and ends this from the other side or by cancellation.
+    private static func status(
+        of launch: ProcessLaunch, grace: Duration, isCancelled: Bool, whenBegun: () async -> Bool
+    ) async throws -> ProcessExit? {
+        let (one, end) = try Syscalls.socketPair()
+        let other = FileDescriptor(owning: end)
+        let loop = try EventLoop(label: "test.program")
+        loop.start()
+        defer { loop.stop() }
+        let program = try ProviderProgram(launch, on: FileDescriptor(owning: one), loop: loop, grace: grace)
+        let run = Task { await program.run() }
+        #expect(await whenBegun())
+        if isCancelled { run.cancel() } else { shutdown(other.rawValue, Int32(SHUT_WR)) }
+        return await run.value
+    }
+
+    // C12
+    @Test func aProgramThatIgnoresTheEndHoldsNothingUp() async throws {
+        let folder = TemporaryDirectory()
+        let file = folder.path + "/pids"
+        let door = ClosingDoor()
+        var options = HTTPServerOptions()
+        options.loops = 1
+        options.sideDoor = door
+        let running = try MCPServer("d", version: "1").start([
+            .http(.unix(path: folder.path + "/s"), options: options)
+        ])
+        let provider = ClientToolProvider(
+            .program(Self.stubborn(file)), channel: "a", clientID: "p",
+            address: .unix(path: folder.path + "/s"), token: { nil }, firstPause: .milliseconds(10),
+            programGrace: .milliseconds(50), onEvent: nil)
+        let run = Task { try await provider.run() }
+        #expect(await Self.begun(file, 2))
+        // The one before is gone, and reaped.
+        let first = try #require(Self.numbers(file).first)
+        #expect(kill(first, 0) == -1 && errno == ESRCH)
+        run.cancel()
+        try await run.value
+        for number in Self.numbers(file) { #expect(kill(number, 0) == -1) }
+        await running.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func aProgramThatEndsWithItsInputIsLeftAlone(_ isCancelled: Bool) async throws {
+        let start = ContinuousClock.now
+        let status = try await Self.status(
+            of: ProcessLaunch("cat"), grace: .seconds(20), isCancelled: isCancelled, whenBegun: { true })
+        #expect(status == nil)
+        #expect(ContinuousClock.now - start < .seconds(15))
+    }
+
+    @Test(arguments: [false, true])
+    func aProgramThatIgnoresEverythingIsKilled(_ isCancelled: Bool) async throws {
+        let folder = TemporaryDirectory()
+        let file = folder.path + "/pids"
+        let status = try await Self.status(
+            of: Self.stubborn(file), grace: .milliseconds(50), isCancelled: isCancelled,
+            whenBegun: { await Self.begun(file, 1) })
+        #expect(status == nil)
+        let number = try #require(Self.numbers(file).first)
+        #expect(kill(number, 0) == -1 && errno == ESRCH)
+    }
+
+    // MARK: Once
+
+    private static func daemon(_ folder: TemporaryDirectory) throws -> (ClientToolHub, RunningServer) {
+        let hub = ClientToolHub { _ in MCPServer("d", version: "1") }
+        var options = HTTPServerOptions()
+        options.loops = 1
+        options.drainTimeout = .seconds(1)
+        options.sideDoor = ClientToolEndpoints(hub, token: nil)
+        return (hub, try hub.server().start([.http(.unix(path: folder.path + "/s"), options: options)]))
+    }
+
+    private static func provider(_ offer: ClientToolProvider.Offer, _ folder: TemporaryDirectory)
+        -> ClientToolProvider
+    {
+        ClientToolProvider(
+            offer, channel: "a", clientID: "p", address: .unix(path: folder.path + "/s"), token: { nil },
+            programGrace: .milliseconds(50), onEvent: nil)
+    }
+
+    @Test func onceUntilTheDaemonEndsTheConnection() async throws {
+        let folder = TemporaryDirectory()
+        let (hub, running) = try Self.daemon(folder)
+        let provider = Self.provider(.server(try HubFixture.provider([HubFixture.tool("t")])), folder)
+        let run = Task { try await provider.runOnce() }
+        for _ in 0 ..< 4_000 where await hub.counts.tools == 0 { await pause() }
+        await hub.stop()
+        let error = await clientError { try await run.value }
+        #expect(error?.kind == .connectionClosed)
+        #expect(error?.message.hasSuffix("closed the connection") == true)
+        await running.stop()
+        let nobody = await clientError { try await provider.runOnce() }
+        #expect(nobody?.kind == .cannotConnect)
+    }
+
+    @Test func onceUntilItIsStopped() async throws {
+        let folder = TemporaryDirectory()
+        let (hub, running) = try Self.daemon(folder)
+        let provider = Self.provider(.server(try HubFixture.provider([HubFixture.tool("t")])), folder)
+        let run = Task { try await provider.runOnce() }
+        for _ in 0 ..< 4_000 where await hub.counts.tools == 0 { await pause() }
+        #expect(await hub.counts.tools == 1)
+        run.cancel()
+        try await run.value
+        await running.stop()
+    }
+
+    @Test(arguments: [(0, nil), (3, "the program that was offered ended: exit code 3")])
+    func onceUntilTheProgramEnds(_ status: Int, _ message: String?) async throws {
+        let folder = TemporaryDirectory()
+        let (_, running) = try Self.daemon(folder)
+        let provider = Self.provider(
+            .program(ProcessLaunch("sh", ["-c", "read line; exit \(status)"])), folder)
+        let error = await clientError { try await provider.runOnce() }
+        #expect(error?.message == message)
+        #expect(error?.kind == (message == nil ? nil : .connectionClosed))
+        await running.stop()
+    }
+}
