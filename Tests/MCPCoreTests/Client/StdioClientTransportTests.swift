@@ -79,7 +79,8 @@ private func isInstalled(_ program: String) -> Bool { (try? ProcessLaunch(progra
     @Test func endlessLine() async {
         var options = ClientOptions()
         options.maxMessageBytes = 100_000
-        let error = await connect(.command("cat", "/dev/zero"), options)
+        // Not before it is asked: what comes earlier fails nothing, since nothing waits.
+        let error = await connect(.command("sh", "-c", "read x; exec cat /dev/zero"), options)
         #expect(error?.kind == .protocolViolation)
     }
 
