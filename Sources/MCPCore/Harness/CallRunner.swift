@@ -9,7 +9,7 @@ struct CallRunner: Sendable {
     // MARK: A round
 
     /// Runs the calls of one round; the results have the order of the calls. Calls that only read run beside
-    /// each other, every other one alone.
+    /// each other, every other one alone. When the caller gives up, those that have not begun never do.
     func run(_ calls: [ModelToolCall]) async -> [ToolExecutionResult] {
         var results: [ToolExecutionResult] = []
         var rest = calls[...]
@@ -48,18 +48,14 @@ struct CallRunner: Sendable {
     }
 
     private func refuse(_ call: ModelToolCall, _ text: String) -> ToolExecutionResult {
-        let invocation = ToolInvocation(
-            callID: call.callID, itemID: call.itemID, name: call.name,
-            source: catalog.entry(call.name)?.source.id ?? "", arguments: call.arguments)
-        return finish(invocation, .failed, .error(text), ContinuousClock.now)
+        finish(announce(call, catalog.entry(call.name), .model), .failed, .error(text), ContinuousClock.now)
     }
 
     // MARK: One call
 
-    /// Runs one call; it always ends with a result, and with exactly one `toolCallCompleted`.
-    func run(_ call: ModelToolCall, by caller: ToolCaller) async -> ToolExecutionResult {
-        let start = ContinuousClock.now
-        let entry = catalog.entry(call.name)
+    private func announce(
+        _ call: ModelToolCall, _ entry: ToolCatalog.Entry?, _ caller: ToolCaller
+    ) -> ToolInvocation {
         let (callID, emit) = (call.callID, emit)
         let invocation = ToolInvocation(
             callID: callID, itemID: call.itemID, name: entry?.tool.name ?? call.name,
@@ -70,6 +66,18 @@ struct CallRunner: Sendable {
                 ToolExecutionRequest(
                     invocation: invocation, tool: entry?.tool, policy: entry?.policy ?? .automatic,
                     requestedBy: caller)))
+        return invocation
+    }
+
+    /// Runs one call; it always begins with one `toolCallRequested`, and ends with a result and with one
+    /// `toolCallCompleted`.
+    func run(_ call: ModelToolCall, by caller: ToolCaller) async -> ToolExecutionResult {
+        let start = ContinuousClock.now
+        let entry = catalog.entry(call.name)
+        let invocation = announce(call, entry, caller)
+        if Task.isCancelled {
+            return finish(invocation, .cancelled, .error("\(call.name) was cancelled."), start)
+        }
         guard let entry else {
             return finish(invocation, .failed, .error(unknown(call.name)), start)
         }
@@ -81,7 +89,7 @@ struct CallRunner: Sendable {
                 return finish(invocation, .denied, .error(reason), start)
             }
             if entry.tool.meta?[VendorKey.externalSources]?.boolValue == true {
-                emit(.externalSources(callID: callID))
+                emit(.externalSources(callID: call.callID))
             }
             let source = entry.source
             let output = try await Race.run(within: limits.toolTimeout) { try await source.call(invocation) }

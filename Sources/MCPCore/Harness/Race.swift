@@ -42,10 +42,12 @@ enum Race {
         }
     }
 
+    /// Work whose caller has given up already does not begin.
     /// - Throws: `TimedOut`, `CancellationError`, or what the work throws.
     static func run<T: Sendable>(
         within timeout: Duration?, _ work: @escaping @Sendable () async throws -> T
     ) async throws -> T {
+        try Task.checkCancellation()
         let finish = Finish<T>()
         let task = Task {
             do {

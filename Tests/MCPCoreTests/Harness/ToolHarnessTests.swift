@@ -176,7 +176,11 @@ import Glibc
                 ModelToolCall(callID: "c\(index)", name: "lookup_item", arguments: HarnessFixture.askFor))
         }
         let model = ScriptedModel(.events { _ in calls }, .text("done"))
-        let reply = try await fixture.harness(model, [fixture.lookup()], limits: limits).send("go")
+        let harness = try fixture.harness(model, [fixture.lookup()], limits: limits)
+        let (events, _) = await HarnessFixture.events(harness)
+        guard case .completed(let reply)? = events.last else { throw NothingThere() }
+        // Those that are not made are announced like all others.
+        #expect(events.filter { $0.word == "requested" }.count == 5)
         #expect(reply.calls.map(\.status) == [.completed, .completed, .completed, .failed, .failed])
         #expect(fixture.runs.all.count == 3)
         #expect(reply.calls[4].output.text.contains("3 calls at most"))
@@ -271,6 +275,86 @@ import Glibc
         await #expect(throws: HarnessError.busy) { try await harness.send("two") }
         go.open()
         #expect(try await first.value.text == "done")
+    }
+
+    // H19: what follows in the round is neither asked for nor run.
+    @Test func cancelEndsTheRound() async throws {
+        let (started, told) = (Gate(), Gate())
+        let runs = fixture.runs
+        let stuck = HostTool("stuck", description: "", inputSchema: ["type": "object"]) { _ in
+            started.open()
+            _ = await Task.detached { await told.wait() }.value
+            return "late"
+        }
+        let reader = HostTool(
+            "read", description: "", inputSchema: ["type": "object"],
+            annotations: ToolAnnotations(readOnlyHint: true)
+        ) { _ in
+            runs.add("read")
+            return "ok"
+        }
+        let asks = HostTool("ask", description: "", inputSchema: ["type": "object"], policy: .ask(.files)) {
+            _ in "ok"
+        }
+        let free = fixture.lookup()
+        let model = ScriptedModel(
+            .calls(
+                ("stuck", "{}"), ("ask", "{}"), ("read", "{}"), ("read", "{}"), ("nothing", "{}"),
+                ("lookup_item", HarnessFixture.askFor)))
+        let harness = try fixture.harness(model, [stuck, reader, asks, free]) { _ in
+            runs.add("asked")
+            return .approved()
+        }
+        let reading = Task {
+            var words: [String] = []
+            let handle = harness.streamHandle("go")
+            let ending = Task {
+                await started.wait()
+                handle.cancel()
+            }
+            do {
+                for try await event in handle.events { words.append(event.word) }
+            } catch {
+                words.append("\(type(of: error))")
+            }
+            await ending.value
+            return words
+        }
+        let words = await reading.value
+        told.open()
+        #expect(runs.all.isEmpty)
+        #expect(words.filter { $0 == "requested" }.count == 6)
+        #expect(words.filter { $0 == "cancelled" }.count == 6)
+        #expect(!words.contains("approval") && words.last == "CancellationError")
+    }
+
+    // H19: work of a caller that has given up does not begin.
+    @Test func nothingBeginsForACallerThatHasGivenUp() async throws {
+        let runs = fixture.runs
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await Race.run(within: nil) { runs.add("begun") }
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let desk = ApprovalDesk(
+            { _ in
+                runs.add("asked")
+                return .approved()
+            }, RememberedDecisions(), timeout: nil)
+        let question = ApprovalRequest(
+            invocation: ToolInvocation(callID: "c", name: "t", source: "s", arguments: "{}"),
+            tool: Tool("t"), sourceName: "s", isTrusted: false, policy: .ask(.files), requestedBy: .model,
+            timeout: nil)
+        let asking = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await desk.decide(question) { _ in runs.add("announced") }
+        }
+        asking.cancel()
+        await #expect(throws: CancellationError.self) { try await asking.value }
+        #expect(runs.all.isEmpty)
+        // The desk is free again.
+        #expect(try await desk.decide(question) { _ in } == .approved())
     }
 
     // H27

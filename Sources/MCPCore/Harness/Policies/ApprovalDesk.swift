@@ -24,6 +24,8 @@ actor ApprovalDesk {
         let key = DecisionKey(source: request.invocation.source, tool: request.tool)
         try await turn()
         defer { next() }
+        // The turn may have come at the moment at which the caller gave up.
+        try Task.checkCancellation()
         // The question before may have been about the same tool.
         if decisions.holds(key) { return .approved() }
         announce(request)
