@@ -36,3 +36,9 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
+
+extension HarnessError {
+    static var tooManyCalls: HarnessError {
+        .model("the model made more than \(ModelTurn.maxCalls) calls in one answer")
+    }
+}

@@ -8,7 +8,9 @@ public struct HarnessLimits: Sendable, Hashable {
     public var concurrentCalls = 8
     /// How much of one result the model gets: 100,000 bytes. The rest is cut off, and the model is told.
     public var resultBytes = 100_000
-    /// The text and the arguments of one answer of the model: 16 MiB. More ends the turn.
+    /// One answer of the model, text and calls, and as much again of the pieces that show a call while it is
+    /// written: 16 MiB. Each piece counts as 16 bytes at least. More ends the turn, and so do more than 1,024
+    /// calls in one answer.
     public var responseBytes = 16 << 20
     /// How long a tool may take: 60 s. Then it is cancelled and has failed.
     public var toolTimeout: Duration? = .seconds(60)

@@ -1,12 +1,27 @@
 /// One answer of the model, read from its stream.
 struct ModelTurn: Sendable {
+    /// One answer may make so many calls; more is no answer that can be used.
+    static let maxCalls = 1_024
+    /// A piece of an answer counts as so much at least: what is told of it has its own price.
+    private static let minEventBytes = 16
+    /// How a model says that it came to its end, or that it wants its calls to be made.
+    private static let goodReasons: Set<String> = [
+        "stop", "tool_calls", "function_call", "end_turn", "endTurn", "tool_use", "toolUse", "stop_sequence",
+        "stopSequence",
+    ]
+
     private(set) var text = ""
     private(set) var calls: [ModelToolCall] = []
     private(set) var usage = ModelUsage()
+    /// What is kept of the answer, and what was shown while it was written: a call may come in both ways.
     private var bytes = 0
+    private var shownBytes = 0
+    private var ids = CallIDs()
+    /// The id that a call has here, by the model's own, from its first piece to its end.
+    private var begun: [String: String] = [:]
 
     /// Reads the answer to its end.
-    /// - Throws: what the model throws; `HarnessError.responseTooLarge`.
+    /// - Throws: what the model throws; `HarnessError.responseTooLarge`; `.model` for too many calls.
     static func read(
         _ model: any LanguageModel, _ request: ModelRequest, limit: Int,
         _ emit: @Sendable (HarnessEvent) -> Void
@@ -25,31 +40,52 @@ struct ModelTurn: Sendable {
     ) throws(HarnessError) {
         switch event {
         case .textDelta(let delta):
-            try count(delta, limit)
+            try Self.count([delta], in: &bytes, limit)
             text += delta
             emit(.textDelta(delta))
         case .toolCallDelta(let callID, let name, let partial):
-            emit(.toolInputDelta(callID: callID, name: name, partialArguments: partial))
-        case .toolCall(let call):
-            try count(call.arguments, limit)
-            calls.append(named(call))
+            try Self.count([callID, name ?? "", partial], in: &shownBytes, limit)
+            let id = try id(of: callID)
+            emit(.toolInputDelta(callID: id, name: name, partialArguments: partial))
+        case .toolCall(var call):
+            try Self.count([call.callID, call.itemID ?? "", call.name, call.arguments], in: &bytes, limit)
+            let id = try id(of: call.callID)
+            begun[call.callID] = nil
+            call.callID = id
+            calls.append(call)
         case .usage(let cost):
+            try Self.count([], in: &shownBytes, limit)
             usage = usage + cost
             emit(.usage(cost))
-        case .stop: break
+        case .stop(let reason):
+            try Self.count([reason], in: &shownBytes, limit)
+            if let warning = Self.warning(of: reason) { emit(.warning(warning)) }
         }
     }
 
-    private mutating func count(_ text: String, _ limit: Int) throws(HarnessError) {
-        bytes += text.utf8.count
+    private static func count(_ texts: [String], in bytes: inout Int, _ limit: Int) throws(HarnessError) {
+        bytes += max(minEventBytes, texts.reduce(0) { $0 + $1.utf8.count })
         if bytes > limit { throw .responseTooLarge(limit: limit) }
     }
 
-    /// Results are told apart by the id, so that each call needs one of its own.
-    private func named(_ call: ModelToolCall) -> ModelToolCall {
-        guard call.callID.isEmpty || calls.contains(where: { $0.callID == call.callID }) else { return call }
-        var call = call
-        call.callID = "\(call.callID)#\(calls.count + 1)"
-        return call
+    /// The id that a call has from its first piece on.
+    private mutating func id(of id: String) throws(HarnessError) -> String {
+        if let own = begun[id] { return own }
+        guard calls.count + begun.count < Self.maxCalls else { throw .tooManyCalls }
+        let own = ids.claim(id)
+        begun[id] = own
+        return own
+    }
+
+    /// What a person has to know of an end that is none; nil for a good one.
+    private static func warning(of reason: String) -> String? {
+        switch reason {
+        case _ where goodReasons.contains(reason): nil
+        case "length", "max_tokens", "maxTokens":
+            "The model's answer is cut off: it reached its longest length."
+        case "content_filter":
+            "The model's answer is not whole: its server left something out (content_filter)."
+        default: "The model's answer may not be whole: it ended for the reason \(reason)."
+        }
     }
 }
