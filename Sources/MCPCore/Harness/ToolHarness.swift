@@ -158,11 +158,11 @@ public actor ToolHarness {
         throw .toolApprovalDenied(tool: denied.invocation.name, reason: denied.output.text)
     }
 
-    /// What the model reads: structured content only where there is no other, and no more than the limit.
+    /// What the model reads: structured content only where there is no text, and no more than the limit.
     private func shown(_ result: ToolExecutionResult, to call: ModelToolCall) -> ModelToolResult {
         var content = result.output.content
-        if content.isEmpty, let structured = result.output.structuredContent {
-            content = [.text(structured.serialized())]
+        if !content.contains(where: { $0.ownText != nil }), let structured = result.output.structuredContent {
+            content.insert(.text(structured.serialized()), at: 0)
         }
         return ModelToolResult(
             callID: call.callID, name: call.name,

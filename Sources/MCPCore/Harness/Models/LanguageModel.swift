@@ -57,13 +57,14 @@ public struct ModelToolResult: Sendable, Hashable {
     public var callID: String
     /// The tool, by the name that the model was given.
     public var name: String
-    /// The content; structured content as text when there is no other.
+    /// The content; structured content as text stands in front when the content has no text.
     public var content: [ContentBlock]
     /// The tool failed, or did not run.
     public var isError: Bool
 
-    /// The text of the content.
-    public var text: String { content.compactMap(\.text).joined(separator: "\n") }
+    /// The content as text, block by block; what is no text is named in a line, such as
+    /// `[image image/png, 3 kB, not shown]`.
+    public var text: String { content.map(\.lines).joined(separator: "\n") }
 }
 
 /// A piece of a model's answer.
