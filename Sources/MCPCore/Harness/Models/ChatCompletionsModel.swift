@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A model behind the chat completions interface, which most model servers have: local ones by http, others
 /// by https.
 public struct ChatCompletionsModel: LanguageModel {
@@ -5,6 +7,9 @@ public struct ChatCompletionsModel: LanguageModel {
     public var silence: Duration = .seconds(120)
     /// Further members of the request, such as `temperature`.
     public var parameters: JSONObject = [:]
+    /// How long the end mark may take once the model has said why it stopped.
+    var afterwards: Duration = .seconds(2)
+    private static let maxEventsAfterwards = 16
     private let url: String
     private let model: String
     private let options: ClientOptions
@@ -24,15 +29,24 @@ public struct ChatCompletionsModel: LanguageModel {
 
     /// Asks the server, and joins what it streams.
     public func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
-        let body = RawJSON(.object(ChatCompletionsRequest.json(request, model: model, parameters))).bytes
+        let names = ChatCompletionsNames(request)
+        let body = RawJSON(
+            .object(ChatCompletionsRequest.json(names.sent(request), model: model, parameters))
+        )
+        .bytes
         return AsyncThrowingStream { continuation in
             let task = Task {
                 do {
-                    var reader = ChatCompletionsReader()
+                    var reader = ChatCompletionsReader(names)
                     let events = try HTTPEventPost.send(body, to: url, options: options, silence: silence)
                     for try await event in events {
                         for event in try reader.take(event.data) { continuation.yield(event) }
-                        if reader.isDone { break }
+                        if reader.isDone || reader.hasStopped { break }
+                    }
+                    if !reader.isDone {
+                        for event in await rest(of: events) {
+                            for event in try reader.take(event.data) { continuation.yield(event) }
+                        }
                     }
                     for event in try reader.finish() { continuation.yield(event) }
                     continuation.finish()
@@ -42,6 +56,24 @@ public struct ChatCompletionsModel: LanguageModel {
             }
             continuation.onTermination = { _ in task.cancel() }
         }
+    }
+
+    /// What follows the end of the text, which is the usage and the end mark. Not every server sends it, or
+    /// closes the connection: the answer is whole without.
+    private func rest(
+        of events: AsyncThrowingStream<SSEEvent, any Error>
+    ) async -> [SSEEvent] {
+        let rest = Mutex<[SSEEvent]>([])
+        try? await Race.run(within: afterwards) {
+            for try await event in events {
+                let count = rest.withLock { rest in
+                    rest.append(event)
+                    return rest.count
+                }
+                if count == Self.maxEventsAfterwards || ChatCompletionsReader.isEnd(event.data) { return }
+            }
+        }
+        return rest.withLock { $0 }
     }
 }
 
@@ -87,78 +119,5 @@ enum ChatCompletionsRequest {
                 ["role": "tool", "tool_call_id": .string(result.callID), "content": .string(result.text)]
             }
         }
-    }
-}
-
-/// Joins the pieces of a streamed answer: calls by their index, arguments byte for byte.
-struct ChatCompletionsReader {
-    private struct Call {
-        var id = ""
-        var name = ""
-        var arguments = ""
-    }
-
-    /// One answer may begin so many calls; more is no answer that can be used.
-    private static let maxCalls = 1_024
-
-    private var calls: [Int: Call] = [:]
-    private var stop: String?
-    private(set) var isDone = false
-
-    /// The events of one chunk.
-    /// - Throws: `HarnessError.model` for an error that the server streams, and for what cannot be read.
-    mutating func take(_ data: ByteSlice) throws -> [ModelEvent] {
-        if data.elementsEqual("[DONE]".utf8) {
-            isDone = true
-            return []
-        }
-        guard let chunk = try? JSONValue(parsing: data) else {
-            throw HarnessError.model("the model's server sent a piece that is no JSON")
-        }
-        if let error = chunk["error"] {
-            let text = error["message"]?.stringValue ?? error.serialized()
-            throw HarnessError.model("the model's server reports an error: \(text)")
-        }
-        var events: [ModelEvent] = []
-        let choice = chunk["choices"]?[0]
-        if let text = choice?["delta"]?["content"]?.stringValue, !text.isEmpty {
-            events.append(.textDelta(text))
-        }
-        for call in choice?["delta"]?["tool_calls"]?.arrayValue ?? [] {
-            if let event = try take(call: call) { events.append(event) }
-        }
-        if let reason = choice?["finish_reason"]?.stringValue { stop = reason }
-        if let usage = chunk["usage"], let input = usage["prompt_tokens"]?.intValue {
-            let output = usage["completion_tokens"]?.intValue ?? 0
-            events.append(.usage(ModelUsage(inputTokens: input, outputTokens: output)))
-        }
-        return events
-    }
-
-    private mutating func take(call json: JSONValue) throws -> ModelEvent? {
-        let index = json["index"]?.intValue ?? calls.count
-        var call = calls[index] ?? Call()
-        guard calls[index] != nil || calls.count < Self.maxCalls else {
-            throw HarnessError.model("the model made more than \(Self.maxCalls) calls in one answer")
-        }
-        if let id = json["id"]?.stringValue, !id.isEmpty { call.id = id }
-        let name = json["function"]?["name"]?.stringValue
-        if let name { call.name += name }
-        let piece = json["function"]?["arguments"]?.stringValue ?? ""
-        call.arguments += piece
-        calls[index] = call
-        return .toolCallDelta(callID: call.id, name: name, partialArguments: piece)
-    }
-
-    /// The calls as a whole, and the end.
-    /// - Throws: `HarnessError.model` when the stream broke off.
-    mutating func finish() throws -> [ModelEvent] {
-        guard isDone || stop != nil else {
-            throw HarnessError.model("the model's server ended in the middle of an answer")
-        }
-        let whole = calls.sorted { $0.key < $1.key }.map { _, call in
-            ModelEvent.toolCall(ModelToolCall(callID: call.id, name: call.name, arguments: call.arguments))
-        }
-        return whole + [.stop(stop ?? "stop")]
     }
 }
