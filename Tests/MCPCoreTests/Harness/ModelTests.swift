@@ -65,9 +65,10 @@ import Testing
 
     @Test func aProgramThatIsGivenUpStartsAnew() async throws {
         let directory = TemporaryDirectory()
-        // The first one hangs.
+        // The first one hangs. It is there when it has read its request: one that was given up before that
+        // waits for the next.
         let script = """
-            echo x >> '\(directory.path)/starts'; read l
+            read l; echo x >> '\(directory.path)/starts'
             [ $(wc -l < '\(directory.path)/starts') = 1 ] && exec sleep 100
             echo '{"type":"text","delta":"hi"}'; echo '{"type":"stop"}'; cat
             """

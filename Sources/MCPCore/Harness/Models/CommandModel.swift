@@ -7,22 +7,54 @@ import Synchronization
 /// `{"type":"tool_call","id","name","arguments"}` with the arguments as text or as an object, before it any
 /// number of `{"type":"tool_call_delta","id","name","arguments"}` with the next piece of that text,
 /// `{"type":"usage","inputTokens","outputTokens"}`, `{"type":"error","message"}`, and
-/// `{"type":"stop","reason"}`, which ends the answer. The program stays for the next request; whoever stops
-/// reading an answer ends the program, and the next request starts it anew.
+/// `{"type":"stop","reason"}`, which ends the answer.
+///
+/// The program may stay for the next request, or end after its answer: then the next request starts it anew.
+/// It is also started anew when the next request finds that it said something after `stop`, which is never
+/// taken for the next answer, when it answers before it has read the request, and when the reader of an
+/// answer leaves. An answer may have 16 MiB in one line and 100 MiB in all. Programs that outlive their
+/// standard input are ended by `close()`.
 public final class CommandModel: LanguageModel {
+    private struct State {
+        var running: CommandModelProcess?
+        /// Those that were told to end and may still be there.
+        var ending: [CommandModelProcess] = []
+    }
+
+    /// How long the program may say nothing, and read nothing, in an answer: 2 min. Then the answer fails,
+    /// and the program is ended.
+    public let silence: Duration
     private let launch: ProcessLaunch
-    private let running = Mutex<CommandModelProcess?>(nil)
+    private let state = Mutex(State())
     /// One answer at a time; reading blocks, so it has a thread of its own.
     private let queue = DispatchQueue(label: "mcp.model")
 
     /// A program and its arguments; no shell is involved. It starts with the first request.
-    public init(_ program: String, _ arguments: [String] = [], environment: [String: String]? = nil) {
+    public init(
+        _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
+        silence: Duration = .seconds(120)
+    ) {
         var launch = ProcessLaunch(program, arguments, environment: environment)
         launch.errors = .inherit
         self.launch = launch
+        self.silence = silence
     }
 
-    deinit { running.withLock { $0?.end() } }
+    deinit { state.withLock { $0.running?.end() } }
+
+    /// Ends the program and waits until it is gone, with everything that it has started in its process group.
+    ///
+    /// Its input is closed; half a second later it gets SIGTERM, and after another second SIGKILL. An answer
+    /// at work fails. Without this call a program may outlive this process, when it heeds neither. A request
+    /// that comes later starts the program anew.
+    public func close() async {
+        let processes = state.withLock { state in
+            state.ending += state.running.take().map { [$0] } ?? []
+            return state.ending
+        }
+        for process in processes { process.end() }
+        for process in processes { await process.wait() }
+    }
 
     /// Writes the request and reads events up to `stop`.
     public func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
@@ -34,14 +66,7 @@ public final class CommandModel: LanguageModel {
             }
             queue.async { [self] in
                 do {
-                    let process = try process()
-                    guard answer.begin(process) else { return continuation.finish() }
-                    try process.write(CommandModelWire.line(request))
-                    while let event = try process.next() {
-                        continuation.yield(event)
-                        if case .stop = event { break }
-                    }
-                    answer.end()
+                    try run(CommandModelWire.line(request), answer) { continuation.yield($0) }
                     continuation.finish()
                 } catch {
                     forget()
@@ -51,19 +76,48 @@ public final class CommandModel: LanguageModel {
         }
     }
 
-    private func process() throws -> CommandModelProcess {
-        try running.withLock { running in
-            if let running, !running.hasEnded { return running }
-            let process = try CommandModelProcess(launch)
-            running = process
-            return process
+    private func run(
+        _ line: [UInt8], _ answer: CommandModelAnswer, _ take: (ModelEvent) -> Void
+    ) throws {
+        if answer.isGivenUp { return }
+        var hasBegun = false
+        var (process, isUsed) = try process()
+        while answer.begin(process) {
+            do {
+                try process.answer(to: line, silence: silence) { event in
+                    hasBegun = true
+                    take(event)
+                }
+                answer.end()
+                if process.hasUnreadRequest { forget() }
+                return
+            } catch is CommandModelProcess.Ended {
+                // It ended between two answers.
+                guard isUsed, !hasBegun, !answer.isGivenUp else {
+                    throw HarnessError.model(process.endedEarly)
+                }
+                forget()
+                (process, isUsed) = try self.process()
+            }
         }
     }
 
+    /// The program that waits for a request, or a new one.
+    private func process() throws -> (CommandModelProcess, isUsed: Bool) {
+        if let running = state.withLock({ $0.running }) {
+            if running.isReady() { return (running, true) }
+            forget()
+        }
+        let process = try CommandModelProcess(launch)
+        state.withLock { $0.running = process }
+        return (process, false)
+    }
+
     private func forget() {
-        let process = running.withLock { running in
-            defer { running = nil }
-            return running
+        let process = state.withLock { state in
+            state.ending.removeAll { $0.hasEnded }
+            state.ending += state.running.map { [$0] } ?? []
+            return state.running.take()
         }
         process?.end()
     }
@@ -87,6 +141,12 @@ private final class CommandModelAnswer: Sendable {
         }
     }
 
+    var isGivenUp: Bool {
+        state.withLock { state in
+            if case .givenUp = state { true } else { false }
+        }
+    }
+
     func end() { state.withLock { $0 = .over } }
 
     func giveUp() {
@@ -96,146 +156,5 @@ private final class CommandModelAnswer: Sendable {
             return nil
         }
         process?.end()
-    }
-}
-
-/// The program at work. Written to and read from on one queue; ended from anywhere.
-private final class CommandModelProcess: Sendable {
-    /// A longer line is no event: 16 MiB.
-    private static let maxLineBytes = 16 << 20
-
-    private struct Pipes: ~Copyable {
-        let input: FileDescriptor
-        let output: FileDescriptor
-        var framer = LineFramer(maximumBytes: CommandModelProcess.maxLineBytes)
-    }
-
-    private let child: ChildProcess
-    private let name: String
-    private let pipes: Mutex<Pipes>
-
-    init(_ launch: ProcessLaunch) throws {
-        child = try ChildProcess(launch)
-        name = launch.program
-        guard let input = child.takeInput(), let output = child.takeOutput() else {
-            throw HarnessError.model("\(launch.program) has no pipes")
-        }
-        pipes = Mutex(Pipes(input: input, output: output))
-    }
-
-    var hasEnded: Bool { child.status != nil }
-
-    func end() { child.startTermination(inputGrace: .zero) }
-
-    func write(_ line: [UInt8]) throws {
-        try pipes.withLock { pipes in
-            var rest = line[...]
-            while !rest.isEmpty {
-                let written = unsafe try rest.withUnsafeBytes { (bytes) throws(IOError) in
-                    unsafe try Syscalls.write(pipes.input.rawValue, bytes)
-                }
-                rest = rest.dropFirst(written ?? 0)
-            }
-        }
-    }
-
-    /// The next event.
-    /// - Throws: `HarnessError.model` when the program ends or says what is no event.
-    func next() throws -> ModelEvent? {
-        try pipes.withLock { pipes in
-            while true {
-                switch pipes.framer.next() {
-                case .line(let line):
-                    if line.isEmpty { continue }
-                    return try CommandModelWire.event(line, name)
-                case .tooLong:
-                    throw HarnessError.model("\(name) wrote a line of more than \(Self.maxLineBytes) bytes")
-                case .needMore:
-                    let output = pipes.output.rawValue
-                    let count = unsafe try pipes.framer.fill(reserving: 64 << 10) { (room) throws(IOError) in
-                        unsafe try Syscalls.read(output, into: UnsafeMutableRawBufferPointer(room)) ?? 0
-                    }
-                    if count == 0 { throw HarnessError.model("\(name) ended in the middle of an answer") }
-                }
-            }
-        }
-    }
-}
-
-/// Requests and events as lines.
-enum CommandModelWire {
-    static func line(_ request: ModelRequest) -> [UInt8] {
-        var object: JSONObject = [:]
-        if let system = request.system { object["system"] = .string(system) }
-        object["messages"] = .array(request.messages.map(json))
-        object["tools"] = .array(
-            request.tools.map { tool in
-                [
-                    "name": .string(tool.name), "description": .string(tool.description ?? ""),
-                    "inputSchema": tool.inputSchema,
-                ]
-            })
-        return Array(JSONValue.object(object).serialized().utf8) + [0x0A]
-    }
-
-    private static func json(_ message: ModelMessage) -> JSONValue {
-        switch message {
-        case .user(let text): ["role": "user", "text": .string(text)]
-        case .assistant(let text, let calls):
-            [
-                "role": "assistant", "text": .string(text),
-                "toolCalls": .array(
-                    calls.map { call in
-                        [
-                            "id": .string(call.callID), "name": .string(call.name),
-                            "arguments": .string(call.arguments),
-                        ]
-                    }),
-            ]
-        case .toolResults(let results):
-            [
-                "role": "tool",
-                "results": .array(
-                    results.map { result in
-                        [
-                            "id": .string(result.callID), "name": .string(result.name),
-                            "text": .string(result.text), "isError": .bool(result.isError),
-                        ]
-                    }),
-            ]
-        }
-    }
-
-    static func event(_ line: ByteSlice, _ name: String) throws(HarnessError) -> ModelEvent {
-        guard let json = try? JSONValue(parsing: line), let type = json["type"]?.stringValue else {
-            throw .model("\(name) wrote a line that is no event")
-        }
-        switch type {
-        case "text": return .textDelta(json["delta"]?.stringValue ?? "")
-        case "tool_call":
-            guard let tool = json["name"]?.stringValue else {
-                throw .model("\(name) calls a tool without a name")
-            }
-            let arguments = json["arguments"]
-            return .toolCall(
-                ModelToolCall(
-                    callID: json["id"]?.stringValue ?? "", itemID: json["itemID"]?.stringValue, name: tool,
-                    arguments: arguments?.stringValue ?? arguments?.serialized() ?? ""))
-        case "tool_call_delta":
-            guard let id = json["id"]?.stringValue else {
-                throw .model("\(name) writes a piece of a call without an id")
-            }
-            return .toolCallDelta(
-                callID: id, name: json["name"]?.stringValue,
-                partialArguments: json["arguments"]?.stringValue ?? "")
-        case "usage":
-            return .usage(
-                ModelUsage(
-                    inputTokens: json["inputTokens"]?.intValue ?? 0,
-                    outputTokens: json["outputTokens"]?.intValue ?? 0))
-        case "error": throw .model("\(name): \(json["message"]?.stringValue ?? "an error")")
-        case "stop": return .stop(json["reason"]?.stringValue ?? "stop")
-        default: throw .model("\(name) wrote an event of the unknown type \(type)")
-        }
     }
 }
