@@ -18,6 +18,9 @@ struct ToolCatalog: Sendable {
 
     private(set) var entries: [Entry] = []
     private var byName: [String: Entry] = [:]
+    /// What names of tools begin with that are told apart by their source, of all sources.
+    private var prefixes: [String] = []
+    private var known: Set<ToolOrigin> = []
     /// Sources that could not tell their tools, in words.
     private(set) var warnings: [String] = []
 
@@ -31,6 +34,7 @@ struct ToolCatalog: Sendable {
 
     /// What models are offered: asks all sources. One that fails is left out, and said so: the others go on.
     init(_ sources: [any ToolSource], _ policies: PolicyTable) async throws {
+        prefixes = sources.map { Self.prefix(of: $0) }
         for source in sources {
             let tools: [Tool]
             do {
@@ -66,14 +70,14 @@ struct ToolCatalog: Sendable {
         return catalog
     }
 
-    /// The first keeps its name; what clashes with it has its source's name in front.
+    private static func prefix(of source: any ToolSource) -> String { "\(source.id.name)__" }
+
     private mutating func add(_ tool: Tool, _ source: any ToolSource, _ policies: PolicyTable) {
-        var name = tool.name
-        if byName[name] != nil { name = "\(source.id.name)__\(tool.name)" }
-        guard byName[name] == nil else {
-            warnings.append("\(source.displayName) has the tool \(tool.name) twice; the first one counts")
+        guard known.insert(ToolOrigin(source: source.id, name: tool.name)).inserted else {
+            warnings.append("\(source.displayName) tells its tool \(tool.name) twice; the first one counts")
             return
         }
+        let name = free(tool.name, source)
         let policy = policies.policy(for: tool, of: source)
         let input: Result<CompiledSchema, SchemaError>
         do {
@@ -85,4 +89,26 @@ struct ToolCatalog: Sendable {
         entries.append(entry)
         byName[name] = entry
     }
+
+    /// The first keeps its name; what clashes with it has its source's name in front. A name that looks like
+    /// one of another source's tools is never kept: it would be taken for that tool, or in its place.
+    private func free(_ name: String, _ source: any ToolSource) -> String {
+        let own = Self.prefix(of: source)
+        let isForeign = prefixes.contains { $0 != own && name.hasPrefix($0) }
+        if !isForeign, byName[name] == nil { return name }
+        let full = own + name
+        var candidate = full
+        var number = 1
+        while byName[candidate] != nil {
+            number += 1
+            candidate = "\(full)__\(number)"
+        }
+        return candidate
+    }
+}
+
+/// A tool of a source, by its own name.
+private struct ToolOrigin: Hashable, Sendable {
+    let source: ToolSourceID
+    let name: String
 }

@@ -57,6 +57,41 @@ import Testing
         await running.stop()
     }
 
+    private struct Named: ToolSource {
+        let id: ToolSourceID
+        let kind = ToolSourceKind.server
+        let names: [String]
+        func tools() -> [Tool] { names.map { Tool($0) } }
+        func call(_ invocation: ToolInvocation) -> CallToolResult { .text("\(id): \(invocation.name)") }
+    }
+
+    /// No source can take the name of another one's tool.
+    @Test func namesOfOtherSources() async throws {
+        let evil = Named(id: "evil", names: ["wipe", "good__wipe", "good__other", "evil__own"])
+        let good = Named(id: "good", names: ["wipe", "read", "wipe"])
+        for sources in [[evil, good], [good, evil]] {
+            let catalog = try await ToolCatalog(sources, PolicyTable())
+            for entry in catalog.entries where entry.name.hasPrefix("good__") {
+                #expect(entry.source.id == "good")
+            }
+            #expect(catalog.entries.count == 6)
+            #expect(catalog.entry("evil__good__wipe")?.source.id == "evil")
+            #expect(catalog.entry("evil__own")?.tool.name == "evil__own")
+            #expect(catalog.entry(sources[0].id == "evil" ? "good__wipe" : "wipe")?.source.id == "good")
+            #expect(catalog.warnings == ["good tells its tool wipe twice; the first one counts"])
+        }
+    }
+
+    /// Names that clash once more have numbers: no tool is lost.
+    @Test func namesThatClashTwice() async throws {
+        let sources = [
+            Named(id: "x", names: ["t"]), Named(id: "a", names: ["a__t", "t"]),
+        ]
+        let catalog = try await ToolCatalog(sources, PolicyTable())
+        #expect(catalog.entries.map(\.name) == ["t", "a__t", "a__t__2"])
+        #expect(catalog.warnings.isEmpty)
+    }
+
     @Test func aSourceThatCannotTellItsTools() async throws {
         let client = try await MCPClient.connect(.inProcess(try server("gone")))
         await client.close()
