@@ -139,8 +139,7 @@ struct CallRunner: Sendable {
                 invocation: invocation, tool: entry.tool, sourceName: entry.source.displayName,
                 isTrusted: policies.trusts(entry.source), policy: entry.policy, requestedBy: caller,
                 timeout: limits.approvalTimeout)
-            let emit = emit
-            let decision = try await desk.decide(request) { emit(.approvalRequested($0)) }
+            let decision = try await desk.decide(request, emit)
             guard case .denied(let reason) = decision else { return nil }
             return "\(entry.name) was not allowed" + (reason.map { ": \($0)" } ?? " by the user.")
         }

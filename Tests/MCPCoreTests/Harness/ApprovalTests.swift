@@ -188,6 +188,39 @@ import Glibc
         }
     }
 
+    /// A decision that cannot be written holds for this run, and the program is told.
+    @Test func decisionsThatCannotBeKept() async throws {
+        var options = HarnessOptions()
+        options.decisions = RememberedDecisions(file: TemporaryDirectory().path + "/none/d.json")
+        let runs = fixture.runs
+        let harness = try fixture.harness(
+            HarnessFixture.lookingUp(), [fixture.lookup(policy: .ask(.files))], options: options
+        ) { _ in
+            runs.add("asked")
+            return .approved(remember: .always)
+        }
+        let (events, _) = await HarnessFixture.events(harness)
+        #expect(
+            events.map(\.word) == ["round 1", "requested", "approval", "warning", "completed", "text", "end"])
+        let warning = events.lazy.compactMap { if case .warning(let text) = $0 { text } else { nil } }.first
+        #expect(warning?.hasPrefix("The decision on lookup_item holds for this run only: ") == true)
+        #expect(options.decisions.holds(DecisionKey(source: "host", tool: fixture.lookup().tool)))
+    }
+
+    /// What is taken back while another decision is kept does not come back.
+    @Test func takingBackIsNotUndone() async throws {
+        let directory = TemporaryDirectory()
+        let file = directory.path + "/decisions.json"
+        let decisions = RememberedDecisions(file: file)
+        for number in 0 ..< 60 {
+            let key = DecisionKey(source: "s", tool: Tool("t\(number)"))
+            async let keeping: Void = Task.detached { try decisions.keep(key, .always) }.value
+            async let forgetting: Void = Task.detached { decisions.forgetAll() }.value
+            _ = try await (keeping, forgetting)
+            #expect(RememberedDecisions(file: file).holds(key) == decisions.holds(key))
+        }
+    }
+
     @Test(arguments: ["", "{", "[]", #"{"allowed":7}"#]) func brokenFilesCountAsEmpty(_ text: String) throws {
         let file = TemporaryDirectory()
         let path = file.path + "/d.json"

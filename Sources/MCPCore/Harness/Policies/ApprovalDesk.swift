@@ -16,10 +16,11 @@ actor ApprovalDesk {
         self.timeout = timeout
     }
 
-    /// - Parameter announce: called when it is this question's turn, before the handler.
+    /// - Parameter emit: told `approvalRequested` when it is this question's turn, before the handler, and
+    ///   `warning` when the decision cannot be kept.
     /// - Throws: `CancellationError` when the caller gives up.
     func decide(
-        _ request: ApprovalRequest, _ announce: @Sendable (ApprovalRequest) -> Void
+        _ request: ApprovalRequest, _ emit: @Sendable (HarnessEvent) -> Void
     ) async throws -> ApprovalDecision {
         let key = DecisionKey(source: request.invocation.source, tool: request.tool)
         try await turn()
@@ -28,7 +29,7 @@ actor ApprovalDesk {
         try Task.checkCancellation()
         // The question before may have been about the same tool.
         if decisions.holds(key) { return .approved() }
-        announce(request)
+        emit(.approvalRequested(request))
         guard let handler else { return .denied(reason: "nobody is there to approve it") }
         let decision: ApprovalDecision
         do {
@@ -36,7 +37,11 @@ actor ApprovalDesk {
         } catch is Race.TimedOut {
             return .denied(reason: "nobody approved it in time")
         }
-        if case .approved(let scope) = decision { decisions.keep(key, scope) }
+        if case .approved(let scope) = decision {
+            do { try decisions.keep(key, scope) } catch {
+                emit(.warning("The decision on \(request.tool.name) holds for this run only: \(error)"))
+            }
+        }
         return decision
     }
 

@@ -38,17 +38,19 @@ public final class RememberedDecisions: Sendable {
 
     func holds(_ key: DecisionKey) -> Bool { allowed.withLock { $0.contains(key.text) } }
 
-    func keep(_ key: DecisionKey, _ scope: RememberScope) {
+    /// - Throws: when the decision cannot be written to the file; then it holds for this run.
+    func keep(_ key: DecisionKey, _ scope: RememberScope) throws(IOError) {
         guard scope != .once else { return }
-        allowed.withLock { allowed in
+        // The file is changed under the lock too: what is taken back meanwhile stays taken back.
+        try allowed.withLock { allowed throws(IOError) in
             guard allowed.count < Self.maxEntries else { return }
             allowed.insert(key.text)
+            if scope == .always { try add(key) }
         }
-        if scope == .always { add(key) }
     }
 
     /// What is only for this run stays out of the file.
-    private func add(_ key: DecisionKey) {
+    private func add(_ key: DecisionKey) throws(IOError) {
         guard let path else { return }
         let old = (try? Files.read(path, maxBytes: Self.maxBytes)).flatMap { try? JSONValue(parsing: $0) }
         var entries = old?["allowed"]?.arrayValue?.compactMap(\.stringValue) ?? []
@@ -56,12 +58,14 @@ public final class RememberedDecisions: Sendable {
         let json: JSONValue = [
             "version": 1, "allowed": .array(entries.suffix(Self.maxEntries).map(JSONValue.string)),
         ]
-        try? Files.replace(path, with: Array(json.serialized(pretty: true).utf8))
+        try Files.replace(path, with: Array(json.serialized(pretty: true).utf8))
     }
 
     /// Takes every decision back.
     public func forgetAll() {
-        allowed.withLock { $0 = [] }
-        if let path { try? Files.replace(path, with: Array(#"{"version":1,"allowed":[]}"#.utf8)) }
+        allowed.withLock { allowed in
+            allowed = []
+            if let path { try? Files.replace(path, with: Array(#"{"version":1,"allowed":[]}"#.utf8)) }
+        }
     }
 }
