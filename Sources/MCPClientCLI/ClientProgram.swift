@@ -54,8 +54,6 @@ enum ClientProgram {
         }
         done.wait()
         withExtendedLifetime(signals) {}
-        // A model that ignores the end of its input would outlive us.
-        if case .run(let invocation) = request, invocation.command == .agent { ChildPrograms.killAll() }
         return code.load(ordering: .acquiring)
     }
 }

@@ -17,17 +17,18 @@ struct AgentCommand {
                 sessions.append(try await connector.connect(server.target, invocation, name: server.name))
             }
             let code = try await talk(model, sessions)
-            await end(sessions)
+            await end(sessions, model)
             for session in sessions { if let failure = session.interaction.failure { throw failure } }
             return code
         } catch {
-            await end(sessions)
+            await end(sessions, model)
             throw error
         }
     }
 
-    private func end(_ sessions: [Session]) async {
+    private func end(_ sessions: [Session], _ model: any LanguageModel) async {
         for session in sessions { await session.client.close() }
+        await (model as? CommandModel)?.close()
     }
 
     func model() throws(Failure) -> any LanguageModel {
