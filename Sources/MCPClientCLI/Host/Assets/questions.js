@@ -43,6 +43,11 @@ function next() {
     const button = fill("answer", { ...answer, type: i === all.length - 1 ? "submit" : "button" });
     if (i < all.length - 1) button.onclick = reply(answer);
     else node.onsubmit = reply(answer);
+    // The first does nothing. The others wait: a second click was meant for the question before.
+    if (i) {
+      button.disabled = true;
+      setTimeout(() => button.disabled = false, 500);
+    }
     node.querySelector(".answers").append(button);
   });
   dialog.replaceChildren(node);

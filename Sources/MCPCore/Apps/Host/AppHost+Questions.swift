@@ -2,10 +2,16 @@
 struct QuestionRecord {
     let question: HostQuestion
     let continuation: CheckedContinuation<QuestionAnswer, Never>
+    /// The user sees it; false while an earlier one of the same view is open.
+    var isOpen = false
 }
 
 extension AppHost {
-    /// Asks the user and waits. A task that is cancelled takes its question back.
+    /// Questions of one view in a row that may end without a yes; then it is not let ask any more.
+    static let maxRefusals = 3
+
+    /// Asks the user and waits. A task that is cancelled takes its question back. A view has one question open
+    /// at a time; one that was refused too often is refused without asking.
     func ask(
         _ subject: HostQuestion.Subject, server: String, view: String?
     ) async -> QuestionAnswer {
@@ -13,14 +19,38 @@ extension AppHost {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled { return continuation.resume(returning: .cancel) }
+                if let view, isSilenced(view) { return continuation.resume(returning: .deny) }
                 let question = HostQuestion(id: id, subject: subject, server: server, view: view)
                 questions[id] = QuestionRecord(question: question, continuation: continuation)
                 questionOrder.append(id)
-                emit(.question(question))
+                openNextQuestion(of: view)
             }
         } onCancel: {
             Task { await self.closeQuestion(id, .cancel) }
         }
+    }
+
+    private func isSilenced(_ view: String) -> Bool { views[view]?.refusals == Self.maxRefusals }
+
+    private func openNextQuestion(of view: String?) {
+        let own = questionOrder.filter { questions[$0]?.question.view == view }
+        if view != nil, own.contains(where: { questions[$0]?.isOpen == true }) { return }
+        guard let next = own.first(where: { questions[$0]?.isOpen == false }), let record = questions[next]
+        else { return }
+        questions[next]?.isOpen = true
+        emit(.question(record.question))
+    }
+
+    /// Counts what a view is refused: one that asks without end must not keep the user from everything else.
+    private func count(_ answer: QuestionAnswer, of view: String) {
+        guard let record = views[view], !isSilenced(view) else { return }
+        views[view]?.refusals = answer.isYes ? 0 : record.refusals + 1
+        guard isSilenced(view) else { return }
+        log(
+            "view of \(record.view.serverName)", .warning,
+            "\(Self.maxRefusals) of its questions in a row had no yes: it is refused without asking until it is reloaded"
+        )
+        for id in questionOrder where questions[id]?.question.view == view { closeQuestion(id, .deny) }
     }
 
     /// Takes the user's answer. One to a question that was answered already, or that nobody asks any more,
@@ -28,7 +58,7 @@ extension AppHost {
     /// - Returns: whether somebody was waiting for it.
     @discardableResult
     public func answer(_ question: String, _ answer: QuestionAnswer) -> Bool {
-        guard questions[question] != nil else { return false }
+        guard questions[question]?.isOpen == true else { return false }
         closeQuestion(question, answer)
         return true
     }
@@ -36,8 +66,12 @@ extension AppHost {
     func closeQuestion(_ id: String, _ answer: QuestionAnswer) {
         guard let record = questions.removeValue(forKey: id) else { return }
         questionOrder.removeAll { $0 == id }
-        emit(.questionClosed(id: id))
         record.continuation.resume(returning: answer)
+        guard record.isOpen else { return }
+        emit(.questionClosed(id: id))
+        guard let view = record.question.view else { return }
+        count(answer, of: view)
+        openNextQuestion(of: view)
     }
 
     /// Asks whether a tool may run.

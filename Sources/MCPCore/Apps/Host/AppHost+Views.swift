@@ -15,6 +15,8 @@ struct ViewRecord {
     var modelContext: (content: [ContentBlock], structured: JSONObject?)?
     var isContextNew = false
     var droppedMessages = 0
+    /// Its questions since the last yes that ended without one.
+    var refusals = 0
 }
 
 extension AppHost {
@@ -258,6 +260,7 @@ extension AppHost {
     public func reloadView(_ id: String) {
         guard let record = views[id] else { return }
         trouble(nil, id)
+        views[id]?.refusals = 0
         emit(.viewOpened(record.view))
     }
 
@@ -275,7 +278,8 @@ extension AppHost {
         for answer in record.answers.values {
             answer.resume(throwing: MCPError(code: -32000, message: "the view was closed"))
         }
-        for question in questionOrder where questions[question]?.question.view == id {
+        // The open one is the first: none that waits takes its place.
+        for question in questionOrder.reversed() where questions[question]?.question.view == id {
             closeQuestion(question, .cancel)
         }
         for call in calls.values where call.call.callingView == id { call.cancel?() }

@@ -103,7 +103,7 @@ public actor AppHost {
             if !record.tools.isEmpty { events.append(.viewTools(view: record.view.id, record.tools)) }
         }
         events += conversation.map(HostEvent.conversation)
-        events += questionOrder.compactMap { questions[$0].map { .question($0.question) } }
+        events += questionOrder.compactMap { questions[$0] }.filter(\.isOpen).map { .question($0.question) }
         return events
     }
 

@@ -111,6 +111,67 @@ import Testing
         await fixture.close()
     }
 
+    // Section 5.9: a view that asks again after each refusal does not keep the user from everything else
+    @Test func aViewThatIsRefusedAgainAndAgainIsNotAskedFor() async throws {
+        let fixture = await HostFixture()
+        let server = try await fixture.add(try UIServer().server, as: "one")
+        let view = try await open(fixture, server)
+        let other = try await open(fixture, server)
+        func asked() -> Int { fixture.all.count { if case .question = $0 { true } else { false } } }
+        for id in 10 ..< 20 {
+            await view.send(id, "ui/open-link", ["url": .string("https://example.com/\(id)")])
+        }
+        // One at a time: the next is asked when the one before has its answer.
+        let first = try await fixture.question()
+        await other.send(3, "ui/open-link", ["url": "https://example.com/other"])
+        #expect(try await fixture.question(1).view == other.id)
+        #expect(await fixture.host.snapshot().count { if case .question = $0 { true } else { false } } == 2)
+        await fixture.host.answer(first.id, .allow())
+        #expect(try await view.answer(to: 10)["result"] == [:])
+        for number in 2 ... 4 { await fixture.host.answer(try await fixture.question(number).id, .deny) }
+        for id in 11 ..< 20 { #expect(try await view.answer(to: id)["error"]?["code"] == -32000) }
+        #expect(
+            try await view.ask(30, "ui/open-link", ["url": "https://example.com/"])["error"]?["code"]
+                == -32000)
+        #expect(asked() == 5)
+        let lines = fixture.all.count {
+            if case .log(let line) = $0 {
+                line.data.stringValue?.contains("refused without asking") == true
+            } else {
+                false
+            }
+        }
+        #expect(lines == 1)
+        // Of the other view nothing was refused; the user's reload lets the first ask again.
+        await other.send(4, "ui/open-link", ["url": "https://example.com/more"])
+        await fixture.host.answer(try await fixture.question(1).id, .deny)
+        #expect(try await fixture.question(5).view == other.id)
+        await fixture.host.reloadView(view.id)
+        try await view.begin(id: 31)
+        await view.send(32, "ui/open-link", ["url": "https://example.com/again"])
+        #expect(try await fixture.question(6).view == view.id)
+        await fixture.close()
+    }
+
+    // What a view takes back itself counts, too: otherwise it asks and takes back without end.
+    @Test func questionsThatAreTakenBackCount() async throws {
+        let fixture = await HostFixture()
+        let view = try await open(fixture, try await fixture.add(try UIServer().server, as: "one"))
+        for number in 0 ..< 3 {
+            await view.send(10 + number, "ui/open-link", ["url": "https://example.com/"])
+            let question = try await fixture.question(number)
+            await view.say("notifications/cancelled", ["requestId": JSONValue(10 + number)])
+            _ = try await fixture.first { event in
+                if case .questionClosed(question.id) = event { true } else { nil }
+            }
+        }
+        #expect(
+            try await view.ask(20, "ui/open-link", ["url": "https://example.com/"])["error"]?["code"]
+                == -32000)
+        #expect(fixture.all.count { if case .question = $0 { true } else { false } } == 3)
+        await fixture.close()
+    }
+
     // A41
     @Test func filesAreSavedUnderAHarmlessName() async throws {
         let fixture = await HostFixture()
