@@ -191,6 +191,38 @@ extension E2E {
             }
         }
 
+        // Section 5.9: the second half of a double click agrees to nothing
+        @Test func aQuestionIsReadBeforeItIsAnswered() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                for path in ["/a", "/b"] {
+                    try await view.begin(
+                        path, "tools/call", ["name": "wipe", "arguments": ["path": .string(path)]])
+                }
+                #expect(try await page.question().contains("/a"))
+                try await page.wait("return !document.querySelector('#question .yes').disabled")
+                let isClosed = try await page.run(
+                    """
+                    return (async () => {
+                      const yes = () => document.querySelector('#question .yes'), first = yes();
+                      first.click();
+                      while (yes() === first) await new Promise(done => setTimeout(done, 1));
+                      const isClosed = yes().disabled;
+                      yes().click();
+                      return isClosed;
+                    })()
+                    """)
+                #expect(isClosed == true)
+                _ = try await view.end(of: "/a")
+                #expect(try await page.question().contains("/b"))
+                #expect(server.calls(of: "wipe").count == 1)
+                try await page.answer("yes")
+                _ = try await view.end(of: "/b")
+                #expect(server.calls(of: "wipe").count == 2)
+            }
+        }
+
         // Section 5.9: what a server asks stands in the host's page
         @Test func aServerAsks() async throws {
             let server = try ViewServer("one")

@@ -126,4 +126,35 @@ struct HostOptionsTests {
         #expect(ContentJSON.blocks(twice).map { $0["kind"] } == ["json"])
         #expect(ContentJSON.blocks(CallToolResult(content: [])) == [["kind": "nothing"]])
     }
+
+    /// One event must not be more than a page can take.
+    @Test func ofALongResultTheBeginningIsShown() throws {
+        let long = String(repeating: "é", count: 1 << 20)
+        let image = ContentBlock.image(Array(repeating: 1, count: 5 << 20), mimeType: "image/png")
+        let content = [.text(long), image, image] + Array(repeating: ContentBlock.text("x"), count: 300)
+        let blocks = ContentJSON.blocks(CallToolResult(content: content))
+        #expect(blocks.count == 201 && blocks[200]["text"] == "… and 103 more")
+        let text = try #require(blocks[0]["text"]?.stringValue)
+        #expect(text.utf8.count < 66_000 && text.hasPrefix("éé") && text.hasSuffix("… (2097152 bytes)"))
+        #expect(blocks[1]["kind"] == "image")
+        #expect(blocks[2]["text"] == "image of the type image/png, too long to be shown")
+        let said = ContentJSON.blocks(Array(repeating: .text(long), count: 9), maxBytes: 100_000)
+        #expect(said.count == 3 && JSONValue.array(said).serialized().utf8.count < 110_000)
+        // Indented, this would be a hundred times as long.
+        var deep: JSONValue = .array(Array(repeating: 1, count: 20_000))
+        for _ in 1 ... 50 { deep = [deep] }
+        let structured = ContentJSON.blocks(CallToolResult(content: [], structuredContent: ["a": deep]))
+        #expect(try #require(structured[0]["text"]?.stringValue).utf8.count < 70_000)
+    }
+
+    // A history of somebody else must not end the host.
+    @Test func theTimeOfAnEntryMayBeAnything() throws {
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        for time in ["-1e300", "1e300", "-5", "0"] {
+            let json = try JSONValue(
+                parsing: #"{"id":"a","tool":"t","server":"s","milliseconds":\#(time)}"#)
+            let entry = try #require(HistoryEntry(json: json))
+            #expect(writer.json(.history(entry))?["line"]?.stringValue?.hasPrefix("s · ") == true)
+        }
+    }
 }

@@ -29,9 +29,20 @@ extension AppHost {
     public func stopTalking() { talk.task?.cancel() }
 
     func add(_ item: ConversationItem) {
+        var item = item
+        item.bytes = JSONValue.array(item.content.map(\.json)).serialized().utf8.count
         conversation.append(item)
-        if conversation.count > Self.maxConversation { conversation.removeFirst() }
+        limitConversation()
         emit(.conversation(item))
+    }
+
+    private func limitConversation() {
+        var bytes = conversation.reduce(0) { $0 + $1.bytes }
+        while conversation.count > Self.maxConversation
+            || bytes > Self.maxConversationBytes && conversation.count > 1
+        {
+            bytes -= conversation.removeFirst().bytes
+        }
     }
 
     // MARK: Views
@@ -163,6 +174,7 @@ extension AppHost {
     private func grow(_ text: String) {
         if let id = talk.item, let index = conversation.lastIndex(where: { $0.id == id }) {
             conversation[index].content = [.text(conversation[index].text + text)]
+            conversation[index].bytes += text.utf8.count
             emit(.conversationDelta(id: id, text))
         } else {
             let item = ConversationItem(id: nextID("m"), author: .model, content: [.text(text)])

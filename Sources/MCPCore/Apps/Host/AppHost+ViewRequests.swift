@@ -58,15 +58,15 @@ extension AppHost {
         let id = open(source: view.server, entry.tool, .object(arguments), by: .view, from: view.id)
         let task = Task { await run(id, server.catalog) }
         calls[id]?.cancel = { task.cancel() }
-        let result = await withTaskCancellationHandler {
+        let end = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
-        switch calls[id]?.outcome {
-        case .success(let answer) where result?.status != .cancelled: return answer.json
+        switch end?.answer {
+        case .success(let answer) where end?.result.status != .cancelled: return answer.json
         case .failure(let error as MCPError): throw error
-        default: throw Self.refusal(result?.output.text ?? "\(name) was not called.")
+        default: throw Self.refusal(end?.result.output.text ?? "\(name) was not called.")
         }
     }
 

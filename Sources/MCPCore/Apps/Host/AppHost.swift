@@ -24,6 +24,11 @@ public actor AppHost {
     static let maxHistory = 1_000
     /// Pieces of the conversation that are shown after a reload.
     static let maxConversation = 500
+    /// The size of these pieces together: 4 MiB. The oldest go.
+    static let maxConversationBytes = 4 << 20
+    /// The size of what all these calls were answered, and of what views called with: 16 MiB. Of the oldest
+    /// only the card stays.
+    static let maxResultBytes = 16 << 20
 
     let options: AppHostOptions
     var servers: [ServerRecord] = []

@@ -235,6 +235,45 @@ import Testing
         await fixture.close()
     }
 
+    // One view must not fill the memory, nor a page that is loaded again.
+    @Test func whatAViewLeavesBehindIsBounded() async throws {
+        let ui = try UIServer()
+        let big = String(repeating: "b", count: 3 << 20)
+        try ui.server.register(Tool("big", inputSchema: ["type": "object"])) { _, _ in .text(big) }
+        let fixture = await HostFixture()
+        let view = try await open(fixture, try await fixture.add(ui.server, as: "one"))
+        for id in 10 ..< 18 {
+            let arguments: JSONValue = ["name": "big", "arguments": ["n": JSONValue(id)]]
+            let answer = try await view.ask(id, "tools/call", arguments)
+            #expect(answer["result"]?["content"]?[0]?["text"]?.stringValue?.utf8.count == 3 << 20)
+        }
+        let long = String(repeating: "m", count: 1 << 19)
+        for id in 20 ..< 32 {
+            _ = try await view.ask(
+                id, "ui/message", ["role": "user", "content": [["type": "text", "text": .string(long)]]])
+        }
+        let snapshot = await fixture.host.snapshot()
+        let calls = snapshot.compactMap {
+            if case .call(let call) = $0, call.tool == "big" { call } else { nil }
+        }
+        #expect(calls.count == 8)
+        #expect(calls.map { $0.result == nil } == [true, true, true] + Array(repeating: false, count: 5))
+        #expect(
+            calls[0].problem?.contains("no longer kept") == true && calls[0].arguments == "no longer kept")
+        #expect(calls[7].problem == nil && calls[7].arguments == ["n": 17])
+        let said = snapshot.compactMap {
+            if case .conversation(let item) = $0 { item.text.utf8.count } else { nil }
+        }
+        #expect(said.count == 7 && said.reduce(0, +) <= AppHost.maxConversationBytes)
+        // The history has neither long arguments of a view nor long results.
+        _ = try await view.ask(
+            40, "tools/call", ["name": "tick", "arguments": ["long": .string(long)]])
+        let entry = try #require(await fixture.host.history().last)
+        #expect(entry.json["arguments"]?.stringValue?.contains("too long for the history") == true)
+        #expect(entry.json["result"]?.stringValue?.contains("too long for the history") == true)
+        await fixture.close()
+    }
+
     // A13 A14
     @Test func whatAViewTellsIsShown() async throws {
         let fixture = await HostFixture()
