@@ -86,6 +86,40 @@ import Testing
         await running.stop()
     }
 
+    /// Each attempt succeeds, and the server ends at once: that is no reason to begin with short pauses again.
+    @Test func aServerThatComesAndGoesIsTriedMoreAndMoreSeldom() async throws {
+        var options = HostFixture.options()
+        options.reconnectPause = .milliseconds(100)
+        options.client.protocol = .exactly(.v2025_11_25)
+        let fixture = await HostFixture(options)
+        let program = ClientTarget.command(
+            "sh", "-c",
+            """
+            while read -r line; do
+                id=${line#*\\"id\\":}; id=${id%%,*}
+                case "$line" in
+                *initialized*) ;;
+                *initialize*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"flap","version":"1"}}}\\n' "$id";;
+                *tools/list*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}\\n' "$id"; exit 0;;
+                esac
+            done
+            """)
+        func count(_ isWanted: (HostedServer.State) -> Bool) -> Int {
+            fixture.all.count { if case .server(let server) = $0 { isWanted(server.state) } else { false } }
+        }
+        let start = ContinuousClock.now
+        try await fixture.host.addServer(program, name: "flap")
+        #expect(await comesTrue { count { if case .lost = $0 { true } else { false } } >= 5 })
+        #expect(count { $0 == .connected } >= 4)
+        // 100 + 200 + 400 + 800 ms
+        #expect(start.duration(to: .now) >= .milliseconds(1_500))
+        let reasons = fixture.all.compactMap { event in
+            if case .log(let line) = event, line.level == .warning { line.data.stringValue } else { nil }
+        }
+        #expect(Set(reasons).count == reasons.count && !reasons.isEmpty)
+        await fixture.close()
+    }
+
     /// The next call works; the connection may need another attempt.
     private func isCalled(_ fixture: HostFixture, _ id: String) async -> Bool {
         for _ in 1 ... 50 {
