@@ -11,6 +11,7 @@ struct ViewRecord {
     var problem: String?
     /// The tools that the view offers.
     var tools: [Tool] = []
+    var toolsReading: Task<Void, Never>?
     /// What the view last gave to the turns to come, and whether the model has it already.
     var modelContext: (content: [ContentBlock], structured: JSONObject?)?
     var isContextNew = false
@@ -274,6 +275,7 @@ extension AppHost {
         guard let record = views.removeValue(forKey: id) else { return }
         viewOrder.removeAll { $0 == id }
         for task in record.requests.values { task.cancel() }
+        record.toolsReading?.cancel()
         for timer in record.timers.values { timer.cancel() }
         for answer in record.answers.values {
             answer.resume(throwing: MCPError(code: -32000, message: "the view was closed"))

@@ -235,6 +235,36 @@ import Testing
         await fixture.close()
     }
 
+    // A42: a view that names a next page for ever, and says again and again that its tools changed
+    @Test func readingTheToolsOfAViewEnds() async throws {
+        let fixture = await HostFixture()
+        let server = try await fixture.add(try UIServer().server, as: "one")
+        let view = try await fixture.view(of: fixture.host.call(server, "chart"))
+        try await view.begin(["tools": ["listChanged": true]])
+        func asked() -> [JSONValue] { view.received.filter { $0["method"] == "tools/list" } }
+        #expect(await comesTrue { asked().count == 1 })
+        await answer(
+            asked()[0], of: view,
+            ["tools": [["name": "a", "inputSchema": ["type": "object"]]], "nextCursor": "x"])
+        #expect(await comesTrue { asked().count == 2 })
+        await answer(asked()[1], of: view, ["tools": [], "nextCursor": "y"])
+        _ = try await fixture.first { event in
+            if case .viewTools(view.id, let tools) = event, tools.map(\.name) == ["a"] { true } else { nil }
+        }
+        #expect(asked().count == 2)
+        // The first reading is given up: the view is told so, and its late answer does nothing.
+        await view.say("notifications/tools/list_changed")
+        #expect(await comesTrue { asked().count == 3 })
+        await fixture.host.readViewTools(view.id)
+        #expect(await comesTrue { asked().count == 4 })
+        #expect(await comesTrue { view.methods.contains("notifications/cancelled") })
+        await answer(asked()[3], of: view, ["tools": [["name": "b", "inputSchema": ["type": "object"]]]])
+        _ = try await fixture.first { event in
+            if case .viewTools(view.id, let tools) = event, tools.map(\.name) == ["b"] { true } else { nil }
+        }
+        await fixture.close()
+    }
+
     private func request(_ method: String, of view: PlayedView) async throws -> JSONValue {
         _ = try await view.params(of: method)
         return view.received.last { $0["method"]?.stringValue == method } ?? .null
