@@ -201,6 +201,7 @@ extension AppHost {
 
     /// The document of a call's view was read, or cannot be.
     func viewIsLoaded(_ id: String) {
+        calls[id]?.isLoadingView = false
         guard calls[id]?.isUnremembered == true else { return }
         calls[id]?.isUnremembered = false
         remember(id)
@@ -233,7 +234,7 @@ extension AppHost {
     private func forgetOldCalls() {
         while callOrder.count > Self.maxCalls,
             let index = callOrder.firstIndex(where: {
-                calls[$0].map { $0.call.state.isOver && $0.call.view == nil } ?? true
+                calls[$0].map { $0.call.state.isOver && $0.call.view == nil && !$0.isLoadingView } ?? true
             })
         {
             calls[callOrder.remove(at: index)] = nil

@@ -25,12 +25,15 @@ extension AppHost {
 
     /// Loads the view of a call that has one, once.
     func loadView(_ id: String) {
+        // What a view calls is for that view: it opens no other.
         guard let record = calls[id], record.call.view == nil, !record.isLoadingView,
+            record.call.callingView == nil,
             let tool = record.toolDefinition, self.record(ofServer: record.call.source) != nil
         else { return }
         do {
             guard let uri = try tool.uiResourceURI() else { return }
-            guard views.count < options.maxViews else {
+            let loading = calls.values.count { $0.isLoadingView }
+            guard views.count + loading < options.maxViews else {
                 return change(id) {
                     $0.call.problem =
                         "\(options.maxViews) views are open already, so this call has none; close one"

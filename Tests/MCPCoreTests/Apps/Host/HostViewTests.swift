@@ -274,6 +274,39 @@ import Testing
         await fixture.close()
     }
 
+    @Test func thereAreNoMoreViewsThanAllowed() async throws {
+        let release = Gate()
+        let ui = try UIServer()
+        try ui.server.register(
+            Resource("ui://test/late", name: "late", mimeType: "text/html;profile=mcp-app")
+        ) { _ in
+            await release.wait()
+            return [.text("<p>", uri: "ui://test/late", mimeType: "text/html;profile=mcp-app")]
+        }
+        try ui.server.register(
+            Tool("late", inputSchema: ["type": "object"], meta: ["ui": ["resourceUri": "ui://test/late"]])
+        ) { _, _ in .text("there") }
+        var options = HostFixture.options()
+        options.maxViews = 3
+        let fixture = await HostFixture(options)
+        let server = try await fixture.add(ui.server, as: "one")
+        // Two are open, and one call of a view opens no third.
+        let view = try await open(fixture, server)
+        #expect(try await view.ask(5, "tools/call", ["name": "chart"])["result"] != nil)
+        _ = try await open(fixture, server)
+        // Those that are being read count.
+        var calls: [String] = []
+        for _ in 1 ... 5 { calls.append(try await fixture.host.call(server, "late")) }
+        var ended: [HostedCall] = []
+        for call in calls { ended.append(try await fixture.call(call)) }
+        #expect(ended.count { $0.problem?.contains("3 views are open already") == true } == 4)
+        release.open()
+        #expect(
+            await comesTrue { fixture.all.count { if case .viewOpened = $0 { true } else { false } } == 3 })
+        #expect(ended.allSatisfy { $0.result?.text == "there" })
+        await fixture.close()
+    }
+
     // A13 A14
     @Test func whatAViewTellsIsShown() async throws {
         let fixture = await HostFixture()
