@@ -177,6 +177,7 @@ extension AppHost {
             remember(id)
         }
         limitResults(id)
+        closeForms(of: record.call.source)
     }
 
     /// What may take room without a bound is given up, the oldest first: one view could fill the memory.

@@ -260,6 +260,7 @@ extension AppHost {
             $0.call.problem = "The model did not finish the call."
         }
         tellEnd(id)
+        if let source = calls[id]?.call.source { closeForms(of: source) }
     }
 
     // MARK: Answers of the model for others
@@ -291,7 +292,7 @@ extension AppHost {
                 "More than \(Self.maxMessageBytes >> 20) MiB are not read to the model.")
         }
         let name = record(ofServer: server)?.server.name ?? server
-        guard await ask(.sampling(question), server: name, view: view).isYes else {
+        guard await ask(.sampling(question), server: name, view: view, for: view ?? server).isYes else {
             throw Self.refusal("The user does not want the model to answer.")
         }
         let messages = said.map { $0.isUser ? ModelMessage.user($0.text) : .assistant($0.text, []) }

@@ -2,6 +2,8 @@
 struct QuestionRecord {
     let question: HostQuestion
     let continuation: CheckedContinuation<QuestionAnswer, Never>
+    /// The server or view that it is for: where it is gone, nobody waits for an answer.
+    let source: String?
     /// The user sees it; false while an earlier one of the same view is open.
     var isOpen = false
 }
@@ -13,7 +15,7 @@ extension AppHost {
     /// Asks the user and waits. A task that is cancelled takes its question back. A view has one question open
     /// at a time; one that was refused too often is refused without asking.
     func ask(
-        _ subject: HostQuestion.Subject, server: String, view: String?
+        _ subject: HostQuestion.Subject, server: String, view: String?, for source: String? = nil
     ) async -> QuestionAnswer {
         let id = nextID("q")
         return await withTaskCancellationHandler {
@@ -21,7 +23,8 @@ extension AppHost {
                 if Task.isCancelled { return continuation.resume(returning: .cancel) }
                 if let view, isSilenced(view) { return continuation.resume(returning: .deny) }
                 let question = HostQuestion(id: id, subject: subject, server: server, view: view)
-                questions[id] = QuestionRecord(question: question, continuation: continuation)
+                questions[id] = QuestionRecord(
+                    question: question, continuation: continuation, source: source)
                 questionOrder.append(id)
                 openNextQuestion(of: view)
             }
@@ -74,11 +77,31 @@ extension AppHost {
         openNextQuestion(of: view)
     }
 
+    /// Takes back what was asked for a server or a view.
+    func closeQuestions(for source: String, where fits: (HostQuestion.Subject) -> Bool = { _ in true }) {
+        // The open one is the first: none that waits takes its place.
+        for id in questionOrder.reversed() {
+            guard let record = questions[id], record.source == source || record.question.view == source,
+                fits(record.question.subject)
+            else { continue }
+            closeQuestion(id, .cancel)
+        }
+    }
+
+    /// A server that nobody calls any more waits for no answer.
+    func closeForms(of server: String) {
+        guard !calls.values.contains(where: { $0.call.source == server && !$0.call.state.isOver }) else {
+            return
+        }
+        closeQuestions(for: server) { if case .approval = $0 { false } else { true } }
+    }
+
     /// Asks whether a tool may run.
     /// - Parameter view: the view that calls; nil when the user or the model does.
     func approve(_ request: ApprovalRequest, view: String?) async -> ApprovalDecision {
         let server = record(ofServer: request.invocation.source.name)?.server.name ?? request.sourceName
-        switch await ask(.approval(request), server: server, view: view) {
+        let source = request.invocation.source.name
+        switch await ask(.approval(request), server: server, view: view, for: source) {
         case .allow(let remember): return .approved(remember: remember)
         case .accept: return .approved()
         case .deny, .cancel: return .denied()
@@ -93,7 +116,13 @@ extension AppHost {
     /// A server asks the user.
     func elicit(_ request: ElicitRequest, from server: String) async -> ElicitResult {
         let name = record(ofServer: server)?.server.name ?? server
-        switch await ask(.elicitation(request), server: name, view: nil) {
+        if let url = request.url, !WebAddress.isOne(url) {
+            log(
+                name, .warning, "it asks for the visit of an address that is neither http nor https: declined"
+            )
+            return ElicitResult(.decline)
+        }
+        switch await ask(.elicitation(request), server: name, view: nil, for: server) {
         case .accept(let content): return ElicitResult(.accept, content: request.url == nil ? content : nil)
         case .allow:
             // A page is visited only when the user agreed to it.

@@ -62,6 +62,7 @@ extension AppHost {
         let record = servers.remove(at: index)
         for view in viewOrder where views[view]?.view.server == id { removeView(view) }
         for call in calls.values where call.call.source == id { call.cancel?() }
+        closeQuestions(for: id)
         emit(.serverRemoved(server: id))
         await record.connection.stop()
     }
@@ -117,6 +118,7 @@ extension AppHost {
             servers[index].server.state = state
             switch state {
             case .lost(let reason):
+                closeQuestions(for: id) { if case .approval = $0 { false } else { true } }
                 let connected = servers[index].connectedAt.take()
                 let isNews = connected.map { $0.duration(to: .now) >= ServerConnection.longestPause } ?? false
                 // Once: each further attempt fails for the same reason, and a server may come and go.

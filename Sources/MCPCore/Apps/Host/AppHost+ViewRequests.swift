@@ -96,10 +96,7 @@ extension AppHost {
     // MARK: The user's machine
 
     private func openLink(_ url: String, _ view: HostedView) async throws -> JSONValue {
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        guard scheme == "http" || scheme == "https", url.dropFirst(scheme.count).hasPrefix("://"),
-            url.utf8.count <= 8_192, url.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
-        else { throw Self.refusal("Only http and https addresses are opened.") }
+        guard WebAddress.isOne(url) else { throw Self.refusal("Only http and https addresses are opened.") }
         guard await ask(.link(url), server: view.serverName, view: view.id).isYes else {
             throw Self.refusal("The user does not want to open the address.")
         }

@@ -283,10 +283,7 @@ extension AppHost {
         for answer in record.answers.values {
             answer.resume(throwing: MCPError(code: -32000, message: "the view was closed"))
         }
-        // The open one is the first: none that waits takes its place.
-        for question in questionOrder.reversed() where questions[question]?.question.view == id {
-            closeQuestion(question, .cancel)
-        }
+        closeQuestions(for: id)
         for call in calls.values where call.call.callingView == id { call.cancel?() }
         calls[record.view.call]?.cancel?()
         change(record.view.call) { $0.call.view = nil }

@@ -235,6 +235,32 @@ import Testing
         await fixture.close()
     }
 
+    /// The model calls a tool of a view, the user is asked, and the view is gone.
+    @Test func aQuestionForAToolOfAClosedViewIsTakenBack() async throws {
+        let model = ScriptedModel(.calls(("pick", "{}")), .text("gone"))
+        var options = HostFixture.options(nil, model: model)
+        options.policies.set(.automatic, for: "*/chart")
+        options.teardownTimeout = .milliseconds(20)
+        let fixture = await HostFixture(options)
+        let server = try await fixture.add(try UIServer().server, as: "one")
+        let view = try await fixture.view(of: fixture.host.call(server, "chart"))
+        try await view.begin(["tools": [:]])
+        await answer(
+            try await request("tools/list", of: view), of: view,
+            ["tools": [["name": "pick", "inputSchema": ["type": "object"]]]])
+        _ = try await fixture.first { event in
+            if case .viewTools(view.id, let tools) = event, !tools.isEmpty { true } else { nil }
+        }
+        try await fixture.host.say("Pick.")
+        let question = try await fixture.question()
+        await fixture.host.closeView(view.id)
+        _ = try await fixture.first { event in
+            if case .questionClosed(question.id) = event { true } else { nil }
+        }
+        _ = try await said(fixture) { $0.author == .model && $0.text == "gone" }
+        await fixture.close()
+    }
+
     // A42: a view that names a next page for ever, and says again and again that its tools changed
     @Test func readingTheToolsOfAViewEnds() async throws {
         let fixture = await HostFixture()

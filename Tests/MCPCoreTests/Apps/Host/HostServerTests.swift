@@ -120,6 +120,80 @@ import Testing
         await fixture.close()
     }
 
+    /// A server of the handshake asks on its own: what it asked for a call goes with the call.
+    @Test(arguments: ["answers", "ends", "cancelled", "removed"])
+    func aFormThatNobodyWaitsForIsClosed(_ end: String) async throws {
+        let form =
+            #"{"mode":"form","message":"Your name?","requestedSchema":{"type":"object","properties":{}}}"#
+        var options = HostFixture.options()
+        options.client.protocol = .exactly(.v2025_11_25)
+        options.reconnectPause = .seconds(30)
+        let fixture = await HostFixture(options)
+        let directory = TemporaryDirectory()
+        let program = Self.legacy(
+            """
+            *tools/call*)
+                printf '{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":%s}\\n' '\(form)'
+                while [ ! -e "$0/go" ]; do sleep 0.02; done
+                [ \(end) = ends ] && exit 0
+                [ \(end) = answers ] && printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}\\n' "$id";;
+            """, directory.path)
+        let server = try await fixture.host.addServer(program, name: "asks")
+        try await tools(fixture, server) { $0 == ["ask"] }
+        let call = try await fixture.host.call(server, "ask")
+        let question = try await fixture.question()
+        guard case .elicitation(let request) = question.subject else { throw NothingThere() }
+        #expect(request.message == "Your name?")
+        switch end {
+        case "cancelled": await fixture.host.cancel(call)
+        case "removed": await fixture.host.removeServer(server)
+        default: try directory.write("go", "")
+        }
+        _ = try await fixture.first { event in
+            if case .questionClosed(question.id) = event { true } else { nil }
+        }
+        #expect(await !fixture.host.answer(question.id, .accept([:])))
+        try? directory.write("go", "")
+        await fixture.close()
+    }
+
+    /// Only a browser's own addresses are visited.
+    @Test func aServerSendsNobodyToAFile() async throws {
+        let params = #"{"mode":"url","elicitationId":"x","message":"Visit","url":"file:///etc/passwd"}"#
+        var options = HostFixture.options()
+        options.client.protocol = .exactly(.v2025_11_25)
+        let fixture = await HostFixture(options)
+        let program = Self.legacy(
+            """
+            *tools/call*)
+                call=$id
+                printf '{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":%s}\\n' '\(params)';;
+            *decline*) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}\\n' "$call";;
+            """)
+        let server = try await fixture.host.addServer(program, name: "asks")
+        try await tools(fixture, server) { $0 == ["ask"] }
+        #expect(try await fixture.call(fixture.host.call(server, "ask")).state == .completed)
+        #expect(!fixture.all.contains { if case .question = $0 { true } else { false } })
+        await fixture.close()
+    }
+
+    /// A program with one tool that speaks 2025-11-25; `cases` are those of a shell for further lines.
+    private static func legacy(_ cases: String, _ argument: String = "") -> ClientTarget {
+        .command(
+            "sh", "-c",
+            """
+            while read -r line; do
+                id=${line#*\\"id\\":}; id=${id%%,*}
+                case "$line" in
+                *notifications/*) ;;
+                *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"legacy","version":"1"}}}\\n' "$id";;
+                *tools/list*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"ask","inputSchema":{"type":"object"}}]}}\\n' "$id";;
+                \(cases)
+                esac
+            done
+            """, argument)
+    }
+
     /// The next call works; the connection may need another attempt.
     private func isCalled(_ fixture: HostFixture, _ id: String) async -> Bool {
         for _ in 1 ... 50 {
