@@ -16,6 +16,7 @@ struct HostEventWriter {
             names[server.id] = server.name
             return Self.json(server)
         case .serverRemoved(let id):
+            ports.release(server: id)
             return ["type": "server.gone", "id": .string(id)]
         case .tools(let server, let tools): return json(tools, of: server)
         case .call(let call): return json(call)
