@@ -90,6 +90,32 @@ struct HostOptionsTests {
         #expect(mode == 0o600)
         #expect(try HistoryFile(path).entries.count == 2)
         #expect(throws: Failure.self) { try HistoryFile("/nowhere/at/all") }
+        // The half of a line at the end takes no other with it.
+        let half = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try half.seekToEnd()
+        try half.write(contentsOf: Data(#"{"id":"3","ti"#.utf8))
+        try half.close()
+        let broken = try HistoryFile(path)
+        #expect(broken.append(entry) && broken.append(entry))
+        let again = try HistoryFile(path)
+        #expect(again.entries.count == 4 && again.strangeLines == 2)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(
+            text.hasSuffix("\"ti\n\(text.split(separator: "\n")[2])\n\(text.split(separator: "\n")[2])\n"))
+    }
+
+    // Section 3.2
+    @Test func aServerThatIsRemovedLeavesItsPort() {
+        let ports = SandboxPorts(port: 1)
+        ports.use([11, 12])
+        #expect(ports.address(ofView: "v", server: "s1")?.origin == "http://127.0.0.1:11")
+        #expect(ports.address(ofView: "v", server: "s2")?.origin == "http://127.0.0.1:12")
+        #expect(ports.address(ofView: "v", server: "s3") == nil)
+        var writer = HostEventWriter(ports: ports)
+        _ = writer.json(.serverRemoved(server: "s1"))
+        #expect(!ports.serves(server: "s1", atPort: 11))
+        #expect(ports.address(ofView: "v", server: "s3")?.origin == "http://127.0.0.1:11")
+        #expect(ports.serves(server: "s3", atPort: 11) && ports.serves(server: "s2", atPort: 12))
     }
 
     /// More than is kept cannot be gone on with; what is kept is bounded.
