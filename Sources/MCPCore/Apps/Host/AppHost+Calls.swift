@@ -227,8 +227,7 @@ extension AppHost {
         guard let record = calls[id] else { return }
         let name = self.record(ofServer: record.call.source)?.server.name ?? record.call.source
         let entry = HistoryEntry(record.call, server: name, resource: record.resource)
-        pastCalls.append(entry)
-        if pastCalls.count > Self.maxHistory { pastCalls.removeFirst(pastCalls.count - Self.maxHistory) }
+        pastCalls = Self.bounded(pastCalls + [entry])
         emit(.history(entry))
     }
 

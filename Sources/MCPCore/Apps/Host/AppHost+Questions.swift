@@ -12,8 +12,9 @@ extension AppHost {
     /// Questions of one view in a row that may end without a yes; then it is not let ask any more.
     static let maxRefusals = 3
 
-    /// Asks the user and waits. A task that is cancelled takes its question back. A view has one question open
-    /// at a time; one that was refused too often is refused without asking.
+    /// Asks the user and waits. A task that is cancelled takes its question back.
+    ///
+    /// A view has one question open at a time; one that was refused too often is refused without asking.
     func ask(
         _ subject: HostQuestion.Subject, server: String, view: String?, for source: String? = nil
     ) async -> QuestionAnswer {
@@ -51,8 +52,7 @@ extension AppHost {
         guard isSilenced(view) else { return }
         log(
             "view of \(record.view.serverName)", .warning,
-            "\(Self.maxRefusals) of its questions in a row had no yes: it is refused without asking until it is reloaded"
-        )
+            "it is refused without asking from now on: \(Self.maxRefusals) questions in a row had no yes")
         for id in questionOrder where questions[id]?.question.view == view { closeQuestion(id, .deny) }
     }
 

@@ -41,7 +41,7 @@ extension AppHost {
         continuation.resume(throwing: Self.refusal(reason))
     }
 
-    /// Reads the tools of a view, all pages, the first 50. A reading that goes on is given up for the new one.
+    /// Reads the tools of a view, all pages, the first 50, in place of a reading that still goes on.
     func readViewTools(_ id: String) {
         views[id]?.toolsReading?.cancel()
         views[id]?.toolsReading = Task {

@@ -99,7 +99,7 @@ extension AppHost {
         let view = HostedView(
             id: Self.newViewID(), server: server.id, serverName: server.name, call: id, tool: tool.name,
             resource: resource, csp: csp, permissions: permissions,
-            hasChanged: hasChanged(resource, server.name))
+            hasChanged: pins.pin(resource.uri, of: server.name, resource.hash))
         let context = context(of: tool, record.call)
         var limits = AppBridgeLimits()
         limits.teardownTimeout = options.teardownTimeout
@@ -126,11 +126,6 @@ extension AppHost {
     /// Letters and digits that nobody can guess: the view's origin, and with it the address of its document.
     private static func newViewID() -> String {
         "v" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36)
-    }
-
-    private func hasChanged(_ resource: UIResource, _ server: String) -> Bool {
-        let last = pastCalls.last { $0.server == server && $0.resource?.uri == resource.uri }
-        return last.map { $0.resource?.hash != resource.hash } ?? false
     }
 
     private func logPolicy(_ view: HostedView) {

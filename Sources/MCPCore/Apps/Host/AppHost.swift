@@ -22,6 +22,8 @@ public actor AppHost {
     static let maxCalls = 200
     /// Entries of the history that are kept.
     static let maxHistory = 1_000
+    /// Of these, calls of views: one that calls without end does not displace those of the user.
+    static let maxViewHistory = 250
     /// Pieces of the conversation that are shown after a reload.
     static let maxConversation = 500
     /// The size of these pieces together: 4 MiB. The oldest go.
@@ -40,6 +42,7 @@ public actor AppHost {
     var questions: [String: QuestionRecord] = [:]
     var questionOrder: [String] = []
     var pastCalls: [HistoryEntry]
+    var pins = DocumentPins()
     var conversation: [ConversationItem] = []
     var talk = Talk()
     var page = PageContext()
@@ -53,7 +56,24 @@ public actor AppHost {
     /// A host without servers.
     public init(_ options: AppHostOptions = AppHostOptions()) {
         self.options = options
-        pastCalls = options.history.suffix(Self.maxHistory)
+        pastCalls = Self.bounded(options.history)
+        for entry in options.history {
+            if let resource = entry.resource { pins.pin(resource.uri, of: entry.server, resource.hash) }
+        }
+    }
+
+    /// The last entries, of which only some are calls of views.
+    static func bounded(_ entries: [HistoryEntry]) -> [HistoryEntry] {
+        var kept: [HistoryEntry] = []
+        var ofViews = 0
+        for entry in entries.reversed() where kept.count < maxHistory {
+            if entry.json["by"] == "view" {
+                ofViews += 1
+                if ofViews > maxViewHistory { continue }
+            }
+            kept.append(entry)
+        }
+        return kept.reversed()
     }
 
     func nextID(_ prefix: String) -> String {

@@ -12,7 +12,7 @@ public struct HostQuestion: Sendable, Identifiable {
         case download([(name: String, bytes: Int?)])
         /// A view wants to say this to the model in the user's name: the very text that the model gets.
         case message(String)
-        /// A view, or a server, wants an answer of the model to all of this: the system prompt and the messages.
+        /// A view, or a server, wants an answer of the model to this: the system prompt and all messages.
         case sampling(String)
     }
 
