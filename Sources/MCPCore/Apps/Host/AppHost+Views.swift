@@ -191,8 +191,11 @@ extension AppHost {
     }
 
     /// Notes that a message of a view was too long, or no JSON, and was dropped.
-    public func receivedUnreadable(_ reason: String, from view: String) {
+    ///
+    /// A request is answered with an error: `id` is its id, where that could be read.
+    public func receivedUnreadable(_ reason: String, id: JSONValue? = nil, from view: String) {
         dropped(reason, view)
+        if let id { update(view) { $0.refuse(id, reason, now: .now) } }
     }
 
     private func dropped(_ reason: String, _ id: String) {
