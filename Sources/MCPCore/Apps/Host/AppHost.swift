@@ -121,12 +121,16 @@ public actor AppHost {
             events.append(.tools(server: record.server.id, record.tools))
         }
         events += pastCalls.map(HostEvent.history)
-        events += callOrder.compactMap { calls[$0].map { .call($0.call) } }
+        // A call of a view stands in the view, which has to be there first.
+        let all = callOrder.compactMap { calls[$0]?.call }
+        func isInView(_ call: HostedCall) -> Bool { call.callingView.map { views[$0] != nil } ?? false }
+        events += all.filter { !isInView($0) }.map(HostEvent.call)
         for record in viewOrder.compactMap({ views[$0] }) {
             events.append(.viewOpened(record.view))
             if let problem = record.problem { events.append(.viewProblem(view: record.view.id, problem)) }
             if !record.tools.isEmpty { events.append(.viewTools(view: record.view.id, record.tools)) }
         }
+        events += all.filter(isInView).map(HostEvent.call)
         events += conversation.map(HostEvent.conversation)
         events += questionOrder.compactMap { questions[$0] }.filter(\.isOpen).map { .question($0.question) }
         return events

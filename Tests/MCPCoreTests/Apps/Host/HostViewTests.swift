@@ -437,6 +437,7 @@ import Testing
         let server = try await fixture.add(try UIServer().server, as: "one")
         let view = try await open(fixture, server)
         _ = try await view.params(of: "ui/notifications/tool-result")
+        _ = try await view.ask(5, "tools/call", ["name": "tick"])
         let words = await fixture.host.snapshot().map { event -> String in
             switch event {
             case .server(let server): "server \(server.name)"
@@ -447,7 +448,9 @@ import Testing
             default: "other"
             }
         }
-        #expect(words == ["server one", "tools", "history chart", "call chart", "view \(view.id)"])
+        let past = ["history chart", "history tick"]
+        // The call of the view stands in it.
+        #expect(words == ["server one", "tools"] + past + ["call chart", "view \(view.id)", "call tick"])
         // The frame is new, and is told everything once more.
         let before = view.methods.count { $0 == "ui/notifications/tool-result" }
         await view.say("ui/notifications/sandbox-proxy-ready")
