@@ -127,6 +127,10 @@ extension E2E {
             let port = server.port
             try await HostPage.with([server.url]) { page in
                 let view = try await page.show("show", #"{"a":1}"#)
+                _ = try await view.request("tools/call", ["name": "hidden", "arguments": [:]])
+                let ofView =
+                    "return document.querySelectorAll('[data-tool=show] .inner > [data-tool=hidden]').length === 1"
+                try await page.wait(ofView)
                 let done = try await page.call("echo", #"{"b":2}"#)
                 try await page.wait(for: "completed", of: done)
                 try await page.browser.reload()
@@ -135,7 +139,9 @@ extension E2E {
                 // The same view, loaded again: it has its input and its result once more.
                 try await view.wait("return of('ui/notifications/tool-result').length === 1")
                 #expect(try await view.heard("ui/notifications/tool-input") == [["arguments": ["a": 1]]])
-                #expect(try await page.run("return document.querySelectorAll('#entries > li').length") == 2)
+                try await page.wait("return document.querySelectorAll('#entries > li').length === 3")
+                // The call of the view stands in the view again.
+                try await page.wait(ofView)
                 #expect(server.calls(of: "show").count == 1)
                 // The server goes and comes back.
                 await server.stop()
@@ -188,6 +194,57 @@ extension E2E {
                 try await page.browser.send("DELETE", "/window")
                 try await page.browser.select(window: first)
                 try await page.wait("return document.body.dataset.online === 'replaced'")
+            }
+        }
+
+        /// The list forgets its oldest rows, but not one whose view is at work.
+        @Test func rowsGiveWay() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                let count = try await page.run(
+                    """
+                    return import('/cards.js').then(({ show }) => {
+                      for (let i = 0; i < 600; i++) show({ id: `x${i}`, tool: 'many' });
+                      return [document.querySelectorAll('#cards > .card').length,
+                        !!document.querySelector('[data-call=x0]'), !!document.querySelector('[data-call=x599]')];
+                    })
+                    """)
+                #expect(count == [500, false, true])
+                #expect(try await page.exists(view))
+                #expect(try await view.request("ping") == [:])
+            }
+        }
+
+        // Section 5.9: the second half of a double click agrees to nothing
+        @Test func aQuestionIsReadBeforeItIsAnswered() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                for path in ["/a", "/b"] {
+                    try await view.begin(
+                        path, "tools/call", ["name": "wipe", "arguments": ["path": .string(path)]])
+                }
+                #expect(try await page.question().contains("/a"))
+                try await page.wait("return !document.querySelector('#question .yes').disabled")
+                let isClosed = try await page.run(
+                    """
+                    return (async () => {
+                      const yes = () => document.querySelector('#question .yes'), first = yes();
+                      first.click();
+                      while (yes() === first) await new Promise(done => setTimeout(done, 1));
+                      const isClosed = yes().disabled;
+                      yes().click();
+                      return isClosed;
+                    })()
+                    """)
+                #expect(isClosed == true)
+                _ = try await view.end(of: "/a")
+                #expect(try await page.question().contains("/b"))
+                #expect(server.calls(of: "wipe").count == 1)
+                try await page.answer("yes")
+                _ = try await view.end(of: "/b")
+                #expect(server.calls(of: "wipe").count == 2)
             }
         }
 

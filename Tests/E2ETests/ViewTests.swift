@@ -152,6 +152,27 @@ extension E2E {
             }
         }
 
+        // A24: what cannot be read is dropped and answered; what was said with it arrives
+        @Test func oneUnreadableMessageTakesNoOtherWithIt() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.run(
+                    """
+                    for (let id = 900; id < 910; id++) {
+                      post({ id, method: "ping", params: { text: id === 905 ? "\\ud800" : "fine" } });
+                    }
+                    post({ id: "\\ud800", method: "ping" });
+                    post({ id: 911, method: "ping" });
+                    """)
+                try await view.wait("return heard.some(one => one.id === 911)")
+                let answers = try await view.run(
+                    "return heard.filter(one => one.id >= 900).map(one => one.error ? -one.id : one.id)")
+                #expect(answers == [900, 901, 902, 903, 904, -905, 906, 907, 908, 909, 911])
+                try await page.waitForText("no JSON", in: "#lines")
+            }
+        }
+
         // A37: a small window over the page, in which the same document goes on
         @Test func aViewStaysInSightInASmallWindow() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html(modes: ["inline", "pip"])])

@@ -2,30 +2,50 @@ import MCPCore
 
 /// Content blocks as the page shows them: `{kind, …}` with the name of a template.
 enum ContentJSON {
+    /// What one event shows of a result: 8 MiB, of a text 64 KiB, at most 200 blocks. The rest is counted.
+    private static let maxBytes = 8 << 20
+    private static let maxText = 64 << 10
+    private static let maxBlocks = 200
+
     static func blocks(_ result: CallToolResult) -> [JSONValue] {
-        var blocks = result.content.map(block)
-        if let structured = result.structuredContent {
-            let json = structured.serialized(pretty: true)
-            // Most servers say the same twice, once as text.
-            let isRepeated =
-                result.content.count == 1
-                && result.content[0].text.flatMap { try? JSONValue(parsing: $0) } == structured
-            if isRepeated { blocks = [] }
-            blocks.append(["kind": "json", "text": .string(json)])
+        var content = result.content
+        guard let structured = result.structuredContent else {
+            let shown = blocks(content)
+            return shown.isEmpty ? [["kind": "nothing"]] : shown
         }
-        return blocks.isEmpty ? [["kind": "nothing"]] : blocks
+        // Most servers say the same twice, once as text.
+        let isRepeated =
+            content.count == 1 && content[0].text.flatMap { try? JSONValue(parsing: $0) } == structured
+        if isRepeated { content = [] }
+        let json: JSONValue = ["kind": "json", "text": .string(pretty(structured, maxText))]
+        return blocks(content) + [json]
     }
 
-    static func block(_ block: ContentBlock) -> JSONValue {
+    /// - Parameter maxBytes: what may be shown of all of them.
+    static func blocks(_ content: [ContentBlock], maxBytes: Int = Self.maxBytes) -> [JSONValue] {
+        var room = maxBytes
+        var shown: [JSONValue] = []
+        for one in content {
+            guard room > 0, shown.count < maxBlocks else {
+                return shown + [text("… and \(content.count - shown.count) more")]
+            }
+            let json = block(one, room)
+            room -= json.serialized().utf8.count
+            shown.append(json)
+        }
+        return shown
+    }
+
+    private static func block(_ block: ContentBlock, _ room: Int) -> JSONValue {
         switch block.type {
-        case .text: text(block.text ?? "")
-        case .image: data("image", block, accepts: "image/")
-        case .audio: data("audio", block, accepts: "audio/")
+        case .text: text(block.text ?? "", room)
+        case .image: data("image", block, accepts: "image/", room)
+        case .audio: data("audio", block, accepts: "audio/", room)
         case .resourceLink:
             link(block.link?.title ?? block.link?.name, block.link?.uri ?? "", block.link?.mimeType)
         case .resource:
             if let content = block.resource?.text {
-                text(content)
+                text(content, room)
             } else {
                 link(nil, block.resource?.uri ?? "", block.resource?.mimeType)
             }
@@ -33,20 +53,39 @@ enum ContentJSON {
             [
                 "kind": "json",
                 "text": .string(
-                    block.unknown.map { JSONValue.object($0).serialized(pretty: true) } ?? block.type.rawValue
-                ),
+                    block.unknown.map { pretty(.object($0), min(room, maxText)) }
+                        ?? clipped(block.type.rawValue, 256)),
             ]
         }
     }
 
-    private static func text(_ text: String) -> JSONValue { ["kind": "text", "text": .string(text)] }
+    /// A text, or as much of it as may be shown.
+    static func clipped(_ text: String, _ limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        return "\(String(decoding: text.utf8.prefix(limit), as: UTF8.self))… (\(text.utf8.count) bytes)"
+    }
+
+    /// JSON for a person. What is long stays as it is: indentation could make a hundred times as much of it.
+    static func pretty(_ json: JSONValue, _ limit: Int) -> String {
+        let text = json.serialized()
+        return clipped(text.utf8.count > limit ? text : json.serialized(pretty: true), limit)
+    }
+
+    private static func text(_ text: String, _ room: Int = maxText) -> JSONValue {
+        ["kind": "text", "text": .string(clipped(text, min(room, maxText)))]
+    }
 
     /// Data of the kind that it says it is; anything else is named only.
-    private static func data(_ kind: String, _ block: ContentBlock, accepts prefix: String) -> JSONValue {
+    private static func data(
+        _ kind: String, _ block: ContentBlock, accepts prefix: String, _ room: Int
+    ) -> JSONValue {
         let type = block.mimeType ?? ""
         let isPlain = type.utf8.allSatisfy { $0.isASCIIAlphanumeric || "/+.-".utf8.contains($0) }
         guard type.hasPrefix(prefix), isPlain, let data = block.data else {
-            return text("\(kind) of the type \(inlineText(type))")
+            return text("\(kind) of the type \(inlineText(type))", 512)
+        }
+        guard data.utf8.count <= room else {
+            return text("\(kind) of the type \(inlineText(type)), too long to be shown", 512)
         }
         return ["kind": .string(kind), "src": .string("data:\(type);base64,\(data)")]
     }
@@ -54,9 +93,11 @@ enum ContentJSON {
     private static func link(_ name: String?, _ uri: String, _ type: String?) -> JSONValue {
         let scheme = uri.prefix { $0 != ":" }.lowercased()
         return [
-            "kind": "link", "label": .string(name ?? uri),
-            "href": scheme == "http" || scheme == "https" ? .string(uri) : .null,
-            "about": .string([name == nil ? nil : uri, type].compactMap { $0 }.joined(separator: " · ")),
+            "kind": "link", "label": .string(clipped(name ?? uri, 1 << 10)),
+            "href": uri.utf8.count <= 8 << 10 && (scheme == "http" || scheme == "https")
+                ? .string(uri) : .null,
+            "about": .string(
+                clipped([name == nil ? nil : uri, type].compactMap { $0 }.joined(separator: " · "), 2 << 10)),
         ]
     }
 }

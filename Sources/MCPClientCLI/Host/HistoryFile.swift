@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -15,6 +16,8 @@ final class HistoryFile: Sendable {
     /// Lines that are no entries, such as the half of one that a full disk left. They are passed over.
     let strangeLines: Int
     private let descriptor: Int32
+    /// The file ends within a line, which must not swallow the next.
+    private let isBroken: Mutex<Bool>
 
     /// Reads what is there and opens the file to append to.
     init(_ path: String) throws(Failure) {
@@ -30,6 +33,7 @@ final class HistoryFile: Sendable {
         }
         self.descriptor = descriptor
         let bytes = try SystemFile.readAll(descriptor, name: inlineText(path))
+        isBroken = Mutex(!bytes.isEmpty && bytes.last != UInt8(ascii: "\n"))
         let lines = bytes.split(separator: UInt8(ascii: "\n"))
         entries = lines.compactMap { line in
             (try? JSONValue(parsing: Array(line))).flatMap(HistoryEntry.init(json:))
@@ -39,7 +43,12 @@ final class HistoryFile: Sendable {
 
     /// Adds an entry in one write, so that lines of two programs do not mix. False: it could not be kept.
     func append(_ entry: HistoryEntry) -> Bool {
-        SystemFile.writeAll(descriptor, Array("\(JSONValue.object(entry.json).serialized())\n".utf8)) == nil
+        isBroken.withLock { isBroken in
+            let line = "\(isBroken ? "\n" : "")\(JSONValue.object(entry.json).serialized())\n"
+            // What failed may have left the half of a line.
+            isBroken = SystemFile.writeAll(descriptor, Array(line.utf8)) != nil
+            return !isBroken
+        }
     }
 
     deinit { close(descriptor) }

@@ -16,6 +16,7 @@ struct HostEventWriter {
             names[server.id] = server.name
             return Self.json(server)
         case .serverRemoved(let id):
+            ports.release(server: id)
             return ["type": "server.gone", "id": .string(id)]
         case .tools(let server, let tools): return json(tools, of: server)
         case .call(let call): return json(call)
@@ -128,20 +129,24 @@ struct HostEventWriter {
         var line = ["\(server ?? call.source)", "by \(by)"]
         if let duration = call.duration { line.append(TimeSpan.text(duration)) }
         let isByView = call.callingView != nil
-        let canUse = names[call.source] != nil && !isByView
+        // What is too long for a form is called again as it is.
+        let canRetry = names[call.source] != nil && !isByView
+        let canUse = canRetry && call.arguments.serialized().utf8.count <= Self.maxArguments
         let progress = call.progress
         return [
             "type": "call.state", "id": .string(call.id), "server": .string(call.source),
             "tool": .string(call.tool), "label": .string("Call of \(call.tool)"),
             "state": .string(call.state.rawValue), "stateText": .string(Self.words(call.state)),
             "line": .string(line.joined(separator: " · ")), "isOver": .bool(call.state.isOver),
-            "canUse": .bool(canUse), "canRetry": .bool(canUse && call.state.isOver),
+            "canUse": .bool(canUse), "canRetry": .bool(canRetry && call.state.isOver),
             "isWorking": .bool(!call.state.isOver && progress != nil),
             "progress": progress?.total == nil ? .null : JSONValue(progress?.progress ?? 0),
             "total": progress?.total.map { JSONValue($0) } ?? .null,
-            "progressText": Self.text(progress.map(Self.words)), "problem": Self.text(call.problem),
+            "progressText": Self.text(progress.map { Self.clipped(Self.words($0)) }),
+            "problem": Self.text(call.problem.map(Self.clipped)),
             "view": Self.text(call.view), "callingView": Self.text(call.callingView),
-            "arguments": call.arguments, "argumentsText": .string(call.arguments.serialized(pretty: true)),
+            "arguments": canUse ? call.arguments : .null,
+            "argumentsText": .string(ContentJSON.pretty(call.arguments, Self.maxLine)),
             "content": call.result.map { .array(ContentJSON.blocks($0)) } ?? .null,
         ]
     }
@@ -199,12 +204,12 @@ struct HostEventWriter {
             }
         return [
             "type": "chat", "id": .string(item.id), "author": .string(author), "who": .string(who),
-            "content": .array(item.content.map(ContentJSON.block)),
+            "content": .array(ContentJSON.blocks(item.content, maxBytes: Self.maxSaid)),
         ]
     }
 
     private static func json(_ line: HostLogLine) -> JSONValue {
-        let text = line.data.stringValue ?? line.data.serialized(pretty: true)
+        let text = line.data.stringValue ?? ContentJSON.pretty(line.data, maxLine)
         let id = String(UInt64.random(in: 0 ... .max), radix: 36)
         return [
             "type": "log", "id": .string(id), "level": .string(line.level.rawValue),
@@ -219,7 +224,7 @@ struct HostEventWriter {
         var line = [entry.server]
         if let by = json["by"]?.stringValue { line.append("by \(by == "user" ? "you" : by)") }
         if let time = json["milliseconds"]?.doubleValue {
-            line.append(TimeSpan.text(.microseconds(Int64(min(time, 1e12) * 1000))))
+            line.append(TimeSpan.text(.microseconds(Int64(min(max(time, 0), 1e12) * 1000))))
         }
         var shown: JSONObject = ["arguments": entry.arguments]
         for name in ["result", "problem", "resource"] { shown[name] = json[name] }
@@ -229,12 +234,16 @@ struct HostEventWriter {
             "server": .string(entry.server), "arguments": entry.arguments, "state": .string(state),
             "stateText": .string(HostedCall.State(rawValue: state).map(words) ?? state),
             "line": .string(line.joined(separator: " · ")), "time": json["time"] ?? .null,
-            "text": .string(clipped(JSONValue.object(shown).serialized(pretty: true))),
+            "text": .string(ContentJSON.pretty(.object(shown), maxLine)),
         ]
     }
 
     /// A page does not show more of one line: 16 KiB.
-    private static func clipped(_ text: String) -> String {
-        text.utf8.count <= 16 << 10 ? text : "\(text.prefix(16 << 10))… (\(text.utf8.count) bytes)"
-    }
+    private static let maxLine = 16 << 10
+    /// Nor of what somebody says at once, with its pictures: 256 KiB.
+    private static let maxSaid = 256 << 10
+    /// Longer arguments do not go into a form: 256 KiB.
+    private static let maxArguments = 256 << 10
+
+    private static func clipped(_ text: String) -> String { ContentJSON.clipped(text, maxLine) }
 }

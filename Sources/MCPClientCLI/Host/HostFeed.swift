@@ -92,7 +92,7 @@ actor HostFeed {
             }
             await host.receive(readable, from: view)
             readable = []
-            await host.receivedUnreadable(problem, from: view)
+            await host.receivedUnreadable(problem, id: message["id"], from: view)
         }
         await host.receive(readable, from: view)
         return .taken
@@ -101,6 +101,7 @@ actor HostFeed {
     /// Why a message cannot be taken, or nil.
     private static func problem(of message: JSONValue) -> String? {
         if message.isNull { return "it is no JSON" }
+        if message["jsonrpc"] == nil, message["lost"] == true { return "it is no JSON that can be read" }
         if message["jsonrpc"] == nil, let bytes = message["oversize"]?.intValue {
             return "\(bytes) characters, of which at most \(AppHost.maxMessageBytes) are taken"
         }

@@ -22,9 +22,9 @@ enum QuestionJSON {
                     .string(file.bytes.map { "\(file.name) (\(ByteSize.text($0)))" } ?? file.name)
                 })
             json["answers"] = yesOrNo("Save")
-        case .message(let content):
+        case .message(let text):
             json["title"] = "Say this in your name?"
-            json["code"] = .string(content.map { $0.text ?? $0.type.rawValue }.joined(separator: "\n"))
+            json["code"] = .string(text)
             json["answers"] = yesOrNo("Say it")
         case .sampling(let text):
             json["title"] = "Let the model answer this?"

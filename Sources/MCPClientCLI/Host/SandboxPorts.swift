@@ -6,9 +6,9 @@ import Synchronization
 final class SandboxPorts: Sendable {
     private struct State {
         var usesPorts = false
-        /// The ports of servers, in the order they came.
         var ports: [UInt16] = []
-        var servers: [String] = []
+        /// The server that has the port at this place; nil: it is free.
+        var servers: [String?] = []
     }
 
     /// Servers whose views can be shown where names below `localhost` do not lead here.
@@ -25,6 +25,7 @@ final class SandboxPorts: Sendable {
         state.withLock { state in
             state.usesPorts = true
             state.ports = ports
+            state.servers = ports.map { _ in nil }
         }
     }
 
@@ -40,9 +41,9 @@ final class SandboxPorts: Sendable {
     func address(ofView view: String, server: String) -> (origin: String, source: String)? {
         let own: UInt16?? = state.withLock { state in
             guard state.usesPorts else { return .some(nil) }
-            if !state.servers.contains(server) { state.servers.append(server) }
-            guard let index = state.servers.firstIndex(of: server), state.ports.indices.contains(index)
+            guard let index = state.servers.firstIndex(of: server) ?? state.servers.firstIndex(of: nil)
             else { return .none }
+            state.servers[index] = server
             return .some(state.ports[index])
         }
         guard let own else { return nil }
@@ -51,6 +52,13 @@ final class SandboxPorts: Sendable {
             return (origin, "\(origin)/sandbox")
         }
         return ("http://127.0.0.1:\(port)", "http://127.0.0.1:\(port)/views/\(view)/sandbox")
+    }
+
+    /// A server is gone: its port is for another one.
+    func release(server: String) {
+        state.withLock { state in
+            if let index = state.servers.firstIndex(of: server) { state.servers[index] = nil }
+        }
     }
 
     /// The id of the view that a request to one of these listeners is about; nil: it names none.
@@ -66,9 +74,7 @@ final class SandboxPorts: Sendable {
     func serves(server: String, atPort port: UInt16?) -> Bool {
         state.withLock { state in
             guard let port, state.usesPorts else { return true }
-            guard let index = state.servers.firstIndex(of: server), state.ports.indices.contains(index)
-            else { return false }
-            return state.ports[index] == port
+            return state.servers.firstIndex(of: server).map { state.ports[$0] == port } ?? false
         }
     }
 }

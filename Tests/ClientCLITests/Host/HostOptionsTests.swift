@@ -90,6 +90,32 @@ struct HostOptionsTests {
         #expect(mode == 0o600)
         #expect(try HistoryFile(path).entries.count == 2)
         #expect(throws: Failure.self) { try HistoryFile("/nowhere/at/all") }
+        // The half of a line at the end takes no other with it.
+        let half = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try half.seekToEnd()
+        try half.write(contentsOf: Data(#"{"id":"3","ti"#.utf8))
+        try half.close()
+        let broken = try HistoryFile(path)
+        #expect(broken.append(entry) && broken.append(entry))
+        let again = try HistoryFile(path)
+        #expect(again.entries.count == 4 && again.strangeLines == 2)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(
+            text.hasSuffix("\"ti\n\(text.split(separator: "\n")[2])\n\(text.split(separator: "\n")[2])\n"))
+    }
+
+    // Section 3.2
+    @Test func aServerThatIsRemovedLeavesItsPort() {
+        let ports = SandboxPorts(port: 1)
+        ports.use([11, 12])
+        #expect(ports.address(ofView: "v", server: "s1")?.origin == "http://127.0.0.1:11")
+        #expect(ports.address(ofView: "v", server: "s2")?.origin == "http://127.0.0.1:12")
+        #expect(ports.address(ofView: "v", server: "s3") == nil)
+        var writer = HostEventWriter(ports: ports)
+        _ = writer.json(.serverRemoved(server: "s1"))
+        #expect(!ports.serves(server: "s1", atPort: 11))
+        #expect(ports.address(ofView: "v", server: "s3")?.origin == "http://127.0.0.1:11")
+        #expect(ports.serves(server: "s3", atPort: 11) && ports.serves(server: "s2", atPort: 12))
     }
 
     /// More than is kept cannot be gone on with; what is kept is bounded.
@@ -125,5 +151,36 @@ struct HostOptionsTests {
         let twice = CallToolResult(content: [.text(#"{"a":1}"#)], structuredContent: ["a": 1])
         #expect(ContentJSON.blocks(twice).map { $0["kind"] } == ["json"])
         #expect(ContentJSON.blocks(CallToolResult(content: [])) == [["kind": "nothing"]])
+    }
+
+    /// One event must not be more than a page can take.
+    @Test func ofALongResultTheBeginningIsShown() throws {
+        let long = String(repeating: "é", count: 1 << 20)
+        let image = ContentBlock.image(Array(repeating: 1, count: 5 << 20), mimeType: "image/png")
+        let content = [.text(long), image, image] + Array(repeating: ContentBlock.text("x"), count: 300)
+        let blocks = ContentJSON.blocks(CallToolResult(content: content))
+        #expect(blocks.count == 201 && blocks[200]["text"] == "… and 103 more")
+        let text = try #require(blocks[0]["text"]?.stringValue)
+        #expect(text.utf8.count < 66_000 && text.hasPrefix("éé") && text.hasSuffix("… (2097152 bytes)"))
+        #expect(blocks[1]["kind"] == "image")
+        #expect(blocks[2]["text"] == "image of the type image/png, too long to be shown")
+        let said = ContentJSON.blocks(Array(repeating: .text(long), count: 9), maxBytes: 100_000)
+        #expect(said.count == 3 && JSONValue.array(said).serialized().utf8.count < 110_000)
+        // Indented, this would be a hundred times as long.
+        var deep: JSONValue = .array(Array(repeating: 1, count: 20_000))
+        for _ in 1 ... 50 { deep = [deep] }
+        let structured = ContentJSON.blocks(CallToolResult(content: [], structuredContent: ["a": deep]))
+        #expect(try #require(structured[0]["text"]?.stringValue).utf8.count < 70_000)
+    }
+
+    // A history of somebody else must not end the host.
+    @Test func theTimeOfAnEntryMayBeAnything() throws {
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        for time in ["-1e300", "1e300", "-5", "0"] {
+            let json = try JSONValue(
+                parsing: #"{"id":"a","tool":"t","server":"s","milliseconds":\#(time)}"#)
+            let entry = try #require(HistoryEntry(json: json))
+            #expect(writer.json(.history(entry))?["line"]?.stringValue?.hasPrefix("s · ") == true)
+        }
     }
 }

@@ -193,6 +193,14 @@ struct HostServerTests {
             let answer = try #require(try await reader.next("view.msg"))
             #expect(answer.json["message"]?["id"] == 7)
             #expect(try await post(4, [ping], page: page) == 409)
+            // What cannot be read and has an id is answered.
+            let lost: JSONValue = [["lost": true, "id": 8], ["oversize": 5_000_000, "id": "nine"]]
+            #expect(try await post(3, lost, page: page) == 204)
+            for (id, word) in [(8, "no JSON"), ("nine", "5000000 characters")] as [(JSONValue, String)] {
+                let answer = try #require(try await reader.next("view.msg")?.json["message"])
+                #expect(answer["id"] == id && answer["error"]?["code"] == -32600)
+                #expect(answer["error"]?["message"]?.stringValue?.contains(word) == true)
+            }
             for body: JSONValue in [
                 ["seq": 3], ["messages": []], ["page": page, "seq": "x", "messages": []], 5,
             ] { #expect(try await fixture.send("POST", path, body).status == 400) }

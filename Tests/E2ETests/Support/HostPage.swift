@@ -126,6 +126,7 @@ struct HostPage {
 
     func answer(_ button: String) async throws {
         _ = try await question()
+        try await wait("return document.querySelector('#question .\(button)')?.disabled === false")
         try await browser.click("#question .\(button)")
     }
 

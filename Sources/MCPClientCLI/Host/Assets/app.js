@@ -6,7 +6,7 @@ import { form } from "./form.js";
 import * as questions from "./questions.js";
 import * as relay from "./relay.js";
 
-const store = localStorage, dark = matchMedia("(prefers-color-scheme: dark)");
+const dark = matchMedia("(prefers-color-scheme: dark)");
 let chosen = {};
 
 const handlers = {
@@ -16,15 +16,12 @@ const handlers = {
     cards.clear();
     questions.clear();
     fill(document.body, hello);
-    byId("theme").value = store.theme ?? hello.theme;
+    byId("theme").value = localStorage.theme ?? hello.theme;
     tellContext();
     if (hello.probe) probe(hello.probe);
   },
   "server.state": server => put(byId("servers"), "server", server),
-  "server.gone"({ id }) {
-    drop(byId("servers"), id);
-    drop(byId("tools"), id);
-  },
+  "server.gone": ({ id }) => ["servers", "tools"].forEach(list => drop(byId(list), id)),
   "server.found": found => put(byId("found"), "found", found),
   tools(list) {
     const section = put(byId("tools"), "tools", list), place = section.lastElementChild;
@@ -108,14 +105,14 @@ async function choose({ server, tool, arguments: given }) {
 // MARK: What the user does
 
 // data-do="DELETE views/{id}": a request about the row. data-use: its tool, once more.
-addEventListener("click", attempt(async ({ target }) => {
+onclick = attempt(async ({ target }) => {
   const button = target.closest("button"), row = target.closest("[data-row]")?.data;
   const { do: action, body, use } = button?.dataset ?? {};
   if (use) await choose(row);
   if (!action) return;
   const [method, path] = action.split(" ");
   await api(method, path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(row[name])), body);
-}));
+});
 
 // data-send: the fields of a form as one request.
 for (const node of document.querySelectorAll("form[data-send]")) {
@@ -144,7 +141,7 @@ function tellContext() {
 }
 dark.onchange = tellContext;
 byId("theme").onchange = () => {
-  store.theme = byId("theme").value;
+  localStorage.theme = byId("theme").value;
   tellContext();
 };
 

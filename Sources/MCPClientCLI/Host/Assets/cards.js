@@ -2,22 +2,20 @@
 import { byId, empty, fill, put } from "./dom.js";
 import * as relay from "./relay.js";
 
-const cards = new Map(), views = new Map();
-const part = (card, name) => [...card.querySelectorAll(`.${name}`)].find(one => one.closest("[data-row]") === card);
+const views = new Map();
+const find = id => document.querySelector(`[data-call="${id}"]`);
+// What is the card's own stands before the cards inside of it.
+const part = (card, name) => card.querySelector(`.${name}`);
 
 export function clear() {
   views.clear();
-  cards.clear();
   empty(byId("cards"));
 }
 
 export function show(call) {
-  const outer = views.get(call.callingView)?.card ?? cards.get(call.id)?.outer;
+  const outer = (views.get(call.callingView) ?? find(call.id)?.parentElement)?.closest(".card");
   const card = put(outer ? part(outer, "inner") : byId("cards"), "card", call, true);
-  if (!cards.has(call.id)) cards.set(call.id, { card, outer });
   if (outer) part(outer, "calls").hidden = false;
-  part(card, "progress").value = call.progress ?? "";
-  if (call.progress === undefined) part(card, "progress").removeAttribute("value");
   const result = part(card, "result");
   if (!call.content || result.childElementCount > 1) return;
   result.append(...call.content.map(content));
@@ -27,36 +25,34 @@ export function show(call) {
 export const content = block => fill(`is-${block.kind}`, block);
 
 export function openView(info) {
-  const { card } = cards.get(info.call) ?? {};
+  const card = find(info.call);
   if (!card) return;
   const holder = fill("view", info);
   part(card, "place").replaceChildren(holder);
   part(card, "result").open = false;
-  views.set(info.id, { card, holder });
+  views.set(info.id, holder);
   // The frame begins to load once it stands where it stays.
   relay.open(info, holder.querySelector("iframe"));
   mode(info);
 }
 
 export function mode({ id, mode }) {
-  const { holder } = views.get(id) ?? {};
+  const holder = views.get(id);
   if (!holder) return;
   fill(holder, { mode });
-  document.body.classList.toggle("covered", mode === "fullscreen");
   relay.watch(id, mode !== "inline");
 }
 
 export function note(facts) {
-  const { holder } = views.get(facts.id) ?? {};
+  const holder = views.get(facts.id);
   if (holder) fill(holder, facts);
 }
 
 export function closeView({ id }) {
   relay.close(id);
-  const { card, holder } = views.get(id) ?? {};
+  const holder = views.get(id);
   if (!holder) return;
   views.delete(id);
-  if (holder.data.mode === "fullscreen") document.body.classList.remove("covered");
+  part(holder.closest(".card"), "result").open = true;
   holder.remove();
-  part(card, "result").open = true;
 }

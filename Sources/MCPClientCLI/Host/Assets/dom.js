@@ -32,7 +32,8 @@ export function put(list, template, data, atTop) {
     list.rows.set(data.id, row);
     list[atTop ? "prepend" : "append"](row);
   }
-  if (list.rows.size > 500) drop(list, list.rows.keys().next().value);
+  // A row with a frame stays: the frame is at work.
+  if (list.rows.size > 500) drop(list, [...list.rows.keys()].find(id => !list.rows.get(id).querySelector("iframe")));
   return row;
 }
 
@@ -50,7 +51,7 @@ export function empty(list) {
 export function notice(text, href) {
   const row = fill("notice", { text: href ? "" : text, label: text, href });
   byId("notices").append(row);
-  row.querySelector("button").addEventListener("click", () => row.remove());
+  row.querySelector("button").onclick = () => row.remove();
   setTimeout(() => row.remove(), 12000);
 }
 

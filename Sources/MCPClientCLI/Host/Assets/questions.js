@@ -21,10 +21,10 @@ export function settled({ id }) {
   next();
 }
 
-dialog.addEventListener("cancel", event => {
+dialog.oncancel = event => {
   event.preventDefault();
   dialog.querySelector(".answers button")?.click();
-});
+};
 
 function next() {
   const [question] = open.values();
@@ -40,9 +40,12 @@ function next() {
     await api("POST", question.path, body);
   });
   question.answers.forEach((answer, i, all) => {
-    const button = fill("answer", { ...answer, type: i === all.length - 1 ? "submit" : "button" });
-    if (i < all.length - 1) button.onclick = reply(answer);
-    else node.onsubmit = reply(answer);
+    const isLast = i === all.length - 1, button = fill("answer", { ...answer, type: isLast ? "submit" : "button" });
+    if (isLast) node.onsubmit = reply(answer);
+    else button.onclick = reply(answer);
+    // The first does nothing. The others wait: a second click was meant for the question before.
+    button.disabled = i > 0;
+    setTimeout(() => button.disabled = false, 500);
     node.querySelector(".answers").append(button);
   });
   dialog.replaceChildren(node);

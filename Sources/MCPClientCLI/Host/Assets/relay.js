@@ -2,7 +2,6 @@
 import { api, pause } from "./api.js";
 
 const views = new Map();
-const maxWaiting = 2000;
 let page, limit;
 
 export function begin(hello) {
@@ -13,9 +12,9 @@ export function begin(hello) {
 /** Takes a frame of the page. It must not be moved in the document: that would load it anew. */
 export function open({ id, origin }, frame) {
   close(id);
-  const view = { id, origin, frame, queue: [], seq: 0, loads: 0 };
+  const view = { id, origin, frame, queue: [], alone: 0, seq: 0, loads: 0 };
   views.set(id, view);
-  frame.addEventListener("load", () => ++view.loads > 1 && api("POST", `views/${id}/lost`));
+  frame.onload = () => ++view.loads > 1 && api("POST", `views/${id}/lost`);
   view.observer = new ResizeObserver(() => tellRoom(view));
   view.observer.observe(frame.parentElement);
 }
@@ -48,7 +47,7 @@ function tellRoom(view) {
   view.room = room;
   api("POST", `views/${view.id}/room`, room).catch(() => {});
 }
-addEventListener("resize", () => views.forEach(tellRoom));
+onresize = () => views.forEach(tellRoom);
 
 addEventListener("message", ({ source, origin, data }) => {
   const view = [...views.values()].find(one => source === one.frame.contentWindow && origin === one.origin);
@@ -58,7 +57,8 @@ addEventListener("message", ({ source, origin, data }) => {
   try { text = JSON.stringify(data) ?? text } catch {}
   if (text.length > limit) text = JSON.stringify({ oversize: text.length, id: data.id });
   // A view that talks faster than the program listens loses what is too much, not the page its memory.
-  if (view.queue.length < maxWaiting) view.queue.push(text);
+  const size = view.queue.reduce((sum, one) => sum + one.length, text.length);
+  if (view.queue.length < 2000 && size < 16 * limit) view.queue.push(text);
   pump(view);
 });
 
@@ -68,7 +68,7 @@ async function pump(view) {
   view.isSending = true;
   while (view.queue.length && views.get(view.id) === view) {
     let count = 0, size = 0;
-    while (count < view.queue.length && count < 100 && size < limit) size += view.queue[count++].length;
+    while (count < view.queue.length && count < (view.alone > 0 ? 1 : 100) && size < limit) size += view.queue[count++].length;
     const messages = view.queue.slice(0, count).join();
     try {
       await api("POST", `views/${view.id}/messages`, `{"page":"${page}","seq":${view.seq + 1},"messages":[${messages}]}`);
@@ -79,7 +79,15 @@ async function pump(view) {
         await pause(500);
         continue;
       }
+      // The program cannot read one of them. Each goes alone, and of that one its id, which is answered, or null.
+      if (error.status === 400 && view.queue[0] !== "null") {
+        const { id, lost } = JSON.parse(view.queue[0]);
+        if (count === 1) view.queue[0] = lost ? "null" : JSON.stringify({ lost: true, id });
+        view.alone = Math.max(view.alone, count);
+        continue;
+      }
     }
+    view.alone -= count;
     view.queue.splice(0, count);
   }
   view.isSending = false;

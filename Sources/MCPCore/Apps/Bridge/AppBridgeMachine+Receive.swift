@@ -23,6 +23,14 @@ extension AppBridgeMachine {
         }
     }
 
+    /// Answers a message that could not be handed over, within the limits on what a view may say.
+    mutating func refuse(_ id: JSONValue, _ reason: String, now: ContinuousClock.Instant) -> [Effect] {
+        guard state != .closed, messages.add(at: now) <= 2 * limits.maxMessagesPerSecond,
+            let id = ViewMessage.id(id)
+        else { return [] }
+        return [Self.failure(id, .invalidRequest("The message was dropped: \(reason)."))]
+    }
+
     private func tooMany(_ message: ViewMessage) -> [Effect] {
         let dropped = Effect.notify(.dropped(reason: "more than \(limits.maxMessagesPerSecond) in a second"))
         guard case .request(let id, _, _) = message else { return [dropped] }

@@ -95,10 +95,9 @@ extension AppBridgeMachine {
 
     private func openLink(_ params: JSONObject) throws(MCPError) -> ViewRequest {
         guard let url = params["url"]?.stringValue else { throw Self.missing("url", "a text") }
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        guard scheme == "http" || scheme == "https", url.dropFirst(scheme.count).hasPrefix("://"),
-            url.utf8.count <= 8_192, url.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
-        else { throw Self.refusal("Only http and https addresses of at most 8 KiB are opened.") }
+        guard WebAddress.isOne(url) else {
+            throw Self.refusal("Only http and https addresses of at most 8 KiB are opened.")
+        }
         return .openLink(url: url)
     }
 

@@ -54,7 +54,8 @@ enum ViewMessage {
         }
     }
 
-    private static func id(_ json: JSONValue) -> JSONValue? {
+    /// An id that is repeated in an answer; nil for any other value.
+    static func id(_ json: JSONValue) -> JSONValue? {
         switch json {
         case .string(let text): text.utf8.count <= maxIDBytes ? json : .none
         case .number(let number): number.text.utf8.count <= maxIDBytes && number.int64 != nil ? json : .none

@@ -7,6 +7,8 @@ struct CallRecord {
     var cancel: (@Sendable () -> Void)?
     /// What the server answered; nil while it has not, and when it was never asked.
     var outcome: Result<CallToolResult, any Error>?
+    /// The size of what the host keeps of it for a page that is loaded again.
+    var keptBytes = 0
     /// The document that was shown.
     var resource: UIResource?
     /// The view's document is being read.
@@ -36,7 +38,7 @@ extension AppHost {
         guard let record = record(ofServer: server) else { throw .unknownServer(server) }
         guard let entry = record.catalog.entry(tool) else { throw .unknownTool(tool) }
         let id = open(source: server, entry.tool, arguments, by: .user, from: nil)
-        let task = Task { await run(id, record.catalog) }
+        let task = Task { _ = await run(id, record.catalog) }
         calls[id]?.cancel = { task.cancel() }
         return id
     }
@@ -81,7 +83,10 @@ extension AppHost {
     }
 
     /// Makes a call and waits for its end.
-    func run(_ id: String, _ catalog: ToolCatalog) async -> ToolExecutionResult? {
+    /// - Returns: what became of it, and what the server answered, if it was asked.
+    func run(
+        _ id: String, _ catalog: ToolCatalog
+    ) async -> (result: ToolExecutionResult, answer: Result<CallToolResult, any Error>?)? {
         guard let call = calls[id]?.call else { return nil }
         let (events, continuation) = AsyncStream.makeStream(of: HarnessEvent.self)
         let follower = Task { for await event in events { follow(event, id) } }
@@ -96,8 +101,9 @@ extension AppHost {
             by: call.requestedBy)
         continuation.finish()
         await follower.value
+        let answer = calls[id]?.outcome
         finish(id, result)
-        return result
+        return (result, answer)
     }
 
     /// What the user asks for by hand needs no second question, unless the policies want one for everything.
@@ -142,7 +148,7 @@ extension AppHost {
     }
 
     func callEnds(_ id: String, with outcome: Result<CallToolResult, any Error>) {
-        calls[id]?.outcome = outcome
+        if calls[id]?.call.state.isOver == false { calls[id]?.outcome = outcome }
     }
 
     /// The call is over, however it ended.
@@ -162,6 +168,7 @@ extension AppHost {
             // What was cancelled has no result, even when the server was quicker.
             $0.call.result = result.status == .cancelled ? nil : answer
             if $0.call.result == nil { $0.call.problem = result.output.text }
+            $0.outcome = nil
         }
         tellEnd(id)
         if calls[id]?.isLoadingView == true {
@@ -169,10 +176,33 @@ extension AppHost {
         } else {
             remember(id)
         }
+        limitResults(id)
+        closeForms(of: record.call.source)
+    }
+
+    /// What may take room without a bound is given up, the oldest first: one view could fill the memory.
+    private func limitResults(_ last: String) {
+        guard let call = calls[last]?.call else { return }
+        let isByView = call.callingView != nil
+        calls[last]?.keptBytes =
+            (call.result?.json.serialized().utf8.count ?? 0)
+            + (isByView ? call.arguments.serialized().utf8.count : 0)
+        var bytes = calls.values.reduce(0) { $0 + $1.keptBytes }
+        for id in callOrder where bytes > Self.maxResultBytes && id != last {
+            guard var record = calls[id], record.keptBytes > 0 else { continue }
+            bytes -= record.keptBytes
+            record.keptBytes = 0
+            record.call.result = nil
+            record.call.problem =
+                record.call.problem ?? "The result is no longer kept: newer ones need the room."
+            if record.call.callingView != nil { record.call.arguments = "no longer kept" }
+            calls[id] = record
+        }
     }
 
     /// The document of a call's view was read, or cannot be.
     func viewIsLoaded(_ id: String) {
+        calls[id]?.isLoadingView = false
         guard calls[id]?.isUnremembered == true else { return }
         calls[id]?.isUnremembered = false
         remember(id)
@@ -197,15 +227,14 @@ extension AppHost {
         guard let record = calls[id] else { return }
         let name = self.record(ofServer: record.call.source)?.server.name ?? record.call.source
         let entry = HistoryEntry(record.call, server: name, resource: record.resource)
-        pastCalls.append(entry)
-        if pastCalls.count > Self.maxHistory { pastCalls.removeFirst(pastCalls.count - Self.maxHistory) }
+        pastCalls = Self.bounded(pastCalls + [entry])
         emit(.history(entry))
     }
 
     private func forgetOldCalls() {
         while callOrder.count > Self.maxCalls,
             let index = callOrder.firstIndex(where: {
-                calls[$0].map { $0.call.state.isOver && $0.call.view == nil } ?? true
+                calls[$0].map { $0.call.state.isOver && $0.call.view == nil && !$0.isLoadingView } ?? true
             })
         {
             calls[callOrder.remove(at: index)] = nil

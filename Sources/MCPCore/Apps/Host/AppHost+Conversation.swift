@@ -29,23 +29,35 @@ extension AppHost {
     public func stopTalking() { talk.task?.cancel() }
 
     func add(_ item: ConversationItem) {
+        var item = item
+        item.bytes = JSONValue.array(item.content.map(\.json)).serialized().utf8.count
         conversation.append(item)
-        if conversation.count > Self.maxConversation { conversation.removeFirst() }
+        limitConversation()
         emit(.conversation(item))
+    }
+
+    private func limitConversation() {
+        var bytes = conversation.reduce(0) { $0 + $1.bytes }
+        while conversation.count > Self.maxConversation
+            || bytes > Self.maxConversationBytes && conversation.count > 1
+        {
+            bytes -= conversation.removeFirst().bytes
+        }
     }
 
     // MARK: Views
 
     /// A view speaks in the user's name.
     func say(_ content: [ContentBlock], _ view: HostedView) async throws -> JSONValue {
+        let text = Self.text(content)
         if options.model != nil, !options.trustsMessages {
-            guard await ask(.message(content), server: view.serverName, view: view.id).isYes else {
+            guard await ask(.message(text), server: view.serverName, view: view.id).isYes else {
                 throw Self.refusal("The user does not want to say that.")
             }
         }
         add(ConversationItem(id: nextID("m"), author: .view(view.serverName), content: content))
         if options.model != nil {
-            talk.waiting.append(Self.text(content))
+            talk.waiting.append(text)
             nextTurn()
         }
         return [:]
@@ -162,6 +174,7 @@ extension AppHost {
     private func grow(_ text: String) {
         if let id = talk.item, let index = conversation.lastIndex(where: { $0.id == id }) {
             conversation[index].content = [.text(conversation[index].text + text)]
+            conversation[index].bytes += text.utf8.count
             emit(.conversationDelta(id: id, text))
         } else {
             let item = ConversationItem(id: nextID("m"), author: .model, content: [.text(text)])
@@ -247,6 +260,7 @@ extension AppHost {
             $0.call.problem = "The model did not finish the call."
         }
         tellEnd(id)
+        if let source = calls[id]?.call.source { closeForms(of: source) }
     }
 
     // MARK: Answers of the model for others
@@ -268,15 +282,20 @@ extension AppHost {
             throw Self.refusal("The model answers \(Self.maxSamples) such requests a minute; try later.")
         }
         talk.samples.append(.now)
+        let said = request.messages.map { (isUser: $0.role == .user, text: Self.text($0.content)) }
+        // What is agreed to is all that the model gets.
+        var parts = request.systemPrompt.map { ["System prompt:\n\($0)"] } ?? []
+        parts += said.map { "\($0.isUser ? "User" : "Assistant"):\n\($0.text)" }
+        let question = parts.joined(separator: "\n\n")
+        guard question.utf8.count <= Self.maxMessageBytes else {
+            throw MCPError.invalidParams(
+                "More than \(Self.maxMessageBytes >> 20) MiB are not read to the model.")
+        }
         let name = record(ofServer: server)?.server.name ?? server
-        let question = request.messages.last.map { Self.text($0.content) } ?? ""
-        guard await ask(.sampling(question), server: name, view: view).isYes else {
+        guard await ask(.sampling(question), server: name, view: view, for: view ?? server).isYes else {
             throw Self.refusal("The user does not want the model to answer.")
         }
-        let messages = request.messages.map { message -> ModelMessage in
-            let text = Self.text(message.content)
-            return message.role == .user ? .user(text) : .assistant(text, [])
-        }
+        let messages = said.map { $0.isUser ? ModelMessage.user($0.text) : .assistant($0.text, []) }
         let turn = try await Race.run(within: options.timeout) {
             try await ModelTurn.read(
                 model, ModelRequest(system: request.systemPrompt, messages: messages), limit: 1 << 20

@@ -13,6 +13,7 @@ struct ServerRecord {
     var takesOwnName = false
     /// Why it is lost, as the log has it.
     var toldReason: String?
+    var connectedAt: ContinuousClock.Instant?
     /// The entries of `resources/list` by address, read when the first view needs one.
     var listed: [String: Resource]?
 }
@@ -61,6 +62,7 @@ extension AppHost {
         let record = servers.remove(at: index)
         for view in viewOrder where views[view]?.view.server == id { removeView(view) }
         for call in calls.values where call.call.source == id { call.cancel?() }
+        closeQuestions(for: id)
         emit(.serverRemoved(server: id))
         await record.connection.stop()
     }
@@ -115,12 +117,16 @@ extension AppHost {
             guard servers[index].server.state != state else { return }
             servers[index].server.state = state
             switch state {
-            case .lost(let reason) where reason != servers[index].toldReason:
-                // Once: each further attempt fails for the same reason.
+            case .lost(let reason):
+                closeQuestions(for: id) { if case .approval = $0 { false } else { true } }
+                let connected = servers[index].connectedAt.take()
+                let isNews = connected.map { $0.duration(to: .now) >= ServerConnection.longestPause } ?? false
+                // Once: each further attempt fails for the same reason, and a server may come and go.
+                guard isNews || reason != servers[index].toldReason else { break }
                 servers[index].toldReason = reason
                 log(servers[index].server.name, .warning, reason)
-            case .connected: servers[index].toldReason = nil
-            case .lost, .connecting: break
+            case .connected: servers[index].connectedAt = .now
+            case .connecting: break
             }
         case .opened(let version, let info, let capabilities):
             servers[index].server.version = version

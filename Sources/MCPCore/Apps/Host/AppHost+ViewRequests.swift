@@ -58,15 +58,15 @@ extension AppHost {
         let id = open(source: view.server, entry.tool, .object(arguments), by: .view, from: view.id)
         let task = Task { await run(id, server.catalog) }
         calls[id]?.cancel = { task.cancel() }
-        let result = await withTaskCancellationHandler {
+        let end = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
-        switch calls[id]?.outcome {
-        case .success(let answer) where result?.status != .cancelled: return answer.json
+        switch end?.answer {
+        case .success(let answer) where end?.result.status != .cancelled: return answer.json
         case .failure(let error as MCPError): throw error
-        default: throw Self.refusal(result?.output.text ?? "\(name) was not called.")
+        default: throw Self.refusal(end?.result.output.text ?? "\(name) was not called.")
         }
     }
 
@@ -96,10 +96,7 @@ extension AppHost {
     // MARK: The user's machine
 
     private func openLink(_ url: String, _ view: HostedView) async throws -> JSONValue {
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        guard scheme == "http" || scheme == "https", url.dropFirst(scheme.count).hasPrefix("://"),
-            url.utf8.count <= 8_192, url.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
-        else { throw Self.refusal("Only http and https addresses are opened.") }
+        guard WebAddress.isOne(url) else { throw Self.refusal("Only http and https addresses are opened.") }
         guard await ask(.link(url), server: view.serverName, view: view.id).isYes else {
             throw Self.refusal("The user does not want to open the address.")
         }

@@ -41,15 +41,19 @@ extension AppHost {
         continuation.resume(throwing: Self.refusal(reason))
     }
 
-    /// Reads the tools of a view, all pages, the first 50.
+    /// Reads the tools of a view, all pages, the first 50, in place of a reading that still goes on.
     func readViewTools(_ id: String) {
-        Task {
+        views[id]?.toolsReading?.cancel()
+        views[id]?.toolsReading = Task {
             var tools: [Tool] = []
             var cursor: String?
             repeat {
-                guard let page = try? await ask(.listTools(cursor: cursor), of: id) else { return }
-                tools += (page["tools"]?.arrayValue ?? []).compactMap { try? Tool(json: $0) }
-                cursor = page["nextCursor"]?.stringValue
+                guard let page = try? await ask(.listTools(cursor: cursor), of: id), !Task.isCancelled
+                else { return }
+                let found = (page["tools"]?.arrayValue ?? []).compactMap { try? Tool(json: $0) }
+                // A page without a tool leads nowhere, whatever it says of a next one.
+                cursor = found.isEmpty ? nil : page["nextCursor"]?.stringValue
+                tools += found
             } while cursor != nil && tools.count < AppToolSource.maxTools
             guard views[id] != nil else { return }
             views[id]?.tools = Array(tools.prefix(AppToolSource.maxTools))

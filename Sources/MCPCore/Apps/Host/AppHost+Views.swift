@@ -11,10 +11,13 @@ struct ViewRecord {
     var problem: String?
     /// The tools that the view offers.
     var tools: [Tool] = []
+    var toolsReading: Task<Void, Never>?
     /// What the view last gave to the turns to come, and whether the model has it already.
     var modelContext: (content: [ContentBlock], structured: JSONObject?)?
     var isContextNew = false
     var droppedMessages = 0
+    /// Its questions since the last yes that ended without one.
+    var refusals = 0
 }
 
 extension AppHost {
@@ -22,12 +25,15 @@ extension AppHost {
 
     /// Loads the view of a call that has one, once.
     func loadView(_ id: String) {
+        // What a view calls is for that view: it opens no other.
         guard let record = calls[id], record.call.view == nil, !record.isLoadingView,
+            record.call.callingView == nil,
             let tool = record.toolDefinition, self.record(ofServer: record.call.source) != nil
         else { return }
         do {
             guard let uri = try tool.uiResourceURI() else { return }
-            guard views.count < options.maxViews else {
+            let loading = calls.values.count { $0.isLoadingView }
+            guard views.count + loading < options.maxViews else {
                 return change(id) {
                     $0.call.problem =
                         "\(options.maxViews) views are open already, so this call has none; close one"
@@ -93,7 +99,7 @@ extension AppHost {
         let view = HostedView(
             id: Self.newViewID(), server: server.id, serverName: server.name, call: id, tool: tool.name,
             resource: resource, csp: csp, permissions: permissions,
-            hasChanged: hasChanged(resource, server.name))
+            hasChanged: pins.pin(resource.uri, of: server.name, resource.hash))
         let context = context(of: tool, record.call)
         var limits = AppBridgeLimits()
         limits.teardownTimeout = options.teardownTimeout
@@ -120,11 +126,6 @@ extension AppHost {
     /// Letters and digits that nobody can guess: the view's origin, and with it the address of its document.
     private static func newViewID() -> String {
         "v" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36)
-    }
-
-    private func hasChanged(_ resource: UIResource, _ server: String) -> Bool {
-        let last = pastCalls.last { $0.server == server && $0.resource?.uri == resource.uri }
-        return last.map { $0.resource?.hash != resource.hash } ?? false
     }
 
     private func logPolicy(_ view: HostedView) {
@@ -190,8 +191,11 @@ extension AppHost {
     }
 
     /// Notes that a message of a view was too long, or no JSON, and was dropped.
-    public func receivedUnreadable(_ reason: String, from view: String) {
+    ///
+    /// A request is answered with an error: `id` is its id, where that could be read.
+    public func receivedUnreadable(_ reason: String, id: JSONValue? = nil, from view: String) {
         dropped(reason, view)
+        if let id { update(view) { $0.refuse(id, reason, now: .now) } }
     }
 
     private func dropped(_ reason: String, _ id: String) {
@@ -258,6 +262,7 @@ extension AppHost {
     public func reloadView(_ id: String) {
         guard let record = views[id] else { return }
         trouble(nil, id)
+        views[id]?.refusals = 0
         emit(.viewOpened(record.view))
     }
 
@@ -271,13 +276,12 @@ extension AppHost {
         guard let record = views.removeValue(forKey: id) else { return }
         viewOrder.removeAll { $0 == id }
         for task in record.requests.values { task.cancel() }
+        record.toolsReading?.cancel()
         for timer in record.timers.values { timer.cancel() }
         for answer in record.answers.values {
             answer.resume(throwing: MCPError(code: -32000, message: "the view was closed"))
         }
-        for question in questionOrder where questions[question]?.question.view == id {
-            closeQuestion(question, .cancel)
-        }
+        closeQuestions(for: id)
         for call in calls.values where call.call.callingView == id { call.cancel?() }
         calls[record.view.call]?.cancel?()
         change(record.view.call) { $0.call.view = nil }

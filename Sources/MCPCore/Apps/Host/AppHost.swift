@@ -22,8 +22,15 @@ public actor AppHost {
     static let maxCalls = 200
     /// Entries of the history that are kept.
     static let maxHistory = 1_000
+    /// Of these, calls of views: one that calls without end does not displace those of the user.
+    static let maxViewHistory = 250
     /// Pieces of the conversation that are shown after a reload.
     static let maxConversation = 500
+    /// The size of these pieces together: 4 MiB. The oldest go.
+    static let maxConversationBytes = 4 << 20
+    /// The size of what all these calls were answered, and of what views called with: 16 MiB. Of the oldest
+    /// only the card stays.
+    static let maxResultBytes = 16 << 20
 
     let options: AppHostOptions
     var servers: [ServerRecord] = []
@@ -35,6 +42,7 @@ public actor AppHost {
     var questions: [String: QuestionRecord] = [:]
     var questionOrder: [String] = []
     var pastCalls: [HistoryEntry]
+    var pins = DocumentPins()
     var conversation: [ConversationItem] = []
     var talk = Talk()
     var page = PageContext()
@@ -48,7 +56,24 @@ public actor AppHost {
     /// A host without servers.
     public init(_ options: AppHostOptions = AppHostOptions()) {
         self.options = options
-        pastCalls = options.history.suffix(Self.maxHistory)
+        pastCalls = Self.bounded(options.history)
+        for entry in options.history {
+            if let resource = entry.resource { pins.pin(resource.uri, of: entry.server, resource.hash) }
+        }
+    }
+
+    /// The last entries, of which only some are calls of views.
+    static func bounded(_ entries: [HistoryEntry]) -> [HistoryEntry] {
+        var kept: [HistoryEntry] = []
+        var ofViews = 0
+        for entry in entries.reversed() where kept.count < maxHistory {
+            if entry.json["by"] == "view" {
+                ofViews += 1
+                if ofViews > maxViewHistory { continue }
+            }
+            kept.append(entry)
+        }
+        return kept.reversed()
     }
 
     func nextID(_ prefix: String) -> String {
@@ -96,14 +121,18 @@ public actor AppHost {
             events.append(.tools(server: record.server.id, record.tools))
         }
         events += pastCalls.map(HostEvent.history)
-        events += callOrder.compactMap { calls[$0].map { .call($0.call) } }
+        // A call of a view stands in the view, which has to be there first.
+        let all = callOrder.compactMap { calls[$0]?.call }
+        func isInView(_ call: HostedCall) -> Bool { call.callingView.map { views[$0] != nil } ?? false }
+        events += all.filter { !isInView($0) }.map(HostEvent.call)
         for record in viewOrder.compactMap({ views[$0] }) {
             events.append(.viewOpened(record.view))
             if let problem = record.problem { events.append(.viewProblem(view: record.view.id, problem)) }
             if !record.tools.isEmpty { events.append(.viewTools(view: record.view.id, record.tools)) }
         }
+        events += all.filter(isInView).map(HostEvent.call)
         events += conversation.map(HostEvent.conversation)
-        events += questionOrder.compactMap { questions[$0].map { .question($0.question) } }
+        events += questionOrder.compactMap { questions[$0] }.filter(\.isOpen).map { .question($0.question) }
         return events
     }
 

@@ -94,6 +94,14 @@ public struct ConversationItem: Sendable, Identifiable {
     public let author: Author
     /// The content; text of the model grows by `conversationDelta`.
     public internal(set) var content: [ContentBlock]
+    /// The size of the content as JSON.
+    var bytes = 0
+
+    init(id: String, author: Author, content: [ContentBlock]) {
+        self.id = id
+        self.author = author
+        self.content = content
+    }
 
     /// The text of the content.
     public var text: String { content.compactMap(\.text).joined(separator: "\n") }

@@ -10,9 +10,9 @@ public struct HostQuestion: Sendable, Identifiable {
         case link(String)
         /// A view wants to save files: names and sizes in bytes.
         case download([(name: String, bytes: Int?)])
-        /// A view wants to say this to the model in the user's name.
-        case message([ContentBlock])
-        /// A view, or a server, wants an answer of the model.
+        /// A view wants to say this to the model in the user's name: the very text that the model gets.
+        case message(String)
+        /// A view, or a server, wants an answer of the model to this: the system prompt and all messages.
         case sampling(String)
     }
 

@@ -72,24 +72,26 @@ public struct HistoryEntry: Sendable, Identifiable {
     init(_ call: HostedCall, server: String, resource: UIResource?) {
         var object: JSONObject = [
             "id": .string("\(call.time)-\(call.id)"), "time": .string(call.time), "server": .string(server),
-            "tool": .string(call.tool), "arguments": call.arguments,
+            "tool": .string(call.tool),
+            "arguments": call.requestedBy == .user ? call.arguments : Self.short(call.arguments),
             "by": .string(call.requestedBy.word), "state": .string(call.state.rawValue),
         ]
         if let duration = call.duration { object["milliseconds"] = JSONValue(duration.milliseconds) }
-        if let problem = call.problem { object["problem"] = .string(problem) }
-        if let result = call.result?.json {
-            let size = result.serialized().utf8.count
-            object["result"] =
-                size <= Self.maxResultBytes ? result : .string("\(size) bytes, too long for the history")
-        }
+        if let problem = call.problem { object["problem"] = Self.short(.string(problem)) }
+        if let result = call.result?.json { object["result"] = Self.short(result) }
         if let resource {
             object["resource"] = ["uri": .string(resource.uri), "sha256": .string(resource.hash)]
         }
         json = object
     }
 
-    /// A longer result is not kept: 64 KiB.
-    static let maxResultBytes = 64 << 10
+    private static func short(_ json: JSONValue) -> JSONValue {
+        let size = json.serialized().utf8.count
+        return size <= maxPartBytes ? json : .string("\(size) bytes, too long for the history")
+    }
+
+    /// A longer result, or longer arguments of a view or a model, are not kept: 64 KiB.
+    static let maxPartBytes = 64 << 10
 
     /// Names the entry.
     public var id: String { json["id"]?.stringValue ?? "" }

@@ -24,8 +24,12 @@ actor ServerConnection {
     private var failure: (any Error)?
     private(set) var tools: [Tool] = []
 
-    /// The longest pause between two attempts.
-    private static let longestPause = Duration.seconds(30)
+    /// The longest pause between two attempts; also how long a connection lasts that counts as a success.
+    static let longestPause = Duration.seconds(30)
+    /// When the client was connected.
+    private var since = ContinuousClock.now
+    /// The connection has held, so that its end is a new one.
+    private var isSteady: Bool { since.duration(to: .now) >= Self.longestPause }
 
     init(
         _ target: ClientTarget, _ options: ClientOptions, firstPause: Duration,
@@ -60,8 +64,10 @@ actor ServerConnection {
                 let client = try await MCPClient.connect(target, options: options)
                 if Task.isCancelled { return await client.close() }
                 self.client = client
-                backoff.reset()
+                since = .now
                 await serve(client)
+                // A server that answers and goes at once is not tried without a pause for ever.
+                if isSteady { backoff.reset() }
             } catch {
                 if Task.isCancelled { return }
                 await lost(error)
@@ -215,7 +221,7 @@ actor ServerConnection {
             error.kind == .cannotConnect || error.kind == .sessionExpired,
             self.client === client
         else { return }
-        isHurried = true
+        isHurried = isSteady
         failure = error
         await client.close()
     }

@@ -281,9 +281,16 @@ import Testing
         text.increment()
         let changed = try await open()
         #expect(changed.hasChanged && changed.resource.hash != first.resource.hash)
-        // What another run remembered counts too.
+        // What another run remembered counts too, however much a view has called since.
+        let flood = try (1 ... 1_100).map { number in
+            try #require(
+                HistoryEntry(json: ["id": "f\(number)", "server": "one", "tool": "tick", "by": "view"]))
+        }
         var options = HostFixture.options()
-        options.history = await fixture.host.history()
+        options.history = await fixture.host.history() + flood
+        let kept = await AppHost(options).history()
+        #expect(kept.count == 3 + AppHost.maxViewHistory && kept.count { $0.tool == "chart" } == 3)
+        #expect(kept.last?.id == "f1100")
         let later = await HostFixture(options)
         text.increment()
         let again = try await later.add(ui.server, as: "one")

@@ -154,11 +154,11 @@ struct PlayedView: Sendable {
     /// Everything up to `initialized`.
     /// - Returns: the result of `ui/initialize`.
     @discardableResult
-    func begin(_ capabilities: JSONValue = [:]) async throws -> JSONValue {
+    func begin(_ capabilities: JSONValue = [:], id: Int = 1) async throws -> JSONValue {
         await say("ui/notifications/sandbox-proxy-ready")
         _ = try await params(of: "ui/notifications/sandbox-resource-ready")
         let answer = try await ask(
-            1, "ui/initialize",
+            id, "ui/initialize",
             [
                 "protocolVersion": "2026-01-26", "appInfo": ["name": "played", "version": "1"],
                 "appCapabilities": capabilities,

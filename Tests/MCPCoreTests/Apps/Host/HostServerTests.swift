@@ -86,6 +86,114 @@ import Testing
         await running.stop()
     }
 
+    /// Each attempt succeeds, and the server ends at once: that is no reason to begin with short pauses again.
+    @Test func aServerThatComesAndGoesIsTriedMoreAndMoreSeldom() async throws {
+        var options = HostFixture.options()
+        options.reconnectPause = .milliseconds(100)
+        options.client.protocol = .exactly(.v2025_11_25)
+        let fixture = await HostFixture(options)
+        let program = ClientTarget.command(
+            "sh", "-c",
+            """
+            while read -r line; do
+                id=${line#*\\"id\\":}; id=${id%%,*}
+                case "$line" in
+                *initialized*) ;;
+                *initialize*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"flap","version":"1"}}}\\n' "$id";;
+                *tools/list*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}\\n' "$id"; exit 0;;
+                esac
+            done
+            """)
+        func count(_ isWanted: (HostedServer.State) -> Bool) -> Int {
+            fixture.all.count { if case .server(let server) = $0 { isWanted(server.state) } else { false } }
+        }
+        let start = ContinuousClock.now
+        try await fixture.host.addServer(program, name: "flap")
+        #expect(await comesTrue { count { if case .lost = $0 { true } else { false } } >= 5 })
+        #expect(count { $0 == .connected } >= 4)
+        // 100 + 200 + 400 + 800 ms
+        #expect(start.duration(to: .now) >= .milliseconds(1_500))
+        let reasons = fixture.all.compactMap { event in
+            if case .log(let line) = event, line.level == .warning { line.data.stringValue } else { nil }
+        }
+        #expect(Set(reasons).count == reasons.count && !reasons.isEmpty)
+        await fixture.close()
+    }
+
+    /// A server of the handshake asks on its own: what it asked for a call goes with the call.
+    @Test(arguments: ["answers", "ends", "cancelled", "removed"])
+    func aFormThatNobodyWaitsForIsClosed(_ end: String) async throws {
+        let form =
+            #"{"mode":"form","message":"Your name?","requestedSchema":{"type":"object","properties":{}}}"#
+        var options = HostFixture.options()
+        options.client.protocol = .exactly(.v2025_11_25)
+        options.reconnectPause = .seconds(30)
+        let fixture = await HostFixture(options)
+        let directory = TemporaryDirectory()
+        let program = Self.legacy(
+            """
+            *tools/call*)
+                printf '{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":%s}\\n' '\(form)'
+                while [ ! -e "$0/go" ]; do sleep 0.02; done
+                [ \(end) = ends ] && exit 0
+                [ \(end) = answers ] && printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}\\n' "$id";;
+            """, directory.path)
+        let server = try await fixture.host.addServer(program, name: "asks")
+        try await tools(fixture, server) { $0 == ["ask"] }
+        let call = try await fixture.host.call(server, "ask")
+        let question = try await fixture.question()
+        guard case .elicitation(let request) = question.subject else { throw NothingThere() }
+        #expect(request.message == "Your name?")
+        switch end {
+        case "cancelled": await fixture.host.cancel(call)
+        case "removed": await fixture.host.removeServer(server)
+        default: try directory.write("go", "")
+        }
+        _ = try await fixture.first { event in
+            if case .questionClosed(question.id) = event { true } else { nil }
+        }
+        #expect(await !fixture.host.answer(question.id, .accept([:])))
+        try? directory.write("go", "")
+        await fixture.close()
+    }
+
+    /// Only a browser's own addresses are visited.
+    @Test func aServerSendsNobodyToAFile() async throws {
+        let params = #"{"mode":"url","elicitationId":"x","message":"Visit","url":"file:///etc/passwd"}"#
+        var options = HostFixture.options()
+        options.client.protocol = .exactly(.v2025_11_25)
+        let fixture = await HostFixture(options)
+        let program = Self.legacy(
+            """
+            *tools/call*)
+                call=$id
+                printf '{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":%s}\\n' '\(params)';;
+            *decline*) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}\\n' "$call";;
+            """)
+        let server = try await fixture.host.addServer(program, name: "asks")
+        try await tools(fixture, server) { $0 == ["ask"] }
+        #expect(try await fixture.call(fixture.host.call(server, "ask")).state == .completed)
+        #expect(!fixture.all.contains { if case .question = $0 { true } else { false } })
+        await fixture.close()
+    }
+
+    /// A program with one tool that speaks 2025-11-25; `cases` are those of a shell for further lines.
+    private static func legacy(_ cases: String, _ argument: String = "") -> ClientTarget {
+        .command(
+            "sh", "-c",
+            """
+            while read -r line; do
+                id=${line#*\\"id\\":}; id=${id%%,*}
+                case "$line" in
+                *notifications/*) ;;
+                *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"legacy","version":"1"}}}\\n' "$id";;
+                *tools/list*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"ask","inputSchema":{"type":"object"}}]}}\\n' "$id";;
+                \(cases)
+                esac
+            done
+            """, argument)
+    }
+
     /// The next call works; the connection may need another attempt.
     private func isCalled(_ fixture: HostFixture, _ id: String) async -> Bool {
         for _ in 1 ... 50 {

@@ -111,6 +111,67 @@ import Testing
         await fixture.close()
     }
 
+    // Section 5.9: a view that asks again after each refusal does not keep the user from everything else
+    @Test func aViewThatIsRefusedAgainAndAgainIsNotAskedFor() async throws {
+        let fixture = await HostFixture()
+        let server = try await fixture.add(try UIServer().server, as: "one")
+        let view = try await open(fixture, server)
+        let other = try await open(fixture, server)
+        func asked() -> Int { fixture.all.count { if case .question = $0 { true } else { false } } }
+        for id in 10 ..< 20 {
+            await view.send(id, "ui/open-link", ["url": .string("https://example.com/\(id)")])
+        }
+        // One at a time: the next is asked when the one before has its answer.
+        let first = try await fixture.question()
+        await other.send(3, "ui/open-link", ["url": "https://example.com/other"])
+        #expect(try await fixture.question(1).view == other.id)
+        #expect(await fixture.host.snapshot().count { if case .question = $0 { true } else { false } } == 2)
+        await fixture.host.answer(first.id, .allow())
+        #expect(try await view.answer(to: 10)["result"] == [:])
+        for number in 2 ... 4 { await fixture.host.answer(try await fixture.question(number).id, .deny) }
+        for id in 11 ..< 20 { #expect(try await view.answer(to: id)["error"]?["code"] == -32000) }
+        #expect(
+            try await view.ask(30, "ui/open-link", ["url": "https://example.com/"])["error"]?["code"]
+                == -32000)
+        #expect(asked() == 5)
+        let lines = fixture.all.count {
+            if case .log(let line) = $0 {
+                line.data.stringValue?.contains("refused without asking") == true
+            } else {
+                false
+            }
+        }
+        #expect(lines == 1)
+        // Of the other view nothing was refused; the user's reload lets the first ask again.
+        await other.send(4, "ui/open-link", ["url": "https://example.com/more"])
+        await fixture.host.answer(try await fixture.question(1).id, .deny)
+        #expect(try await fixture.question(5).view == other.id)
+        await fixture.host.reloadView(view.id)
+        try await view.begin(id: 31)
+        await view.send(32, "ui/open-link", ["url": "https://example.com/again"])
+        #expect(try await fixture.question(6).view == view.id)
+        await fixture.close()
+    }
+
+    // What a view takes back itself counts, too: otherwise it asks and takes back without end.
+    @Test func questionsThatAreTakenBackCount() async throws {
+        let fixture = await HostFixture()
+        let view = try await open(fixture, try await fixture.add(try UIServer().server, as: "one"))
+        for number in 0 ..< 3 {
+            await view.send(10 + number, "ui/open-link", ["url": "https://example.com/"])
+            let question = try await fixture.question(number)
+            await view.say("notifications/cancelled", ["requestId": JSONValue(10 + number)])
+            _ = try await fixture.first { event in
+                if case .questionClosed(question.id) = event { true } else { nil }
+            }
+        }
+        #expect(
+            try await view.ask(20, "ui/open-link", ["url": "https://example.com/"])["error"]?["code"]
+                == -32000)
+        #expect(fixture.all.count { if case .question = $0 { true } else { false } } == 3)
+        await fixture.close()
+    }
+
     // A41
     @Test func filesAreSavedUnderAHarmlessName() async throws {
         let fixture = await HostFixture()
@@ -171,6 +232,78 @@ import Testing
         _ = try await fixture.first { event in
             if case .questionClosed(second.id) = event { true } else { nil }
         }
+        await fixture.close()
+    }
+
+    // One view must not fill the memory, nor a page that is loaded again.
+    @Test func whatAViewLeavesBehindIsBounded() async throws {
+        let ui = try UIServer()
+        let big = String(repeating: "b", count: 3 << 20)
+        try ui.server.register(Tool("big", inputSchema: ["type": "object"])) { _, _ in .text(big) }
+        let fixture = await HostFixture()
+        let view = try await open(fixture, try await fixture.add(ui.server, as: "one"))
+        for id in 10 ..< 18 {
+            let arguments: JSONValue = ["name": "big", "arguments": ["n": JSONValue(id)]]
+            let answer = try await view.ask(id, "tools/call", arguments)
+            #expect(answer["result"]?["content"]?[0]?["text"]?.stringValue?.utf8.count == 3 << 20)
+        }
+        let long = String(repeating: "m", count: 1 << 19)
+        for id in 20 ..< 32 {
+            _ = try await view.ask(
+                id, "ui/message", ["role": "user", "content": [["type": "text", "text": .string(long)]]])
+        }
+        let snapshot = await fixture.host.snapshot()
+        let calls = snapshot.compactMap {
+            if case .call(let call) = $0, call.tool == "big" { call } else { nil }
+        }
+        #expect(calls.count == 8)
+        #expect(calls.map { $0.result == nil } == [true, true, true] + Array(repeating: false, count: 5))
+        #expect(
+            calls[0].problem?.contains("no longer kept") == true && calls[0].arguments == "no longer kept")
+        #expect(calls[7].problem == nil && calls[7].arguments == ["n": 17])
+        let said = snapshot.compactMap {
+            if case .conversation(let item) = $0 { item.text.utf8.count } else { nil }
+        }
+        #expect(said.count == 7 && said.reduce(0, +) <= AppHost.maxConversationBytes)
+        // The history has neither long arguments of a view nor long results.
+        _ = try await view.ask(
+            40, "tools/call", ["name": "tick", "arguments": ["long": .string(long)]])
+        let entry = try #require(await fixture.host.history().last)
+        #expect(entry.json["arguments"]?.stringValue?.contains("too long for the history") == true)
+        #expect(entry.json["result"]?.stringValue?.contains("too long for the history") == true)
+        await fixture.close()
+    }
+
+    @Test func thereAreNoMoreViewsThanAllowed() async throws {
+        let release = Gate()
+        let ui = try UIServer()
+        try ui.server.register(
+            Resource("ui://test/late", name: "late", mimeType: "text/html;profile=mcp-app")
+        ) { _ in
+            await release.wait()
+            return [.text("<p>", uri: "ui://test/late", mimeType: "text/html;profile=mcp-app")]
+        }
+        try ui.server.register(
+            Tool("late", inputSchema: ["type": "object"], meta: ["ui": ["resourceUri": "ui://test/late"]])
+        ) { _, _ in .text("there") }
+        var options = HostFixture.options()
+        options.maxViews = 3
+        let fixture = await HostFixture(options)
+        let server = try await fixture.add(ui.server, as: "one")
+        // Two are open, and one call of a view opens no third.
+        let view = try await open(fixture, server)
+        #expect(try await view.ask(5, "tools/call", ["name": "chart"])["result"] != nil)
+        _ = try await open(fixture, server)
+        // Those that are being read count.
+        var calls: [String] = []
+        for _ in 1 ... 5 { calls.append(try await fixture.host.call(server, "late")) }
+        var ended: [HostedCall] = []
+        for call in calls { ended.append(try await fixture.call(call)) }
+        #expect(ended.count { $0.problem?.contains("3 views are open already") == true } == 4)
+        release.open()
+        #expect(
+            await comesTrue { fixture.all.count { if case .viewOpened = $0 { true } else { false } } == 3 })
+        #expect(ended.allSatisfy { $0.result?.text == "there" })
         await fixture.close()
     }
 
@@ -304,6 +437,7 @@ import Testing
         let server = try await fixture.add(try UIServer().server, as: "one")
         let view = try await open(fixture, server)
         _ = try await view.params(of: "ui/notifications/tool-result")
+        _ = try await view.ask(5, "tools/call", ["name": "tick"])
         let words = await fixture.host.snapshot().map { event -> String in
             switch event {
             case .server(let server): "server \(server.name)"
@@ -314,7 +448,9 @@ import Testing
             default: "other"
             }
         }
-        #expect(words == ["server one", "tools", "history chart", "call chart", "view \(view.id)"])
+        let past = ["history chart", "history tick"]
+        // The call of the view stands in it.
+        #expect(words == ["server one", "tools"] + past + ["call chart", "view \(view.id)", "call tick"])
         // The frame is new, and is told everything once more.
         let before = view.methods.count { $0 == "ui/notifications/tool-result" }
         await view.say("ui/notifications/sandbox-proxy-ready")
