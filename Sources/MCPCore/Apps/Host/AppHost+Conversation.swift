@@ -209,16 +209,16 @@ extension AppHost {
     }
 
     /// The tool that a model means by a name, by the rule of the harness: the first keeps its name, others
-    /// have their source's in front.
+    /// have their source's in front, and a name that looks like another source's means that source.
     private func offered(_ name: String) -> (server: String, Tool)? {
-        for record in servers {
-            let tools = record.tools.filter { $0.visibility.contains(.model) }
-            if let tool = tools.first(where: { $0.name == name || "\(record.server.id)__\($0.name)" == name })
-            {
-                return (record.server.id, tool)
+        func find(_ fits: (ServerRecord, Tool) -> Bool) -> (server: String, Tool)? {
+            for record in servers {
+                let tool = record.tools.first { $0.visibility.contains(.model) && fits(record, $0) }
+                if let tool { return (record.server.id, tool) }
             }
+            return nil
         }
-        return nil
+        return find { "\($0.server.id)__\($1.name)" == name } ?? find { $1.name == name }
     }
 
     private func requested(_ request: ToolExecutionRequest) {
