@@ -14,7 +14,13 @@ struct HostCommand {
             console.note(
                 "\(inlineText(options.host.historyFile ?? "")): \(count) no entry of a history; passed over")
         }
-        let host = AppHost(try hostOptions(history))
+        let hostOptions = try hostOptions(history)
+        let host = AppHost(hostOptions)
+        func end(_ server: HostServer) async {
+            await server.stop()
+            await host.close()
+            await (hostOptions.model as? CommandModel)?.close()
+        }
         var settings = options.host.settings
         settings.hasModel = options.agent.model != nil
         let targets = ServerTargets(options: options, settings: settings)
@@ -39,12 +45,10 @@ struct HostCommand {
             try await add(configured ?? [], to: host, targets)
             try await serve(host, server, history)
         } catch {
-            await server.stop()
-            await host.close()
+            await end(server)
             throw error
         }
-        await server.stop()
-        await host.close()
+        await end(server)
     }
 
     // MARK: Set-up

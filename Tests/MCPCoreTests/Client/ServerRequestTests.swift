@@ -56,20 +56,22 @@ import Testing
 
     /// A person who thinks is not a server that is silent: the call waits as long as its question is open.
     @Test func aQuestionStopsTheTimeOfSilence() async throws {  // CANC-08
-        let answered = Gate()
+        let (asked, answered) = (Gate(), Gate())
         let transport = Script.legacy("2025-11-25") { _ in [] }
         let client = try await MCPClient.connect(
             transport.target,
             options: Self.options {
                 $0.onElicit = { _ in
+                    asked.open()
                     await answered.wait()
                     return .accept(["name": "Ada"])
                 }
             })
+        Self.ask(transport, "elicitation/create", Self.form)
+        await asked.wait()
         let limit = CallOptions(timeout: .milliseconds(30))
         let call = Task { try await client.request("tools/call", ["name": "x"], options: limit) }
         await eventually { transport.methods.last == "tools/call" }
-        Self.ask(transport, "elicitation/create", Self.form)
         // Calls that begin later on another connection are over, one after the other.
         let (other, silent) = (Script.legacy("2025-11-25") { _ in [] }, limit)
         let second = try await MCPClient.connect(other.target)
