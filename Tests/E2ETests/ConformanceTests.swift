@@ -115,6 +115,8 @@ extension E2E {
             try await page.browser.colours("light")
             try await press("context", for: "model-context/last-wins", view, answer: false)
             try await press("message", for: "messages/add-to-conversation", view)
+            // What it says before it is asked is no answer.
+            _ = try await model.request(0)
             try model.says(["type": "text", "delta": "Hello, page."], ["type": "stop"])
             try await page.waitForText("Hello, page.", in: "#messages [data-author=model]")
             let before = try await page.browser.windows()
@@ -138,13 +140,17 @@ extension E2E {
         private func written(by model: PacedModel, _ page: HostPage) async throws {
             try await page.browser.type("Check the host", into: "#text")
             try await page.browser.click("#chat form button")
+            _ = try await model.request(1)
             try model.says(
                 [
                     "type": "tool_call_delta", "id": "c1", "name": "run_conformance",
                     "arguments": #"{"seconds": 0."#,
                 ])
             let card = try await page.wait(
-                "return document.querySelector('#cards > [data-state=queued]')?.dataset.call")
+                """
+                const card = document.querySelector('#cards > .card');
+                return card.textContent.includes('by the model') && card.dataset.call
+                """)
             let view = try await self.page(of: card.stringValue ?? "", page)
             try await view.wait("return heard.partials > 0 && !heard.input")
             try model.says(
@@ -156,6 +162,7 @@ extension E2E {
             try await page.answer("yes")
             let rows = try await rows(of: view)
             #expect(rows["lifecycle/tool-input-partial"] == "pass 1 partial inputs")
+            _ = try await model.request(2)
             try model.says(["type": "text", "delta": "All is well."], ["type": "stop"])
             try await page.waitForText("All is well.", in: "#messages [data-author=model]:last-child")
         }
