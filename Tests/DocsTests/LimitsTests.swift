@@ -33,6 +33,7 @@ import Testing
             ("`TaskOptions.resultBytes`", "\(bytes(tasks.resultBytes)) (64 KiB to 4 MiB)"),
             ("`TaskOptions.totalBytes`", bytes(tasks.totalBytes)),
             ("questions of one task", thousands(ServerTask.maximumQuestions)),
+            ("`ClientOptions.connectTimeout`", seconds(ClientOptions().connectTimeout)),
             ("`ClientOptions.maxRounds`", "\(ClientOptions().maxRounds)"),
             (
                 "answers that are kept",

@@ -23,18 +23,18 @@ struct CommandRunner: Sendable {
             stdout: buffer ?? environment.stdout, stderr: environment.stderr, options: invocation.options,
             variable: environment.variable)
         var code = ExitCode.ok
+        var save: FileWriter?
         do {
-            if let file = invocation.options.outputFile { try environment.checkWritable(file) }
+            if let file = invocation.options.outputFile { save = try environment.outputFile(file) }
             code = try await execute(invocation, console, stop)
         } catch {
             let failure = stop.failure ?? error
             console.failure(failure)
             code = failure.code
         }
-        if let file = invocation.options.outputFile, let bytes = buffer?.bytes, code == .ok || !bytes.isEmpty
-        {
+        if let save, let bytes = buffer?.bytes, Self.isResult(bytes, code, invocation.command) {
             do {
-                try environment.saveFile(bytes, file)
+                try save(bytes)
             } catch {
                 console.failure(error)
                 return error.code
@@ -46,6 +46,17 @@ struct CommandRunner: Sendable {
             return .unreachable
         }
         return code
+    }
+
+    /// Whether FILE gets what was printed: a result, the tool's own error, the question of a server, and what
+    /// came until a watch was stopped. Of a command that failed otherwise the file is left alone.
+    private static func isResult(_ bytes: [UInt8], _ code: ExitCode, _ command: Command) -> Bool {
+        switch code {
+        case .ok: true
+        case .toolError, .inputRequired: !bytes.isEmpty
+        case .interrupted, .timeout: command == .watch && !bytes.isEmpty
+        case .usage, .unreachable, .authentication, .protocolError: false
+        }
     }
 
     private func execute(

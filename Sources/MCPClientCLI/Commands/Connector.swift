@@ -32,7 +32,10 @@ struct Connector {
         } catch let failure as Failure {
             throw failure
         } catch {
-            let failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
+            var failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
+            if failure.kind == .timeout {
+                failure.hint = "is it an MCP server? --connect-timeout gives a slow one more time"
+            }
             guard case .program = target else { throw failure }
             throw Self.explain(failure, sent: sent.text, after: ContinuousClock.now - start)
         }

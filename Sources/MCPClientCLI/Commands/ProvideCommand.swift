@@ -10,9 +10,12 @@ struct ProvideCommand {
 
     func run() async throws(Failure) {
         let text = invocation.operands.first ?? ""
-        guard let address = ProviderAddress(text) else {
+        let socket: ProviderAddress? = SystemFile.isSocket(text) ? .unix(path: text) : nil
+        guard let address = socket ?? ProviderAddress(text) else {
             throw .usage(
-                "\(quoted(text)) is no daemon", hint: "http://HOST:PORT, HOST:PORT or the path of a socket")
+                "\(quoted(text)) is no daemon",
+                details: ["it is no address, and there is no socket at that path"],
+                hint: "http://HOST:PORT, HOST:PORT or the path of a socket")
         }
         let provider = try provider(at: address)
         do {

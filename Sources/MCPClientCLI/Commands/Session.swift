@@ -12,7 +12,10 @@ struct Session: Sendable {
     var options: Options { invocation.options }
 
     var printer: ResultPrinter {
-        ResultPrinter(console: console, options: options, saveFile: environment.saveFile)
+        let environment = environment
+        return ResultPrinter(
+            console: console, options: options,
+            saveFile: { bytes, path throws(Failure) in try environment.saveFile(bytes, path) })
     }
 
     /// `ops 1.4.0 · 2026-07-28`

@@ -16,7 +16,8 @@ struct WatchCommand {
             for try await change in subscription {
                 await show(change)
                 left -= 1
-                if left == 0 { return await subscription.cancel() }
+                // Nobody reads on, as behind `head`; a full disk is told at the end.
+                if left == 0 || session.console.stdout.isClosed { return await subscription.cancel() }
             }
             session.console.note("the server ended the subscription")
         } catch let failure as Failure {

@@ -15,11 +15,26 @@ enum Target: Sendable, Hashable {
             }
             return
         }
+        if let socket = Self.socketPath(text) {
+            self = socket
+            return
+        }
         self = try Self.hostAndPort(text)
     }
 
+    /// The path of a socket that is there, as it is or with `#/ENDPOINT`; nothing else of that form is a
+    /// target.
+    private static func socketPath(_ text: String) -> Target? {
+        if SystemFile.isSocket(text) { return .unix(path: text, endpoint: "/mcp") }
+        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
+        guard parts.count == 2, parts[1].hasPrefix("/"), SystemFile.isSocket(parts[0]) else { return nil }
+        return .unix(path: parts[0], endpoint: parts[1])
+    }
+
     static let forms =
-        "TARGET is http[s]://HOST:PORT/PATH, unix:///PATH, HOST:PORT, or -- PROGRAM ARGS at the end"
+        "TARGET is http[s]://HOST:PORT/PATH, unix:///PATH, the path of a socket, HOST:PORT, "
+        + "or -- PROGRAM ARGS at the end"
 
     /// It is spoken to by TLS.
     var isSecure: Bool {
@@ -55,7 +70,7 @@ enum Target: Sendable, Hashable {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {
             if text.contains("/") || text.hasPrefix(".") {
                 throw .usage(
-                    "\(quoted(text)) is not a target",
+                    "\(quoted(text)) is not a target", details: ["there is no socket at that path"],
                     hint: "a program stands at the end, after --:  mcp-client … -- \(inlineText(text))")
             }
             throw .usage("\(quoted(text)) is not a target", hint: Self.forms)

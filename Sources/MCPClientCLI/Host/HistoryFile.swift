@@ -20,25 +20,55 @@ final class HistoryFile: Sendable {
     private let isBroken: Mutex<Bool>
 
     /// Reads what is there and opens the file to append to.
+    ///
+    /// A file that holds something else is left alone, with its permissions.
     init(_ path: String) throws(Failure) {
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK
+        let descriptor = unsafe open(path, flags, 0o600)
         guard descriptor >= 0 else {
             throw .usage("cannot open \(inlineText(path)): \(SystemFile.text(errno))")
         }
-        // A file that was there before may be open to others.
-        guard fchmod(descriptor, 0o600) == 0 else {
-            let reason = SystemFile.text(errno)
+        let content: Content
+        do throws(Failure) {
+            content = try Content(descriptor, inlineText(path))
+        } catch {
             close(descriptor)
-            throw .usage("cannot make \(inlineText(path)) private: \(reason)")
+            throw error
         }
         self.descriptor = descriptor
-        let bytes = try SystemFile.readAll(descriptor, name: inlineText(path))
-        isBroken = Mutex(!bytes.isEmpty && bytes.last != UInt8(ascii: "\n"))
-        let lines = bytes.split(separator: UInt8(ascii: "\n"))
-        entries = lines.compactMap { line in
-            (try? JSONValue(parsing: Array(line))).flatMap(HistoryEntry.init(json:))
+        entries = content.entries
+        strangeLines = content.strangeLines
+        isBroken = Mutex(content.isBroken)
+    }
+
+    /// What is in the file, which is private from then on.
+    private struct Content {
+        let entries: [HistoryEntry]
+        let strangeLines: Int
+        let isBroken: Bool
+
+        init(_ descriptor: Int32, _ name: String) throws(Failure) {
+            guard SystemFile.isRegular(descriptor) else {
+                throw .usage("cannot keep a history in \(name): it is no regular file")
+            }
+            let bytes = try SystemFile.readAll(descriptor, name: name)
+            let lines = bytes.split(separator: UInt8(ascii: "\n"))
+            entries = lines.compactMap { line in
+                (try? JSONValue(parsing: Array(line))).flatMap(HistoryEntry.init(json:))
+            }
+            strangeLines = lines.count - entries.count
+            isBroken = !bytes.isEmpty && bytes.last != UInt8(ascii: "\n")
+            // The half of an entry is one that a full disk left.
+            if entries.isEmpty, !bytes.isEmpty, !bytes.starts(with: Array("{\"".utf8)) {
+                throw .usage(
+                    "\(name) is no history of calls", details: ["nothing was written to it"],
+                    hint: "--history FILE names a file that is not there yet, or one of mcp-client host")
+            }
+            // A file that was there before may be open to others.
+            if fchmod(descriptor, 0o600) != 0 {
+                throw .usage("cannot make \(name) private: \(SystemFile.text(errno))")
+            }
         }
-        strangeLines = lines.count - entries.count
     }
 
     /// Adds an entry in one write, so that lines of two programs do not mix. False: it could not be kept.

@@ -26,6 +26,8 @@ final class DescriptorSink: Sink {
 
     var failure: String? { failed.withLock { $0.message } }
 
+    var isClosed: Bool { failed.withLock { $0.isClosed } }
+
     func write(_ bytes: [UInt8]) {
         failed.withLock { state in
             if state.isClosed { return }

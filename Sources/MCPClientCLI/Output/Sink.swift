@@ -6,8 +6,12 @@ protocol Sink: Sendable {
     func write(_ bytes: [UInt8])
     /// Why not everything was written; nil when all is well, or when the reader simply went away.
     var failure: String? { get }
+    /// The reader went away: what is written goes nowhere.
+    var isClosed: Bool { get }
 }
 
 extension Sink {
+    var isClosed: Bool { false }
+
     func write(_ text: String) { write(Array(text.utf8)) }
 }

@@ -59,6 +59,7 @@ final class Canceller: Sendable {
     /// Without waiting for anything; the command did not end although it was asked to.
     private func leave(_ code: ExitCode) {
         ChildPrograms.killAll()
+        OutputFile.removeUnfinished()
         _exit(code.rawValue)
     }
 }

@@ -22,7 +22,9 @@ enum ChildPrograms {
     static func pids() -> [Int32] {
         #if os(Linux)
         var pids: [Int32] = []
-        for thread in FolderEntries.names("/proc/self/task") {
+        // Where /proc tells nothing nobody can be found here; the end of their input reaches them all the same.
+        for thread in FolderEntries.names("/proc/self/task") ?? [] {
+            // A thread that has ended meanwhile.
             guard let bytes = try? SystemFile.read("/proc/self/task/\(thread)/children") else { continue }
             pids += String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
         }

@@ -53,10 +53,11 @@ struct ServerProcessor {
         }
         let inodes = Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap { Self.inodes(of: port, in: $0) })
         guard !inodes.isEmpty else { return nil }
-        return FolderEntries.names("/proc").compactMap { Int32($0) }.first { pid in
-            FolderEntries.names("/proc/\(pid)/fd").contains { name in
+        return FolderEntries.names("/proc")?.compactMap { Int32($0) }.first { pid in
+            // Those of other users cannot be looked into, and others end meanwhile.
+            FolderEntries.names("/proc/\(pid)/fd")?.contains { name in
                 FolderEntries.link("/proc/\(pid)/fd/\(name)").map(inodes.contains) ?? false
-            }
+            } ?? false
         }
         #else
         return nil

@@ -89,34 +89,28 @@ enum SystemFile {
 
     private static func waitUntilWritable(_ descriptor: Int32) {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // Whatever it says, the next write tells.
         _ = unsafe poll(&request, 1, 1000)
     }
 
     /// Waits for bytes or the end; false after `milliseconds`.
     static func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&request, 1, milliseconds) != 0
+        let count = unsafe poll(&request, 1, milliseconds)
+        // A signal is no byte; of any other failure the read tells.
+        return count > 0 || count < 0 && errno != EINTR
     }
 
-    /// Creates or replaces a file.
-    static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        var code: Int32? = descriptor < 0 ? errno : nil
-        if descriptor >= 0 {
-            code = writeAll(descriptor, bytes)
-            if close(descriptor) != 0, code == nil { code = errno }
-        }
-        if let code {
-            throw Failure(
-                code: .unreachable, kind: .output, message: "cannot write \(inlineText(path)): \(text(code))")
-        }
+    /// Whether a descriptor is a regular file.
+    static func isRegular(_ descriptor: Int32) -> Bool {
+        var info = stat()
+        return unsafe fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Whether a file can be written there, asked before anything is sent.
-    static func checkWritable(_ path: String) throws(Failure) {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
-        if descriptor < 0 { throw .usage("cannot write \(inlineText(path)): \(text(errno))") }
-        close(descriptor)
+    /// Whether a socket stands at the path.
+    static func isSocket(_ path: String) -> Bool {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFSOCK
     }
 
     /// A shell pipe or a file. A socket is not taken: programs that start others leave one open as stdin

@@ -21,9 +21,11 @@ extension ClientConversation {
     }
 
     /// Tells a session which log messages and which resources are of interest (STDIO-17).
-    func tellInterests(isAgain: Bool) async {
+    ///
+    /// - Parameter limit: how long one answer may take.
+    func tellInterests(isAgain: Bool, atMost limit: Duration = .seconds(10)) async {
         guard speech?.isModern == false else { return }
-        let options = CallOptions(timeout: .seconds(10), deadline: .seconds(10))
+        let options = CallOptions(timeout: limit, deadline: limit)
         // A server without logging, or one that refuses, is used all the same.
         if let logLevel, profile?.capabilities.hasLogging == true {
             _ = await call("logging/setLevel", ["level": .string(logLevel.rawValue)], options)

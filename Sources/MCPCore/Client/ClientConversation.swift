@@ -81,7 +81,7 @@ final class ClientConversation: Sendable {
     /// The server told of a change.
     func changed(_ change: ServerChange) {
         cache.drop(change)
-        if change == .toolsListChanged || change == .resubscribed { tools.forgetOutputs() }
+        if change == .toolsListChanged || change == .resubscribed { tools.forgetPromises() }
     }
 
     // MARK: Calls
@@ -106,11 +106,16 @@ final class ClientConversation: Sendable {
         switch reply {
         case .failed(let error) where error.kind == .sessionExpired && !speech.isModern:
             // LEG-25: a session that is gone is opened anew, once, and the request repeated.
+            // With 404 the server says that it took nothing.
             if let error = await reopen(after: generation) { return .failed(error) }
         case _ where isAssumed && Negotiation.isDoubtful(reply, isHTTP: transport.isHTTP):
-            // DUAL-19: the server did not understand the request, so it has done nothing.
+            // DUAL-19: most probably the server did not understand the request, and has done nothing.
             if let error = await probe(after: generation) { return .failed(error) }
             if case .modern = state.withLock({ $0.speech }) { return reply }
+            guard Repetition.wasNotCarriedOut(reply) || mayRepeat(method, params) else {
+                if case .failed(let error) = reply { return .failed(error.mayHaveRun(method)) }
+                return reply
+            }
         default:
             if isAssumed { state.withLock { $0.isAssumed = false } }
             return reply
@@ -135,7 +140,7 @@ final class ClientConversation: Sendable {
         }
         let deadline = call.nextDeadline
         if deadline != .never { watch.withLock { $0 }?.watch(deadline) }
-        return await withTaskCancellationHandler {
+        let reply = await withTaskCancellationHandler {
             await call.wait {
                 trace(.sent(method: method, bytes: message.bytes))
                 transport.send(message, id: call.id)
@@ -144,6 +149,12 @@ final class ClientConversation: Sendable {
         } onCancel: {
             abandon(call, ClientError(.cancelled, "the call of \(method) was cancelled"), "cancelled")
         }
+        if case .failed(let error) = reply, error.kind == .connectionClosed, !error.isUnsent,
+            !mayRepeat(method, params)
+        {
+            return .failed(error.mayHaveRun(method))
+        }
+        return reply
     }
 
     private func open(
@@ -164,6 +175,8 @@ final class ClientConversation: Sendable {
                 logLevel: options.logLevel ?? logLevel, speech)
             var message = outbound(bytes, method, speech)
             if speech.isModern { message.mirroredName = MessageEncoder.mirroredName(method, params) }
+            // Only a kept connection of HTTP makes a transport ask for it; elsewhere nothing is looked up.
+            if transport.isHTTP { message.isRepeatable = mayRepeat(method, params) }
             if mirrorsArguments(speech), method == "tools/call" {
                 message.mirroredArguments = tools.fields(for: params)
             }
@@ -177,7 +190,7 @@ final class ClientConversation: Sendable {
     func outbound(_ bytes: ByteSlice, _ method: String, _ speech: Speech) -> OutboundMessage {
         OutboundMessage(
             bytes: bytes, method: method, revision: speech.headerRevision,
-            connectTimeout: options.connectTimeout)
+            connectTimeout: options.connectTimeout, isRepeatable: Repetition.isHarmless(method))
     }
 
     func trace(_ event: @autoclosure () -> TraceEvent) {
@@ -231,10 +244,9 @@ final class ClientConversation: Sendable {
         if call.deadline <= now {
             return ClientError(.timeout, "\(call.method) did not end before its deadline; it was cancelled")
         }
-        let limit = call.idleTimeout?.milliseconds ?? 0
-        let text = limit % 1000 == 0 ? "\(limit / 1000) s" : "\(limit) ms"
         return ClientError(
-            .timeout, "no answer to \(call.method) within \(text); it was cancelled",
+            .timeout,
+            "no answer to \(call.method) within \((call.idleTimeout ?? .zero).inWords); it was cancelled",
             hint: "progress reports of the server start the time anew; a longer timeout helps slow ones")
     }
 

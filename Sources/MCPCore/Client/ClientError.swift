@@ -15,7 +15,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
         /// The server was reached, but not by TLS: its certificate is not accepted, it speaks something else,
         /// or there is no TLS here. Nothing was sent.
         public static let tls = Kind(description: "tls")
-        /// The connection, or the program, ended before the answer; also every call after `close()`.
+        /// The connection, or the program, ended before the answer; also every call after `close()`. A call
+        /// that was sent may have run: `details` says so, and that it was not sent again.
         public static let connectionClosed = Kind(description: "connectionClosed")
         /// HTTP 401 or 403: credentials are missing, wrong or not enough.
         public static let authentication = Kind(description: "authentication")
@@ -51,6 +52,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     public var httpStatus: Int?
     /// The result that cannot be used, for `.inputRequired`.
     public var result: RawJSON?
+    /// Nothing of the request has left, so that it cannot have run.
+    var isUnsent = false
 
     /// Makes an error.
     public init(

@@ -16,11 +16,12 @@ public struct ClientOptions: Sendable {
     public var `protocol`: ProtocolChoice
     /// How long the server may be silent during a call: 60 s. Nil: for ever.
     public var timeout: Duration?
-    /// How long each step of connecting may take (the socket with the TLS handshake, the answer to
-    /// `server/discover`, to `initialize`): 10 s.
+    /// How long connecting may take in all: the socket, the TLS handshake, the answers to `server/discover`
+    /// and `initialize`, and whatever older way is tried: 10 s. It also limits a connection that is opened
+    /// later, and each new start of a program.
     public var connectTimeout: Duration
     /// How long a program may be silent to `server/discover` before `initialize` is tried: 10 s, and never
-    /// more than `connectTimeout`.
+    /// more than half of `connectTimeout`.
     public var probeTimeout: Duration
     /// Further HTTP header fields of each request, such as `Authorization`.
     public var headers: [(String, String)]

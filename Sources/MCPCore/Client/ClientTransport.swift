@@ -12,6 +12,8 @@ struct OutboundMessage: Sendable {
     var revision: Revision?
     /// How long a connection that has to be opened for it may take.
     var connectTimeout: Duration
+    /// Doing what it says twice does no harm; see `Repetition`.
+    var isRepeatable = false
 }
 
 /// Carries messages to a server, and what comes back to the inbox.
@@ -57,6 +59,13 @@ protocol ClientTransport: AnyObject, Sendable {
 
     /// Begins to end the connection, without waiting.
     func shutDown()
+
+    /// Ends a connection on which nothing was agreed: at once, and not in good order.
+    func abort() async
+
+    /// What a connection that is not open yet waits for, as the error of having waited for it so long; nil
+    /// when it is open, or there is nothing to open.
+    func openingFailure(after limit: Duration) -> ClientError?
 }
 
 extension ClientTransport {
@@ -65,6 +74,10 @@ extension ClientTransport {
 
     /// On a shared channel the server can speak at any time.
     func openServerStream() {}
+
+    func abort() async { shutDown() }
+
+    func openingFailure(after limit: Duration) -> ClientError? { nil }
 
     /// Servers that others have started are none of the client's business.
     var canRestart: Bool { false }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What the lists of tools have shown and calls need: which arguments are repeated in headers (HDR-15), and
-/// what results look like (TOOL-15).
+/// what results look like (TOOL-15); and whether a call may be sent twice.
 final class KnownTools: Sendable {
     /// Tools that are remembered; the calls of further ones are made without this knowledge.
     static let maximumTools = 10_000
@@ -18,6 +18,8 @@ final class KnownTools: Sendable {
         var headers: HeaderPlan?
         var output = Output.none
         var schemaBytes = 0
+        /// The tool changes nothing, or nothing more when it is called again (TOOL-20).
+        var isRepeatable = false
     }
 
     private struct State {
@@ -57,22 +59,31 @@ final class KnownTools: Sendable {
             entry.output = .schema(schema.value)
             entry.schemaBytes = schema.bytes.count
         }
-        return entry.headers == nil && entry.schemaBytes == 0 ? nil : entry
+        let annotations = tool["annotations"]
+        entry.isRepeatable =
+            annotations?["readOnlyHint"]?.bool == true || annotations?["idempotentHint"]?.bool == true
+        return entry.headers == nil && entry.schemaBytes == 0 && !entry.isRepeatable ? nil : entry
     }
 
-    /// The tools are others now: results are not held against schemas of the past. Headers stay; a server
-    /// that wants others says so (HDR-26).
-    func forgetOutputs() {
+    /// The tools are others now: results are not held against schemas of the past, and what they promised of
+    /// a second call is void. Headers stay; a server that wants others says so (HDR-26).
+    func forgetPromises() {
         state.withLock { state in
             for name in state.entries.keys {
                 state.entries[name]?.output = .none
                 state.entries[name]?.schemaBytes = 0
+                state.entries[name]?.isRepeatable = false
             }
             state.schemaBytes = 0
         }
     }
 
     // MARK: Calls
+
+    /// Whether the list said that calling the tool twice does no harm; false when nothing is known of it.
+    func isRepeatable(_ name: String) -> Bool {
+        state.withLock { $0.entries[name]?.isRepeatable ?? false }
+    }
 
     /// The header fields that a call repeats its arguments in.
     func fields(for params: JSONObject) -> [(name: String, value: String)] {

@@ -18,7 +18,7 @@ public final class MCPClient: Sendable {
         conversation.transport.shutDown()
     }
 
-    /// Connects to a server and agrees on a revision with it.
+    /// Connects to a server and agrees on a revision with it, in `ClientOptions.connectTimeout` at most.
     ///
     /// - Throws: `ClientError` when the program cannot be started, the server cannot be reached or no
     ///   revision is common; the `MCPError` with which a server refuses the handshake.
@@ -39,13 +39,19 @@ public final class MCPClient: Sendable {
     ) async throws -> MCPClient {
         let client = MCPClient(ClientConversation(transport, options: options, clock: clock))
         client.conversation.transport.start(client.conversation)
+        let negotiation = Negotiation(client.conversation)
         do {
-            try await Negotiation(client.conversation).open()
+            try await negotiation.open()
         } catch {
-            await client.close()
+            // The end of the server belongs to the time for connecting.
+            do {
+                try await TimeLimit.run(negotiation.left, late: { error }, { await client.close() })
+            } catch {
+                await client.conversation.transport.abort()
+            }
             throw error
         }
-        await client.conversation.tellInterests(isAgain: false)
+        await client.conversation.tellInterests(isAgain: false, atMost: min(.seconds(10), negotiation.left))
         client.conversation.remembersInterests()
         return client
     }

@@ -4,6 +4,9 @@ import Synchronization
 /// Compatibility").
 struct Negotiation {
     let conversation: ClientConversation
+    /// When all steps together have to be done.
+    private let deadline: MonotonicInstant
+    private let progress = Progress()
     private var options: ClientOptions { conversation.options }
     private var isHTTP: Bool { conversation.transport.isHTTP }
 
@@ -14,12 +17,60 @@ struct Negotiation {
         case legacy(Revision)
     }
 
-    init(_ conversation: ClientConversation) { self.conversation = conversation }
+    /// The time for connecting begins.
+    init(_ conversation: ClientConversation) {
+        self.conversation = conversation
+        deadline = conversation.clock.now + conversation.options.connectTimeout
+    }
 
     /// - Throws: `ClientError`, or the `MCPError` with which the server refuses.
     func open() async throws {
-        if try await !openByVerdict() { try await probeAndOpen() }
+        try await limited { if try await !openByVerdict() { try await probeAndOpen() } }
     }
+
+    // MARK: The limit
+
+    /// What a server was asked and has not answered, for the error at the limit.
+    private final class Progress: Sendable {
+        let unanswered = Mutex<[String]>([])
+        /// How a server refused before an older way of speaking was looked for.
+        let refusal = Mutex<(any Error)?>(nil)
+    }
+
+    /// What is left of the time for connecting.
+    var left: Duration { max(.zero, deadline - conversation.clock.now) }
+
+    /// Does `work` in the time for connecting, which is one for all that it waits for.
+    func limited(_ work: @escaping @Sendable () async throws -> Void) async throws {
+        try await TimeLimit.run(left, late: { timedOut() }, work)
+    }
+
+    /// The time is over: what was waited for, and how long.
+    private func timedOut() -> any Error {
+        if let refusal = progress.refusal.withLock({ $0 }) { return refusal }
+        let limit = options.connectTimeout
+        if let error = conversation.transport.openingFailure(after: limit) { return error }
+        let steps = progress.unanswered.withLock { $0 }
+        let text =
+            switch steps.count {
+            case 0: "the server did not let the connection be opened"
+            case 1: "the server did not answer \(steps[0])"
+            default: "the server answered neither \(steps.joined(separator: " nor "))"
+            }
+        return ClientError(
+            .timeout, "\(text) within \(limit.inWords)",
+            hint: "is it an MCP server? A slow one needs a longer time-out for connecting")
+    }
+
+    /// Notes what is asked until it is answered.
+    private func asking<R>(_ step: String, _ ask: () async throws -> R) async rethrows -> R {
+        progress.unanswered.withLock { if !$0.contains(step) { $0.append(step) } }
+        return try await ask()
+    }
+
+    private func answered(_ step: String) { progress.unanswered.withLock { $0.removeAll { $0 == step } } }
+
+    // MARK: Steps
 
     func probeAndOpen() async throws {
         switch options.protocol {
@@ -32,7 +83,8 @@ struct Negotiation {
             guard revision.isModern else { return try await initialize(revision) }
             try await openModern(revision)
         case .auto:
-            switch try await probe() {
+            // Half of the time is for the servers that are silent to the probe.
+            switch try await probe(atMost: isHTTP ? left : min(options.probeTimeout, left / 2)) {
             case .modern(let profile, let discovery): adopt(profile, discovery)
             case .legacy(let revision): try await initializeOrProbeAgain(revision)
             }
@@ -41,6 +93,10 @@ struct Negotiation {
 
     /// Opens the conversation with a server that was started again: most probably it is as old as before.
     func openAgain(as revision: Revision) async throws {
+        try await limited { try await openLike(revision) }
+    }
+
+    private func openLike(_ revision: Revision) async throws {
         guard options.protocol == .auto, !revision.isModern else { return try await probeAndOpen() }
         do {
             try await initialize(revision)
@@ -59,7 +115,10 @@ struct Negotiation {
             try await initialize(revision)
             if let profile = conversation.profile { record(profile, discovery: nil) }
         } catch let error as ClientError where error.kind == .unsupportedVersion && !isHTTP {
-            guard case .modern(let profile, let discovery)? = try? await probe() else { throw error }
+            // The error is that of `initialize`, whatever came of the second look.
+            guard case .modern(let profile, let discovery)? = try? await probe(atMost: left) else {
+                throw error
+            }
             adopt(profile, discovery)
         }
     }
@@ -85,27 +144,32 @@ struct Negotiation {
 
     // MARK: server/discover
 
-    private func discover(_ revision: Revision) async -> ClientCall.Reply {
-        let reply = await discoverOnce(revision)
+    private func discover(_ revision: Revision, atMost limit: Duration) async -> ClientCall.Reply {
+        let reply = await discoverOnce(revision, atMost: limit)
         // A server that lists the very revision it refuses is asked once more, and not in a circle (VER-04).
         guard case .refused(let error, _) = reply,
             error.code == MCPError.unsupportedProtocolVersionCode,
             Self.supported(error).contains(revision.version.text)
         else { return reply }
-        return await discoverOnce(revision)
+        return await discoverOnce(revision, atMost: min(limit, left))
     }
 
-    private func discoverOnce(_ revision: Revision) async -> ClientCall.Reply {
-        let limit = isHTTP ? options.connectTimeout : min(options.probeTimeout, options.connectTimeout)
-        return await conversation.exchange(
-            "server/discover", [:], CallOptions(timeout: limit, deadline: limit), .modern(revision))
+    private func discoverOnce(_ revision: Revision, atMost limit: Duration) async -> ClientCall.Reply {
+        let step = "server/discover"
+        let reply = await asking(step) {
+            await conversation.exchange(
+                step, [:], CallOptions(timeout: limit, deadline: limit), .modern(revision))
+        }
+        if case .failed(let error) = reply, error.kind == .timeout { return reply }
+        answered(step)
+        return reply
     }
 
     /// Also a client of one revision asks first, lest a legacy server runs a call without a handshake
     /// (DUAL-13).
     private func openModern(_ revision: Revision) async throws {
-        switch await discover(revision) {
-        case .failed(let error): throw error
+        switch await discover(revision, atMost: left) {
+        case .failed(let error): throw error.kind == .timeout ? timedOut() : error
         case .refused(let error, _):
             throw unsupported(revision.version.text, Self.supported(error), details: ["its answer: \(error)"])
         case .result(let result):
@@ -118,8 +182,8 @@ struct Negotiation {
     }
 
     /// DUAL-10 to DUAL-18.
-    private func probe() async throws -> Verdict {
-        switch await discover(.newest) {
+    private func probe(atMost limit: Duration) async throws -> Verdict {
+        switch await discover(.newest, atMost: limit) {
         case .result(let result):
             // A result that is no DiscoverResult comes from a server that answers anything with anything.
             guard let versions = ServerProfile.supportedVersions(in: result) else {
@@ -137,7 +201,7 @@ struct Negotiation {
             if error.kind == .httpStatus, [400, 404, 405].contains(error.httpStatus) {
                 return .legacy(.newestLegacy)
             }
-            throw error
+            throw error.kind == .timeout ? timedOut() : error
         }
     }
 
@@ -191,39 +255,52 @@ struct Negotiation {
         }
         let profile = try ServerProfile(initialized: result, revision)
         let bytes = MessageEncoder.notification("notifications/initialized")
-        conversation.trace(.sent(method: "notifications/initialized", bytes: bytes))
-        try await conversation.transport.post(
-            conversation.outbound(bytes, "notifications/initialized", .legacy(revision)))
+        let step = "notifications/initialized"
+        conversation.trace(.sent(method: step, bytes: bytes))
+        try await asking(step) {
+            try await conversation.transport.post(conversation.outbound(bytes, step, .legacy(revision)))
+        }
         adopt(profile)
         if conversation.wantsServerStream { conversation.transport.openServerStream() }
     }
 
     /// Sends `initialize`, over HTTP+SSE to a server that speaks nothing newer (DUAL-17).
     private func offer(_ offered: Revision) async throws -> RawJSON {
-        let limit = options.connectTimeout
-        let reply = await conversation.exchange(
-            "initialize", conversation.encoder.initialize(offered),
-            CallOptions(timeout: limit, deadline: limit),
-            .opening(offered))
+        let limit = left
+        let reply = await asking("initialize") {
+            await conversation.exchange(
+                "initialize", conversation.encoder.initialize(offered),
+                CallOptions(timeout: limit, deadline: limit),
+                .opening(offered))
+        }
         switch reply {
-        case .result(let json): return json
+        case .result(let json):
+            progress.unanswered.withLock { $0 = [] }
+            return json
         case .failed(let error):
-            if error.kind == .httpStatus, try await fallsBack(error.httpStatus, nil) {
+            let explained = explain(error)
+            if error.kind == .httpStatus, try await fallsBack(error.httpStatus, nil, explained) {
                 return try await offer(offered)
             }
-            throw explain(error)
+            throw explained
         case .refused(let error, let status):
-            if try await fallsBack(status, error) { return try await offer(offered) }
+            if try await fallsBack(status, error, error) { return try await offer(offered) }
             let versions = Self.supported(error)
             if versions.isEmpty, error.code != MCPError.unsupportedProtocolVersionCode { throw error }
             throw unsupported(offered.version.text, versions, details: ["its answer: \(error)"])
         }
     }
 
-    private func fallsBack(_ status: Int?, _ error: MCPError?) async throws(ClientError) -> Bool {
+    private func fallsBack(
+        _ status: Int?, _ error: MCPError?, _ refusal: any Error
+    ) async throws(ClientError) -> Bool {
         guard let status, [400, 404, 405].contains(status), error.map({ Self.isModern($0, status) }) != true
         else { return false }
-        return try await conversation.transport.fallBack(within: options.connectTimeout)
+        // Silence on the old way says less than the refusal on the new one.
+        progress.refusal.withLock { $0 = refusal }
+        let isOld = try await conversation.transport.fallBack(within: left)
+        if isOld { progress.refusal.withLock { $0 = nil } }
+        return isOld
     }
 
     /// An error that only a server of 2026-07-28 answers with (DUAL-15, DUAL-17).
@@ -237,14 +314,8 @@ struct Negotiation {
         }
     }
 
-    private func explain(_ error: ClientError) -> ClientError {
-        if error.kind == .timeout {
-            return ClientError(
-                .timeout,
-                "the server did not answer initialize within \(options.connectTimeout.milliseconds) ms",
-                details: error.details,
-                hint: "is it an MCP server? A slow one needs a longer time-out for connecting")
-        }
+    private func explain(_ error: ClientError) -> any Error {
+        if error.kind == .timeout { return timedOut() }
         guard error.kind == .httpStatus, [404, 405].contains(error.httpStatus) else { return error }
         var error = error
         error.hint =
@@ -257,14 +328,16 @@ extension ClientConversation {
     /// Opens a new legacy session for all calls that found the old one gone; nil when it is open.
     func reopen(after generation: Int) async -> ClientError? {
         await openOnce(after: generation) { negotiation, revision in
-            try await negotiation.initialize(revision)
+            try await negotiation.limited { try await negotiation.initialize(revision) }
         }
     }
 
     /// Finds out anew what the server speaks, for all calls that found it other than it was thought to be;
     /// nil when that is known.
     func probe(after generation: Int) async -> ClientError? {
-        await openOnce(after: generation) { negotiation, _ in try await negotiation.openAnew() }
+        await openOnce(after: generation) { negotiation, _ in
+            try await negotiation.limited { try await negotiation.openAnew() }
+        }
     }
 
     private func openOnce(

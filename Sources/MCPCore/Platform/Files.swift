@@ -21,14 +21,22 @@ package enum Files {
 
     /// Replaces a file as a whole: whoever reads it sees the old or the new content, also after a crash.
     ///
-    /// - Parameter mode: the permissions of the new file.
-    package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(IOError) {
+    /// - Parameters:
+    ///   - mode: the permissions of the new file, less those that the process gives nobody (umask).
+    ///   - isExact: the permissions are those of `mode`, whatever the umask says.
+    ///   - temporary: the file beside it that is written and then renamed; it must not exist. Nil: one is
+    ///     made up.
+    package static func replace(
+        _ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, isExact: Bool = false,
+        through temporary: String? = nil
+    ) throws(IOError) {
         let suffix = SystemRandom().bytes(8).map { String($0, radix: 16) }.joined()
-        let temporary = "\(path).\(suffix).tmp"
+        let temporary = temporary ?? "\(path).\(suffix).tmp"
         do throws(IOError) {
             let file = try Syscalls.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode_t(mode))
             do throws(IOError) {
                 let fd = file.rawValue
+                if isExact { try Syscalls.require("fchmod", on: fd) { Int(fchmod(fd, mode_t(mode))) } }
                 try unsafe bytes.withUnsafeBufferPointer { bytes throws(IOError) in
                     unsafe try Syscalls.writeAll(fd, UnsafeRawBufferPointer(bytes))
                 }
@@ -41,7 +49,9 @@ package enum Files {
             // The rename itself is durable once its directory is.
             let slash = path.utf8.lastIndex(of: 0x2F)
             let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-            let directory = try Syscalls.open(parent, O_RDONLY | O_DIRECTORY)
+            // One that cannot be read is written all the same, and a file system that knows no such request
+            // says so; the file is there either way.
+            guard let directory = try? Syscalls.open(parent, O_RDONLY | O_DIRECTORY) else { return }
             _ = fsync(directory.rawValue)
         } catch { throw error.applied(to: path) }
     }

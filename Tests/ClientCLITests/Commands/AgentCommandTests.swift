@@ -21,7 +21,7 @@ import Testing
             done
             """#
         let text = script.replacing("TOOL", with: tool).replacing("ARGUMENTS", with: arguments)
-        try SystemFile.write(Array(text.utf8), to: path)
+        try OutputFile(path).write(Array(text.utf8))
         #expect(unsafe chmod(path, 0o700) == 0)
         return path
     }
@@ -85,7 +85,7 @@ import Testing
               echo '{"type":"stop"}'
             done
             """#
-        try SystemFile.write(Array(script.utf8), to: path)
+        try OutputFile(path).write(Array(script.utf8))
         var harness = CommandHarness(server: try OpsServer.make())
         let words = [
             "--model-command", "/bin/sh \(path)", "--policy", "auto", "agent", "x", "localhost:1",
@@ -148,13 +148,13 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         let lines =
             #"{"calls":[{"name":"unit_restart","arguments":{"unit":"web"}}]}"# + "\n" + #"{"text":"Done."}"#
-        try SystemFile.write(Array(lines.utf8), to: path)
+        try OutputFile(path).write(Array(lines.utf8))
         let harness = CommandHarness(server: try OpsServer.make())
         let words = ["--model", "script:\(path)", "--policy", "auto", "agent", "x", "localhost:1"]
         let outcome = await harness.run(words)
         #expect(outcome.code == .ok && outcome.stdout == "Done.\n")
         #expect(outcome.stderr.contains("← unit_restart completed"))
-        try SystemFile.write(Array(#"{"song":"la"}"#.utf8), to: path)
+        try OutputFile(path).write(Array(#"{"song":"la"}"#.utf8))
         let wrong = await harness.run(words)
         #expect(wrong.code == .usage && wrong.stderr.contains("line 1 of"))
         try FileManager.default.removeItem(atPath: path)

@@ -138,6 +138,21 @@ struct CallCommandTests {
             "-o", "/nowhere/x", "call", "localhost:1", "unit_restart", "unit=web")
         #expect(outcome.code == .usage)
         #expect(outcome.files.isEmpty)
+        #expect(outcome.connections == 0)
+    }
+
+    /// A file that is there is what it was, when there is no result to put into it.
+    @Test func aFailureIsNoResult() async throws {
+        for words in [
+            ["read", "localhost:1", "file:///none"],
+            ["--json", "read", "localhost:1", "file:///notes.txt", "x:y"],
+            ["call", "localhost:1", "no_such_tool"],
+        ] {
+            let outcome = try await harness().run(["-o", "/out"] + words)
+            #expect(outcome.code != .ok)
+            #expect(outcome.files.isEmpty, "\(words)")
+            #expect(outcome.connections == 1)
+        }
     }
 
     // MARK: Terminals (fault row 108)

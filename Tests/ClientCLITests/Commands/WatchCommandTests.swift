@@ -17,7 +17,8 @@ import Testing
 
     /// Changes until the command ends: it may subscribe at any time.
     private func run(
-        _ server: MCPServer, _ words: [String], _ change: @escaping @Sendable (MCPServer) -> Void
+        _ server: MCPServer, _ words: [String], wantedLines: Int? = nil,
+        _ change: @escaping @Sendable (MCPServer) -> Void
     ) async -> CommandOutcome {
         let changes = Task {
             while !Task.isCancelled {
@@ -25,7 +26,7 @@ import Testing
                 try? await Task.sleep(for: .milliseconds(5))
             }
         }
-        let outcome = await CommandHarness(server: server).run(words)
+        let outcome = await CommandHarness(server: server, wantedLines: wantedLines).run(words)
         changes.cancel()
         return outcome
     }
@@ -41,6 +42,13 @@ import Testing
         // HH:MM:SS and what changed.
         for line in lines { #expect(line.dropFirst(8) == " tools changed", "\(line)") }
         #expect(outcome.stderr.contains("watching notes 1"))
+    }
+
+    /// As behind `head -n 2`.
+    @Test func aReaderThatGoesAwayEndsIt() async throws {
+        let outcome = await run(try server(), ["watch", "localhost:1"], wantedLines: 2) { $0.toolsChanged() }
+        #expect(outcome.code == .ok)
+        #expect(outcome.stdout.split(separator: "\n").count == 2)
     }
 
     @Test(arguments: ["2026-07-28", "2025-11-25", "2024-11-05"]) func oneResource(revision: String)

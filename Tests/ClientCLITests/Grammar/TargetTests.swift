@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import MCPClientCLI
@@ -39,5 +40,23 @@ struct TargetTests {
         #expect(failure?.message == message)
         #expect(failure?.code == .usage)
         #expect(failure?.hint != nil || failure?.details.isEmpty == false)
+    }
+
+    /// A path is a target when there is a socket, however it is written.
+    @Test func thePathOfASocket() throws {
+        let name = "mcp-target-\(getpid()).sock"
+        let path = NSTemporaryDirectory() + name
+        let listener = try UnixListener(path)
+        defer { listener.close() }
+        #expect(try Target(parsing: path) == .unix(path: path, endpoint: "/mcp"))
+        #expect(try Target(parsing: "\(path)#/other") == .unix(path: path, endpoint: "/other"))
+        let folder = FileManager.default.currentDirectoryPath
+        let up = String(repeating: "../", count: folder.split(separator: "/").count)
+        let relative = up + path.dropFirst()
+        #expect(try Target(parsing: relative) == .unix(path: relative, endpoint: "/mcp"))
+        // A file that is none stays what it was.
+        let failure = #expect(throws: Failure.self) { try Target(parsing: "/etc/passwd") }
+        #expect(failure?.details == ["there is no socket at that path"])
+        #expect(failure?.hint?.contains("-- /etc/passwd") == true)
     }
 }

@@ -104,6 +104,21 @@ struct HostOptionsTests {
             text.hasSuffix("\"ti\n\(text.split(separator: "\n")[2])\n\(text.split(separator: "\n")[2])\n"))
     }
 
+    /// A file of somebody else is left alone, with its permissions.
+    @Test(arguments: ["precious\n", "{\n  \"name\": \"x\"\n}\n", "\n"])
+    func aFileThatIsNoHistory(content: String) throws {
+        let path = NSTemporaryDirectory() + "mcp-history-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try content.write(toFile: path, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        let failure = #expect(throws: Failure.self) { try HistoryFile(path) }
+        #expect(failure?.details == ["nothing was written to it"])
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == content)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o644)
+        #expect(throws: Failure.self) { try HistoryFile("/dev/null") }
+    }
+
     // Section 3.2
     @Test func aServerThatIsRemovedLeavesItsPort() {
         let ports = SandboxPorts(port: 1)

@@ -76,6 +76,18 @@ struct BadServerTests {
         #expect(isGone(pid))
     }
 
+    /// One limit for the probe, the handshake and the end of the child, which ignores the end of its input.
+    @Test func aSilentProgramTakesNoLongerThanItMay() async throws {
+        let outcome = try await run(["--connect-timeout", "1s", "tools", "--", "sleep", "100"])
+        #expect(outcome.code == 6)
+        #expect(
+            lines(outcome).first
+                == "error: the server answered neither server/discover nor initialize within 1 s")
+        #expect(outcome.stderr.contains("--connect-timeout"))
+        #expect(outcome.duration >= .seconds(1))
+        #expect(outcome.duration < .seconds(4))
+    }
+
     // MARK: Answers
 
     @Test func aJSONRPCError() async throws {

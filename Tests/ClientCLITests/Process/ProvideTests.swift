@@ -90,4 +90,18 @@ struct ProvideTests {
         #expect(result.code == 4)
         await daemon.stop()
     }
+
+    /// The path of a socket is one also without a slash at its start; here nobody answers behind it.
+    @Test func aSocketByARelativePath() async throws {
+        let listener = try UnixListener(path)
+        defer { listener.close() }
+        let name = path.split(separator: "/").last ?? ""
+        for (word, says) in [("\(name)", "cannot connect"), ("no-\(name)", "is no daemon")] {
+            let command =
+                "cd /tmp && '\(ProgramRunner.client)' provide --once --channel c --tool greet \(word)"
+            let outcome = try await ProgramRunner.run("/bin/sh", ["-c", command])
+            #expect(outcome.stderr.contains(says), "\(outcome.stderr)")
+            #expect(outcome.code == (word == name ? 3 : 2))
+        }
+    }
 }

@@ -8,10 +8,17 @@ final class MemorySink: Sink {
     let isTerminal: Bool
     let failure: String? = nil
     private let collected = Mutex<[UInt8]>([])
+    /// How many lines its reader wants before it goes away.
+    private let wantedLines: Int
 
-    init(isTerminal: Bool = false) { self.isTerminal = isTerminal }
+    init(isTerminal: Bool = false, wantedLines: Int = .max) {
+        self.isTerminal = isTerminal
+        self.wantedLines = wantedLines
+    }
 
-    func write(_ bytes: [UInt8]) { collected.withLock { $0 += bytes } }
+    var isClosed: Bool { bytes.count { $0 == UInt8(ascii: "\n") } >= wantedLines }
+
+    func write(_ bytes: [UInt8]) { if !isClosed { collected.withLock { $0 += bytes } } }
 
     var bytes: [UInt8] { collected.withLock { $0 } }
     var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -24,6 +31,8 @@ struct CommandOutcome {
     let stderr: String
     let stdoutBytes: [UInt8]
     let files: [String: [UInt8]]
+    /// How often a server was connected to.
+    let connections: Int
 }
 
 /// Runs command lines in this process against a server in this process.
@@ -32,6 +41,8 @@ struct CommandHarness {
     var stdin: String?
     var files: [String: String] = [:]
     var isTerminal = false
+    /// How many lines of stdout are read; nil: all.
+    var wantedLines: Int?
     var variables: [String: String] = [:]
     /// What the person at the terminal types, line by line; nil when nobody is there.
     var typed: [String]?
@@ -39,9 +50,10 @@ struct CommandHarness {
     func run(_ words: String...) async -> CommandOutcome { await run(words) }
 
     func run(_ words: [String]) async -> CommandOutcome {
-        let stdout = MemorySink(isTerminal: isTerminal)
+        let stdout = MemorySink(isTerminal: isTerminal, wantedLines: wantedLines ?? .max)
         let stderr = MemorySink(isTerminal: isTerminal)
         let saved = SavedFiles()
+        let connections = SharedNumber()
         let (server, stdin, files, variables) = (server, stdin, files, variables)
         let person = typed.map(Typist.init)
         var environment = CommandEnvironment(
@@ -53,11 +65,14 @@ struct CommandHarness {
                 },
                 stdin: { () throws(Failure) in Array((stdin ?? "").utf8) }, isStdinPiped: stdin != nil),
             variable: { variables[$0] },
-            saveFile: { bytes, path throws(Failure) in saved.set(path, bytes) },
-            checkWritable: { path throws(Failure) in
+            outputFile: { path throws(Failure) in
                 if path.hasPrefix("/nowhere") { throw .usage("cannot write \(path): No such directory") }
+                return { bytes throws(Failure) in saved.set(path, bytes) }
             }, secret: { variables[$0] },
-            connect: { _, _, options in try await MCPClient.connect(.inProcess(server), options: options) })
+            connect: { _, _, options in
+                connections.increment()
+                return try await MCPClient.connect(.inProcess(server), options: options)
+            })
         if let person { environment.person = Person { person.line() } }
         var code = ExitCode.usage
         do {
@@ -67,7 +82,14 @@ struct CommandHarness {
             stderr.write(FailureText.lines(error, style: Style(isOn: false)))
         }
         return CommandOutcome(
-            code: code, stdout: stdout.text, stderr: stderr.text, stdoutBytes: stdout.bytes, files: saved.all)
+            code: code, stdout: stdout.text, stderr: stderr.text, stdoutBytes: stdout.bytes, files: saved.all,
+            connections: connections.value)
+    }
+
+    private final class SharedNumber: Sendable {
+        private let number = Atomic(0)
+        var value: Int { number.load(ordering: .relaxed) }
+        func increment() { number.add(1, ordering: .relaxed) }
     }
 
     private final class Typist: Sendable {

@@ -57,17 +57,26 @@ import Testing
 
     // MARK: One more time
 
-    /// A kept connection that is reset before the first byte: every kind of request is sent once more.
+    /// A kept connection that ends before the first byte of an answer: whether the server has read the request
+    /// cannot be told, so that only what does no harm twice is sent once more.
     @Test(
         arguments: [HTTPPeer.Then.close, .reset],
-        ["notifications/initialized", "GET", "DELETE", "tools/call"])
-    func resetOfAKeptConnection(_ then: HTTPPeer.Then, _ victim: String) async throws {
-        let resets = Mutex(0)
+        [
+            ("notifications/initialized", "{}", true), ("GET", "{}", true), ("DELETE", "{}", true),
+            ("resources/read", "{}", true), ("prompts/get", "{}", true), ("vendor/do", "{}", false),
+            ("tools/call", "{}", false), ("tools/call", #"{"destructiveHint":false}"#, false),
+            ("tools/call", #"{"readOnlyHint":false,"idempotentHint":false}"#, false),
+            ("tools/call", #"{"readOnlyHint":true}"#, true),
+            ("tools/call", #"{"idempotentHint":true}"#, true),
+        ] as [(String, String, Bool)])
+    func endOfAKeptConnection(_ then: HTTPPeer.Then, _ row: (String, String, Bool)) async throws {
+        let (victim, annotations, isRepeated) = row
+        let ends = Mutex(0)
         let peer = try HTTPPeer { heard in
             let kind = heard.method == "POST" ? heard.rpcMethod : heard.method
             let isFirst =
                 kind == victim
-                && resets.withLock { count in
+                && ends.withLock { count in
                     count += 1
                     return count == 1
                 }
@@ -79,6 +88,9 @@ import Testing
                 .events("data: {\"jsonrpc\":\"2.0\",\"method\":\"hello\"}\n\n", end: false, then: .hang)
             case "notifications/initialized": .status(202)
             case "DELETE": .status(204)
+            case "tools/list":
+                .result(
+                    heard, #"{"tools":[{"name":"x","inputSchema":{},"annotations":\#(annotations)}]}"#)
             default: .result(heard, "{}")
             }
         }
@@ -90,12 +102,119 @@ import Testing
         await eventually { greetings.withLock { $0 } == 1 }
         // The stream has taken the first connection, so that another one is kept by this.
         _ = try await client.request("tools/list")
-        _ = try await client.request("tools/call", ["name": "x"])
+        let isCall = !["notifications/initialized", "GET", "DELETE"].contains(victim)
+        let error = await clientError {
+            if isCall { _ = try await client.request(victim, ["name": "x"]) }
+        }
+        #expect((error == nil) == (isRepeated || !isCall))
+        if let error {
+            #expect(error.kind == .connectionClosed)
+            #expect(error.details.contains("\(victim) may have run; it was not sent again"))
+            #expect(error.hint?.contains("whether it was done") == true)
+        }
+        // The client is as good as before.
+        _ = try await client.request("ping")
         await client.close()
         let heard = peer.heard.filter { $0.method == victim || $0.rpcMethod == victim }
-        #expect(heard.count == 2)
-        #expect(resets.withLock { $0 } == 2)
+        #expect(heard.count == (isRepeated ? 2 : 1))
         #expect(greetings.withLock { $0 } == 1)
+    }
+
+    /// What the list promised of a tool is void when the server says that its tools are others now.
+    @Test func promisesThatAreVoid() async throws {
+        let calls = Mutex(0)
+        let peer = try HTTPClientTransportTests.modern { heard in
+            switch heard.rpcMethod {
+            case "tools/list":
+                return .result(
+                    heard,
+                    #"{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":"#
+                        + #"[{"name":"x","inputSchema":{},"annotations":{"idempotentHint":true}}]}"#)
+            case "tools/call":
+                calls.withLock { $0 += 1 }
+                return .raw(then: .close)
+            default: return .status(202)
+            }
+        }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        _ = try await client.listTools()
+        _ = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
+        #expect(calls.withLock { $0 } == 2)
+        _ = try await client.listTools()
+        client.conversation.changed(.toolsListChanged)
+        _ = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
+        #expect(calls.withLock { $0 } == 3)
+        await client.close()
+    }
+
+    /// The server has ended the connection meanwhile and the loop has not heard of it: a request takes another
+    /// one, and nothing is lost.
+    @Test func aConnectionThatItsServerHasEndedIsNotUsed() async throws {
+        let peer = try HTTPPeer { heard in
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", then: heard.connection == 1 ? .hang : .keep)
+        }
+        defer { peer.stop() }
+        let loop = try EventLoop()
+        loop.start()
+        defer { loop.stop() }
+        let options = ClientOptions()
+        let pool = LoopBound(
+            HTTPClientPool(
+                try HTTPEndpoint(url: "http://\(peer.endpoint)/"), loop: loop, options: options,
+                fields: try HTTPClientFields(options), session: HTTPClientSession(),
+                tls: OpenSSLProvider.system), loop: loop)
+        for number in 1 ... 2 {
+            let error = await withCheckedContinuation { continuation in
+                let request = HTTPClientRequest(
+                    method: "tools/call",
+                    bytes: ByteSlice("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"),
+                    session: nil, connectTimeout: .seconds(10), mustBeTaken: true,
+                    completion: { continuation.resume(returning: $0) })
+                loop.execute {
+                    // On the loop, which cannot look at the socket meanwhile.
+                    if number == 2 { peer.end(1) }
+                    pool.value.send(request)
+                }
+            }
+            #expect(error == nil)
+        }
+        #expect(peer.heard.map(\.connection) == [1, 2])
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                pool.value.close()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// The server is another one than it was taken for. A call that it may have carried out is not made again
+    /// in the words of the older era.
+    @Test(arguments: [(-32603, false), (-32000, false), (-32601, true), (-32602, true)])
+    func aCallInTheWrongEra(_ code: Int, _ isRepeated: Bool) async throws {
+        let isOld = Mutex(false)
+        let transport = ScriptedTransport { sent in
+            let old = isOld.withLock { $0 }
+            return switch sent.message.method {
+            case "server/discover": old ? [Script.error(-32601)] : [Script.result(Script.discovered)]
+            case "initialize": [Script.result(Script.initialized())]
+            case "tools/call" where sent.message.revision?.isModern == true: [Script.error(code)]
+            default: [Script.result("{}")]
+            }
+        }
+        let client = try await MCPClient.connect(transport.target)
+        isOld.withLock { $0 = true }
+        client.conversation.state.withLock { $0.isAssumed = true }
+        let outcome = await mcpError { _ = try await client.request("tools/call", ["name": "x"]) }
+        #expect(outcome?.code == (isRepeated ? nil : code))
+        #expect(transport.methods.count { $0 == "tools/call" } == (isRepeated ? 2 : 1))
+        #expect(client.protocolVersion == .v2025_11_25)
+        await client.close()
+    }
+
+    private func mcpError(_ body: () async throws -> Void) async -> MCPError? {
+        do { try await body() } catch { return error as? MCPError }
+        return nil
     }
 
     // MARK: Refusals

@@ -132,13 +132,13 @@ enum Script {
 
     /// A legacy server that answers everything else by `other`.
     static func legacy(
-        _ version: String = "2025-11-25", isHTTP: Bool = false,
+        _ version: String = "2025-11-25", isHTTP: Bool = false, capabilities: String = "{}",
         _ other: @escaping @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step]
     ) -> ScriptedTransport {
         ScriptedTransport(isHTTP: isHTTP) { sent in
             switch sent.message.method {
             case "server/discover": [error(-32601)]
-            case "initialize": [result(initialized(version))]
+            case "initialize": [result(initialized(version, capabilities: capabilities))]
             case "notifications/initialized": []
             default: other(sent)
             }

@@ -202,7 +202,7 @@ import Testing
         let agent = try await fixture.agent()
         let result = try await agent.said("large")
         #expect(result.isError && result.text.contains("10 MB"))
-        #expect(try await agent.said("typed") == .error("The client did not run typed: it broke"))
+        #expect(try await agent.said("typed") == .error("typed failed at its client: it broke"))
     }
 
     @Test func stoppingEndsEverything() async throws {

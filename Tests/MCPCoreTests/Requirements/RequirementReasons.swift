@@ -45,7 +45,7 @@ extension Requirements {
         LEG-32: The server has no HTTP+SSE; the client falls back to it only for servers that have nothing else.
         TOOL-09: A client talks to one server; who brings tools of several together names them apart.
         TOOL-19: The result, `isError` included, is handed to the program; what a model gets to see is the program's choice.
-        TOOL-20: Annotations are handed to the program as hints and decide nothing here.
+        TOOL-20: Annotations are handed to the program as hints; here they decide only whether a call that was lost may be sent again.
         TOOL-22 partly: Inputs are checked; who may call what, and how often, is decided by the program, which knows its users.
         TOOL-23: Confirmations and displays belong to programs with a user; time-outs and the check of results are there.
         TOOL-24: A rule for programs that let a model call tools; the library calls only what its program calls.

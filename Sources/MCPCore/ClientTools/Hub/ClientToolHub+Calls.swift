@@ -154,7 +154,7 @@ extension ClientToolHub {
         }
         switch outcome {
         case .result(let result): end(id, with: result)
-        case .failed(let text): fail(id, client, "The client did not run \(call.name): \(text)")
+        case .failed(let text): fail(id, client, "\(call.name) failed at its client: \(text)")
         case .disconnected:
             totals.disconnects += 1
             // What may have been done is done again only where that makes no difference.

@@ -3,7 +3,7 @@ struct ProviderLink: Sendable {
     /// What became of a call.
     enum Outcome: Sendable {
         case result(CallToolResult)
-        /// The client did not do it, and says why.
+        /// The client says that it failed, or gave no usable result: it may have been done.
         case failed(String)
         /// The connection ended before the answer: it may have been done.
         case disconnected

@@ -3,10 +3,6 @@ extension HTTPClientConnection {
     /// What one record holds at most (RFC 8446 5.1).
     private static let recordBytes = 16 << 10
 
-    static func handshakeTimeout(_ limit: Duration) -> String {
-        "the server did not finish the TLS handshake within \(limit.milliseconds) ms"
-    }
-
     // MARK: Opening
 
     func beginHandshake(_ host: String) {
@@ -30,6 +26,7 @@ extension HTTPClientConnection {
         }
         guard let opened = exchange, !opened.isOver else { return close() }
         exchange = nil
+        pool.session.opening = nil
         begin(opened)
         // More than the handshake may have come; the socket does not tell of that again.
         read(through: tls)
@@ -40,6 +37,8 @@ extension HTTPClientConnection {
     func write(through tls: TLSStream, _ fd: Int32) {
         do {
             while !outbox.isEmpty {
+                // The filter may send of it and fail then.
+                exchange?.wasSent = true
                 guard let taken = try tls.send(outbox, fd) else { break }
                 outbox = outbox[taken ..< outbox.count]
             }

@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// One connection to a server: it carries one exchange after the other. Confined to the loop.
 final class HTTPClientConnection: EventHandler {
     private static let readBytes = 64 << 10
@@ -17,6 +25,23 @@ final class HTTPClientConnection: EventHandler {
         case head
         case body(ResponseHead, ByteSlice)
         case closed
+    }
+
+    /// What a connection waits for until it is open.
+    enum Opening: UInt8, Sendable {
+        case address = 1
+        case socket, handshake
+
+        /// It was waited for so long.
+        func timedOut(_ limit: Duration) -> TLSError {
+            let text =
+                switch self {
+                case .address: "its address was not found within \(limit.inWords)"
+                case .socket: "no answer within \(limit.inWords)"
+                case .handshake: "the server did not finish the TLS handshake within \(limit.inWords)"
+                }
+            return TLSError(.connection, text, hint: "is the server running, and is the address right?")
+        }
     }
 
     let pool: HTTPClientPool
@@ -56,15 +81,15 @@ final class HTTPClientConnection: EventHandler {
         self.exchange = exchange
         exchange.connection = self
         let limit = exchange.request.connectTimeout
-        // A moment earlier than the time of the call that opens a conversation, so that the reason is told.
-        arm(limit - min(limit / 8, .milliseconds(500))) { [unowned self] in
-            let isConnected = if case .handshake = phase { true } else { false }
-            refuse(isConnected ? Self.handshakeTimeout(limit) : "no answer within \(limit.milliseconds) ms")
+        pool.session.opening = .address
+        arm(limit) { [unowned self] in
+            refuse((pool.session.opening ?? .socket).timedOut(limit))
         }
         pool.resolve { [self] result in
             guard case .connecting = phase else { return }
             switch result {
             case .success(let found):
+                pool.session.opening = .socket
                 addresses = found.reversed()
                 connectNext("it has no address")
             case .failure(let error): refuse("\(error)")
@@ -79,6 +104,7 @@ final class HTTPClientConnection: EventHandler {
             let socket = try Syscalls.streamSocket(address.domain)
             let fd = socket.rawValue
             descriptor = consume socket
+            // Without it small requests are slower, and no worse.
             if address.family != .unix { try? Syscalls.setNoDelay(fd) }
             if try Syscalls.connect(fd, to: address) {
                 connected()
@@ -99,6 +125,7 @@ final class HTTPClientConnection: EventHandler {
 
     private func connected() {
         guard let exchange, !exchange.isOver else { return close() }
+        pool.session.opening = pool.endpoint.tlsHost == nil ? nil : .handshake
         if let host = pool.endpoint.tlsHost { return beginHandshake(host) }
         self.exchange = nil
         begin(exchange)
@@ -140,8 +167,10 @@ final class HTTPClientConnection: EventHandler {
                     unsafe try Syscalls.send(fd, UnsafeRawBufferPointer(bytes))
                 }
                 guard let written else { return watch([.readable, .writable]) }
+                exchange?.wasSent = true
                 outbox = outbox[written ..< outbox.count]
             } catch {
+                guard error.errno == EPIPE || error.errno == ECONNRESET else { return lost(error.reason) }
                 // An answer may have come before the end of the request; reading finds it, or the end.
                 outbox = ByteSlice()
             }
@@ -329,6 +358,13 @@ final class HTTPClientConnection: EventHandler {
         pool.released(self)
     }
 
+    /// Whether a free connection can carry a request: what its server has said or done since the last answer
+    /// is looked at now, since the loop may not have told of it yet. One that was ended is closed.
+    func isStillOpen() -> Bool {
+        read()
+        return if case .idle = phase { true } else { false }
+    }
+
     // MARK: Ends
 
     /// `isCutOff`: the peer did not say that this is the end, as TLS lets it.
@@ -353,9 +389,9 @@ final class HTTPClientConnection: EventHandler {
         let isUntouched = isReused && !hasAnswerBytes
         close()
         guard let lost, !lost.isOver else { return }
-        // A server may close a connection it kept open at the moment a request is sent: nothing was answered,
-        // and the same on a new connection is no repetition for the caller.
-        if isUntouched, !lost.isRepeated {
+        // A server may close a connection it kept open at the moment a request is sent. Whether it has read
+        // the request, and done what it says, cannot be told then.
+        if isUntouched, !lost.isRepeated, !lost.wasSent || lost.request.isRepeatable {
             lost.isRepeated = true
             return pool.open(for: lost)
         }

@@ -6,8 +6,10 @@ final class HTTPClientExchange {
     let request: HTTPClientRequest
     private let pool: HTTPClientPool
     weak var connection: HTTPClientConnection?
-    /// It was sent again after a reset of a connection that had been kept open.
+    /// It was sent again after the end of a connection that had been kept open.
     var isRepeated = false
+    /// The server may have read of it: a byte of it has left.
+    var wasSent = false
     private(set) var isOver = false
     /// How far its event stream was read.
     private(set) var position: HTTPStreamPosition
@@ -32,6 +34,8 @@ final class HTTPClientExchange {
 
     func fail(_ error: ClientError) {
         guard !isOver, !takesUpAgain(error) else { return }
+        var error = error
+        error.isUnsent = !wasSent
         let listener = listener
         end(error)
         listener?.streamEnded(error)
@@ -130,8 +134,7 @@ final class HTTPClientExchange {
         }
         fail(
             ClientError(
-                .connectionClosed, "the event stream ended without the answer to \(request.method)",
-                hint: "the request is lost; it may be sent again"))
+                .connectionClosed, "the event stream ended without the answer to \(request.method)"))
     }
 
     /// The whole body of an answer that is no event stream.

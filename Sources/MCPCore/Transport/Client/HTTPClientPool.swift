@@ -56,13 +56,23 @@ final class HTTPClientPool {
     }
 
     private func run(_ exchange: HTTPClientExchange) {
-        if let connection = idle.popLast() {
+        if let connection = freeConnection() {
+            session.opening = nil
             connection.begin(exchange)
         } else if exchange.request.id != nil, connections.count >= Self.maxConnections {
             waiting.append(exchange)
         } else {
             open(for: exchange)
         }
+    }
+
+    /// A kept connection that its server has not ended meanwhile. The look costs a system call, and saves
+    /// calls that cannot be sent twice from being lost.
+    private func freeConnection() -> HTTPClientConnection? {
+        while let connection = idle.popLast() {
+            if connection.isStillOpen() { return connection }
+        }
+        return nil
     }
 
     /// Opens a new connection for the exchange, which waits on it meanwhile.
@@ -87,7 +97,11 @@ final class HTTPClientPool {
     /// A connection can take the next request.
     func released(_ connection: HTTPClientConnection) {
         if isClosed { return connection.close() }
-        if !waiting.isEmpty { return connection.begin(waiting.removeFirst()) }
+        if !waiting.isEmpty {
+            // One that its server has ended already makes room for a new one by being closed.
+            if connection.isStillOpen() { connection.begin(waiting.removeFirst()) }
+            return
+        }
         if idle.count >= Self.maxIdle { return connection.close() }
         idle.append(connection)
     }
@@ -162,7 +176,7 @@ final class HTTPClientPool {
         if let trace = options.trace { trace(.httpRequest(head: fields.masked(bytes))) }
         return HTTPClientRequest(
             method: "GET", bytes: bytes, session: session, connectTimeout: connectTimeout,
-            mustBeTaken: true)
+            isRepeatable: true, mustBeTaken: true)
     }
 
     // MARK: Addresses

@@ -11,6 +11,8 @@ struct HTTPClientRequest: Sendable {
     let connectTimeout: Duration
     /// The answer's event stream may be taken up again when it breaks: legacy revisions (LEG-19, HTTPC-07).
     var isResumable = false
+    /// Doing it twice does no harm, so that it may be sent again although the server may have read it.
+    var isRepeatable = false
     /// A refusal is a failure, also without an id.
     var mustBeTaken = false
     /// Called once at the end of a request without id: nil when the server took it.

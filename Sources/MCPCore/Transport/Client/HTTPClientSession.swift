@@ -10,6 +10,7 @@ final class HTTPClientSession: Sendable {
     }
 
     private let state = Mutex(State())
+    private let openingNumber = Atomic<UInt8>(0)
 
     /// The server opened a session; nil: it keeps none.
     func open(_ id: String?) { state.withLock { $0.id = id } }
@@ -22,6 +23,12 @@ final class HTTPClientSession: Sendable {
             state.revision = revision
             return revision.isModern ? nil : state.id
         }
+    }
+
+    /// What the connection that is being opened waits for; nil when it is open.
+    var opening: HTTPClientConnection.Opening? {
+        get { HTTPClientConnection.Opening(rawValue: openingNumber.load(ordering: .relaxed)) }
+        set { openingNumber.store(newValue?.rawValue ?? 0, ordering: .relaxed) }
     }
 
     /// The server speaks HTTP+SSE, and takes messages there (LEG-31).

@@ -83,8 +83,7 @@ final class HTTPClientStream: HTTPStreamListener {
                 ClientError(
                     .connectionClosed, "the event stream ended without the answer to \(method)",
                     details: ["\(Self.maxAttempts) attempts to take it up again brought nothing"]
-                        + (reason.map { [$0.message] } ?? []),
-                    hint: "the request is lost; it may be sent again"))
+                        + (reason.map { [$0.message] } ?? [])))
         }
         timer = pool.loop.schedule(after: delay) { [self] in open() }
     }
@@ -138,8 +137,7 @@ final class HTTPClientStream: HTTPStreamListener {
             ClientError(
                 .connectionClosed,
                 "the event stream ended without the answer to \(method), and cannot be had again\(status)",
-                details: [error.message] + error.details, hint: "the request is lost; it may be sent again",
-                httpStatus: error.httpStatus))
+                details: [error.message] + error.details, httpStatus: error.httpStatus))
     }
 
     // MARK: The end

@@ -62,19 +62,32 @@ final class HTTPClientTransport: ClientTransport {
 
     func post(_ message: OutboundMessage) async throws(ClientError) {
         var request = try request(message, id: nil)
-        let pool = pool
-        let loop = loop
+        let (pool, loop) = (pool, loop)
+        // Nobody waits for the answer but this.
+        let limit = options.timeout
+        let late = ClientError(
+            .timeout, "\(endpoint.name) did not take \(message.method.isEmpty ? "an answer" : message.method)"
+        )
         let error = await withCheckedContinuation {
             (continuation: CheckedContinuation<ClientError?, Never>) in
             request.completion = { continuation.resume(returning: $0) }
             let request = request
-            loop.execute { pool.value.send(request) }
+            loop.execute {
+                let exchange = pool.value.send(request)
+                guard let limit else { return }
+                loop.schedule(after: limit) { [weak exchange] in
+                    let connection = exchange?.connection
+                    exchange?.fail(late)
+                    connection?.close()
+                }
+            }
         }
         if let error { throw error }
     }
 
     func abandon(_ id: Int64, notice: OutboundMessage?) {
         let pool = pool
+        // A notice whose fields cannot be written is not worth failing for: the exchange is given up anyway.
         if let notice, let request = try? request(notice, id: nil) {
             loop.execute { pool.value.send(request) }
         }
@@ -98,7 +111,8 @@ final class HTTPClientTransport: ClientTransport {
         return HTTPClientRequest(
             id: announced == nil ? id : nil, method: message.method, bytes: buffer.freeze(), session: session,
             connectTimeout: message.connectTimeout,
-            isResumable: message.revision.map { !$0.isModern } ?? true, mustBeTaken: id != nil)
+            isResumable: message.revision.map { !$0.isModern } ?? true, isRepeatable: message.isRepeatable,
+            mustBeTaken: id != nil)
     }
 
     func fallBack(within timeout: Duration) async throws(ClientError) -> Bool {
@@ -109,6 +123,10 @@ final class HTTPClientTransport: ClientTransport {
             loop.execute { pool.value.openChannel(within: timeout) { continuation.resume(returning: $0) } }
         }
         return try outcome.get()
+    }
+
+    func openingFailure(after limit: Duration) -> ClientError? {
+        session.opening.map { ClientError($0.timedOut(limit), endpoint.name) }
     }
 
     func openServerStream() {
@@ -124,7 +142,12 @@ final class HTTPClientTransport: ClientTransport {
 
     /// Ends the session, if there is one, and closes the connections (LEG-26).
     func close() async {
-        if let (id, revision) = session.end() { await delete(id, revision) }
+        if let (id, revision) = session.end() {
+            // The loop watches over the time; the limit here is for a loop that does not come round.
+            let late = ClientError(.timeout, "the session was not ended in time")
+            try? await TimeLimit.run(
+                Self.deleteTimeout * 2, late: { late }, { [self] in await delete(id, revision) })
+        }
         shutDown()
     }
 
@@ -142,7 +165,7 @@ final class HTTPClientTransport: ClientTransport {
         _ = await withCheckedContinuation { (continuation: CheckedContinuation<ClientError?, Never>) in
             let request = HTTPClientRequest(
                 method: "DELETE", bytes: bytes, session: nil, connectTimeout: Self.deleteTimeout,
-                completion: { continuation.resume(returning: $0) })
+                isRepeatable: true, completion: { continuation.resume(returning: $0) })
             loop.execute {
                 let exchange = pool.value.send(request)
                 // Whatever the server says, and if it says nothing, the client is done with it.

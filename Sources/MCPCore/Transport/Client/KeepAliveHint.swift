@@ -1,7 +1,7 @@
 /// How long a free connection may be used again.
 ///
-/// A request that meets the server's closing of the connection is sent once more, if not a byte of an answer
-/// has come; it is better not to let it come to that. Servers that close early mostly say when: Node sends
+/// A call that meets the server's closing of the connection is lost where sending it again could do it twice;
+/// it is better not to let it come to that. Servers that close early mostly say when: Node sends
 /// `Keep-Alive: timeout=5`. So a connection is left alone from a second before the announced time on, and
 /// after 30 s where nothing is announced.
 enum KeepAliveHint {

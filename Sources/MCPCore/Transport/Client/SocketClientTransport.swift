@@ -63,6 +63,7 @@ private final class SocketPeer: LinePeer {
         self.descriptor = descriptor
     }
 
+    // The channel reports one that cannot be had.
     func takeInput() -> FileDescriptor? { try? descriptor.duplicate() }
     func takeOutput() -> FileDescriptor? { try? descriptor.duplicate() }
     func takeErrors() -> FileDescriptor? { nil }

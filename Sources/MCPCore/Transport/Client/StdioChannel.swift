@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// Who is at the other end of a line of messages.
 protocol LinePeer: AnyObject, Sendable {
     /// Where messages are written to. Each descriptor can be taken once.
@@ -61,6 +69,9 @@ final class StdioChannel {
         input = ChildPipe(child.takeInput(), loop)
         output = ChildPipe(child.takeOutput(), loop)
         errors = ChildPipe(child.takeErrors(), loop)
+        guard input != nil, output != nil else {
+            return report("cannot use the connection to \(name): too many open files, perhaps")
+        }
         input?.onReady = { [unowned self] in flush() }
         output?.onReady = { [unowned self] in readOutput(Self.readsPerTurn) }
         errors?.onReady = { [unowned self] in readErrors(Self.readsPerTurn) }
@@ -91,13 +102,17 @@ final class StdioChannel {
                 guard let written else { return try pipe.watch(.writable) }
                 outbox.consume(written)
             } catch {
-                // What the server has written before is still read: its end tells more than a broken pipe.
                 input?.close()
                 input = nil
+                guard error.errno == EPIPE || error.errno == ECONNRESET else {
+                    return report("cannot write to \(name): \(error.reason)")
+                }
+                // What the server has written before is still read: its end tells more than a broken pipe.
                 return awaitStatus()
             }
         }
         outbox.removeAll(keeping: Self.readBytes)
+        // Watching nothing cannot fail.
         try? input?.watch([])
     }
 
@@ -115,7 +130,8 @@ final class StdioChannel {
                     return read ?? 0
                 }
             } catch {
-                return outputEnded()
+                if error.errno == ECONNRESET { return outputEnded() }
+                return report("cannot read what \(name) says: \(error.reason)")
             }
             takeLines()
             if isDry { return }
@@ -153,6 +169,7 @@ final class StdioChannel {
             guard let pipe = errors else { return }
             var buffer = ByteBuffer(capacity: 16 << 10)
             var isDry = false
+            // What a program says here only explains: a failure to read it is its end, and no other.
             let count = try? unsafe buffer.fill { (room) throws(IOError) in
                 let read = unsafe try Syscalls.read(pipe.fd, into: UnsafeMutableRawBufferPointer(room))
                 isDry = read == nil
@@ -227,12 +244,12 @@ final class ChildPipe: EventHandler {
     private var descriptor: FileDescriptor?
     private var registration: Registration?
 
-    /// Nil when the pipe was taken already.
+    /// Nil when the pipe was taken already, or cannot be read without waiting.
     init?(_ pipe: consuming FileDescriptor?, _ loop: EventLoop) {
         guard let descriptor = pipe.take() else { return nil }
         self.loop = loop
         // Our end has a description of its own, so the flag reaches nobody else.
-        try? Syscalls.setNonBlocking(descriptor.rawValue)
+        guard (try? Syscalls.setNonBlocking(descriptor.rawValue)) != nil else { return nil }
         self.descriptor = consume descriptor
     }
 

@@ -1,4 +1,13 @@
+import Dispatch
 import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
 
 /// Starts a server as a child and speaks with it over its stdin and stdout (basic/transports/stdio).
 ///
@@ -9,6 +18,8 @@ final class StdioClientTransport: LineClientTransport {
         var child: ChildProcess
         var isClosed = false
     }
+
+    private static let abortGrace = DispatchTimeInterval.milliseconds(200)
 
     private let launch: ProcessLaunch
     private let options: ClientOptions
@@ -78,6 +89,14 @@ final class StdioClientTransport: LineClientTransport {
 
     func shutDown() { _ = end() }
 
+    /// SIGTERM now, SIGKILL soon after: nothing was agreed that could be ended in better order.
+    func abort() async {
+        let child = end()
+        child.signal(SIGTERM)
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.abortGrace) { child.signal(SIGKILL) }
+        _ = await child.wait()
+    }
+
     private func end() -> ChildProcess {
         let child = state.withLock { state in
             state.isClosed = true
@@ -103,7 +122,8 @@ final class StdioLine {
     }
 
     func send(_ bytes: ByteSlice, _ id: Int64?) {
-        if let id, let end = channel?.end {
+        if let id, var end = channel?.end {
+            end.isUnsent = true
             inbox?.fail(id, end)
         } else {
             channel?.write(bytes)

@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// The bytes of a socket through a TLS filter. Confined to the loop.
 ///
 /// It keeps what the filter wants to be sent until the socket takes it, and plaintext is encrypted in pieces
@@ -112,6 +120,9 @@ final class TLSStream {
                     unsafe try Syscalls.send(fd, UnsafeRawBufferPointer(bytes))
                 }
             } catch {
+                guard error.errno == EPIPE || error.errno == ECONNRESET else {
+                    throw TLSError(.connection, error.reason)
+                }
                 // An answer may have come before the end of the request; reading finds it, or the end.
                 isSendingOver = true
                 collect()
@@ -141,6 +152,7 @@ final class TLSStream {
     /// Ends this side in good order, as far as the socket takes that.
     func close(_ fd: Int32) {
         filter.close()
+        // The connection is closed whether the peer hears of it or not.
         _ = try? flush(fd)
     }
 }

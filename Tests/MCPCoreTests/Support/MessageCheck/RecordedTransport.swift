@@ -61,6 +61,10 @@ final class RecordedTransport: ClientTransport {
     }
 
     func shutDown() { transport.shutDown() }
+
+    func abort() async { await transport.abort() }
+
+    func openingFailure(after limit: Duration) -> ClientError? { transport.openingFailure(after: limit) }
 }
 
 extension MessageRecorder {

@@ -1,0 +1,160 @@
+import MCPCore
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The file of `-o`, and those beside it: looked at before anything is sent, written when the command is done.
+///
+/// A regular file is replaced as a whole, by a file beside it that is renamed: until then it stays as it was,
+/// and one that was not there is not there. What else stands at the path (a pipe, a device, a descriptor of
+/// ours) is opened first and written to. A file that renaming would change for others (of another owner or
+/// group, with a second name, in a folder that we may not write) is written in its place.
+final class OutputFile: Sendable {
+    private enum Place {
+        case replaced(path: String, mode: UInt32?)
+        case inPlace
+        case descriptor(Int32)
+    }
+
+    private let path: String
+    private let place: Place
+
+    /// - Throws: exit code 2 when nothing can be written there.
+    init(_ path: String) throws(Failure) {
+        self.path = path
+        if let number = Self.ownDescriptor(path) {
+            let copy = dup(number)
+            guard copy >= 0 else { throw Self.refusal(path, errno) }
+            place = .descriptor(copy)
+            return
+        }
+        var info = stat()
+        guard unsafe stat(path, &info) == 0 else {
+            guard errno == ENOENT else { throw Self.refusal(path, errno) }
+            place = .replaced(path: try Self.newFile(path), mode: nil)
+            return
+        }
+        let kind = info.st_mode & S_IFMT
+        if kind == S_IFDIR { throw Self.refusal(path, EISDIR) }
+        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw Self.refusal(path, errno) }
+        if kind != S_IFREG {
+            place = .descriptor(descriptor)
+            return
+        }
+        close(descriptor)
+        if info.st_nlink == 1, info.st_uid == geteuid(), info.st_gid == getegid(),
+            let target = Self.withoutLinks(path), Self.isWritable(Self.folder(of: target))
+        {
+            place = .replaced(path: target, mode: UInt32(info.st_mode) & 0o7777)
+        } else {
+            place = .inPlace
+        }
+    }
+
+    deinit { if case .descriptor(let descriptor) = place { close(descriptor) } }
+
+    /// Puts the bytes there.
+    func write(_ bytes: [UInt8]) throws(Failure) {
+        var code: Int32?
+        switch place {
+        case .descriptor(let descriptor): code = SystemFile.writeAll(descriptor, bytes)
+        case .inPlace: code = Self.overwrite(path, bytes)
+        case .replaced(let target, let mode): code = Self.replace(target, mode, bytes)
+        }
+        if let code {
+            throw Failure(
+                code: .unreachable, kind: .output,
+                message: "cannot write \(inlineText(path)): \(SystemFile.text(code))")
+        }
+    }
+
+    // MARK: Writing
+
+    private static func replace(_ target: String, _ mode: UInt32?, _ bytes: [UInt8]) -> Int32? {
+        let number = String(UInt64.random(in: .min ... .max), radix: 16)
+        let temporary = "\(folder(of: target))/.mcp-client-\(number).tmp"
+        unfinished.withLock { $0 = temporary }
+        defer { unfinished.withLock { $0 = nil } }
+        do {
+            try Files.replace(
+                target, with: bytes, mode: mode ?? 0o666, isExact: mode != nil, through: temporary)
+            return nil
+        } catch {
+            // A file that is a mount of its own cannot be renamed over.
+            if mode != nil, error.errno == EBUSY || error.errno == EXDEV { return overwrite(target, bytes) }
+            return error.errno
+        }
+    }
+
+    private static func overwrite(_ path: String, _ bytes: [UInt8]) -> Int32? {
+        let descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+        if descriptor < 0 { return errno }
+        let code = SystemFile.writeAll(descriptor, bytes)
+        // Some file systems tell of a full disk only here.
+        return close(descriptor) != 0 && code == nil ? errno : code
+    }
+
+    /// What is being written, for the end of the process in the middle of it.
+    private static let unfinished = Mutex<String?>(nil)
+
+    /// Removes what is half written.
+    static func removeUnfinished() {
+        unfinished.withLock { path in
+            if let path { unsafe unlink(path) }
+        }
+    }
+
+    // MARK: Looking
+
+    private static func refusal(_ path: String, _ code: Int32) -> Failure {
+        .usage("cannot write \(inlineText(path)): \(SystemFile.text(code))", details: ["nothing was sent"])
+    }
+
+    /// `/dev/stdout` and its kind: the descriptor itself, with its position in the file behind it.
+    private static func ownDescriptor(_ path: String) -> Int32? {
+        switch path {
+        case "/dev/stdout": return 1
+        case "/dev/stderr": return 2
+        default:
+            let prefix = ["/dev/fd/", "/proc/self/fd/"].first { path.hasPrefix($0) }
+            return prefix.flatMap { Int32(path.dropFirst($0.utf8.count)) }
+        }
+    }
+
+    /// The path of a file that is not there yet; links that lead to it are followed.
+    private static func newFile(_ path: String) throws(Failure) -> String {
+        var target = path
+        var info = stat()
+        // As many as the kernel follows.
+        for _ in 0 ..< 40 {
+            guard unsafe lstat(target, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { break }
+            guard let next = FolderEntries.link(target) else { throw refusal(path, errno) }
+            target = next.hasPrefix("/") ? next : "\(folder(of: target))/\(next)"
+        }
+        if target.hasSuffix("/") { throw refusal(path, EISDIR) }
+        let parent = folder(of: target)
+        guard unsafe stat(parent, &info) == 0 else { throw refusal(path, errno) }
+        guard isWritable(parent) else { throw refusal(path, errno) }
+        return target
+    }
+
+    private static func withoutLinks(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func isWritable(_ folder: String) -> Bool { unsafe access(folder, W_OK | X_OK) == 0 }
+}
