@@ -149,7 +149,12 @@ struct OutputFileTests {
 
     @Test func ourOwnOutputByItsName() async throws {
         let outcome = try await ProgramRunner.run(
-            "/bin/sh", ["-c", "echo before; '\(ProgramRunner.client)' -o /dev/stdout version; echo after"])
+            "/bin/sh",
+            [
+                "-c",
+                "echo before; '\(ProgramRunner.client)' --json -o /dev/stdout tools -- '\(ProgramRunner.server)' --demo"
+                    + "; echo after",
+            ])
         let lines = outcome.stdout.split(separator: "\n")
         #expect(lines.count == 3)
         #expect(lines.first == "before" && lines.last == "after")
