@@ -57,7 +57,8 @@ final class HTTPClientConnection: EventHandler {
         exchange.connection = self
         let limit = exchange.request.connectTimeout
         // A moment earlier than the time of the call that opens a conversation, so that the reason is told.
-        arm(limit - min(limit / 8, .milliseconds(500))) { [unowned self] in
+        arm(limit - min(limit / 8, .milliseconds(500))) { [weak self] in
+            guard let self else { return }
             let isConnected = if case .handshake = phase { true } else { false }
             refuse(isConnected ? Self.handshakeTimeout(limit) : "no answer within \(limit.milliseconds) ms")
         }
@@ -302,7 +303,7 @@ final class HTTPClientConnection: EventHandler {
         exchange?.connection = nil
         exchange = nil
         drained = 0
-        arm(Self.drainTimeout) { [unowned self] in close() }
+        arm(Self.drainTimeout) { [weak self] in self?.close() }
     }
 
     func endBody(_ head: ResponseHead, _ bytes: ByteSlice, isComplete: Bool) {
@@ -325,7 +326,7 @@ final class HTTPClientConnection: EventHandler {
         isReused = true
         phase = .idle
         inbox.removeAll(keeping: Self.readBytes)
-        arm(idleTime) { [unowned self] in close() }
+        arm(idleTime) { [weak self] in self?.close() }
         pool.released(self)
     }
 
