@@ -29,9 +29,9 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] SimulationTests DaemonTests ClientCLITests \
     FaultTests ConformanceTests ExampleTests DocsTests
 
-test: ## all tests that need nothing but Swift, git and make
+test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name it is a part of
 	$(SWIFT) build --build-tests $(WARNINGS)
-	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- $(SUITES)
+	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
 
 e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; elsewhere it is passed over)
 	$(SWIFT) build --build-tests $(WARNINGS)

@@ -55,6 +55,59 @@ mapfile -t core < <(git ls-files 'Sources/MCPCore/*.swift')
 forbid '\bRegex\b|/\.\*/' "a regular expression of the standard library" "${core[@]}"
 forbid '^ *print\(' "prints" "${core[@]}"
 
+# Numbers from outside. Where bytes of peers are read nothing may trap: `magnitude` instead of abs(), and
+# `Int(exactly:)`, `clamping:` or `…ReportingOverflow` instead of a conversion or a minus that can. One of a value
+# that is known to be small says so on its line or in the line above: `// Small: because …`. Masked bits and
+# counts need no words.
+mapfile -t readers < <(git ls-files 'Sources/MCPCore/'{JSON,HTTP,JSONRPC,Schema,Protocol,Wire}'/*.swift')
+awk '
+    function argument(text,    i, depth) { # what stands before the parenthesis that closes
+        depth = 1
+        for (i = 1; i <= length(text); i++) {
+            depth += (substr(text, i, 1) == "(") - (substr(text, i, 1) == ")")
+            if (!depth) return substr(text, 1, i - 1)
+        }
+        return text
+    }
+    function traps(code,    inner) {
+        if (code ~ /(^|[^A-Za-z0-9_.])abs\(/) return "abs()"
+        if (code ~ /(^|return|case|in|[=(\[,:?{&|<>+*\/%-]) *-[A-Za-z_(]/ && code !~ /-Double\./) return "a minus"
+        while (match(code, /(^|[^A-Za-z0-9_.])(U?Int(8|16|32|64|128)?|I)\(/)) {
+            code = substr(code, RSTART + RLENGTH)
+            inner = argument(code)
+            if (inner ~ /^(exactly|clamping|truncatingIfNeeded|bitPattern|ascii|littleEndian|bigEndian):/) continue
+            if (inner ~ /^(0x)?[0-9A-Fa-f_]*$/ && inner != "" && inner ~ /^[0-9]/) continue
+            if (inner ~ /& *(0x)?[0-9A-F]+$/ || inner ~ /^[A-Za-z0-9_.]+\.count$/) continue
+            if (code ~ /^ *$/) { isOpen = 1; continue } # its argument begins on the next line
+            if (inner == "") continue
+            return "a conversion"
+        }
+        return ""
+    }
+    FNR == 1 { above = "" }
+    {
+        code = $0
+        gsub(/"([^"\\]|\\.)*"/, "\"\"", code)
+        sub(/\/\/.*/, "", code)
+        gsub(/->/, "", code)
+        # A label at the beginning of the line ends what the line before has begun.
+        if (isOpen && code !~ /^ *(exactly|clamping|truncatingIfNeeded|bitPattern|littleEndian|bigEndian):/) code = "Int(x)" code
+        isOpen = 0
+        why = $0 ~ /Small: / || above ~ /\/\/ Small: / ? "" : traps(code)
+        if (why != "") { printf "lint: %s:%d: %s that can trap; see Numbers in Tools/lint.sh\n", FILENAME, FNR, why; bad = 1 }
+        above = $0
+    }
+    END { exit bad }' "${readers[@]}" >&2 || status=1
+
+# Who holds a reference that does not keep its object says who outlives whom.
+awk '
+    FNR == 1 { above = before = "" }
+    { code = $0; sub(/\/\/.*/, "", code) }
+    code ~ /(^|[^A-Za-z0-9_])unowned([^A-Za-z0-9_]|$)/ && ($0 above before) !~ /SAFETY: / {
+        printf "lint: %s:%d: unowned without a SAFETY line\n", FILENAME, FNR; bad = 1 }
+    { before = above; above = $0 }
+    END { exit bad }' "${sources[@]}" >&2 || status=1
+
 # Unsafe state that other threads can see says why it is safe.
 for file in $(grep -lE '@unchecked Sendable' "${sources[@]}" || true); do
     grep -qE '// SAFETY:' "$file" || complain "$file: @unchecked Sendable without a SAFETY line"

@@ -102,6 +102,8 @@ import Testing
                 "`SchemaLimits`",
                 "\(schema.maxDepth), \(schema.maxWork / 1_000_000) million, \(schema.maxViolations)"
             ),
+            ("marks of the look-arounds", bytes(PatternMatcher.maxMarkBytes)),
+            ("places of all subschemas", bytes(SchemaIndex.maxNameBytes)),
         ]
     }()
 

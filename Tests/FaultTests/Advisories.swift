@@ -47,6 +47,9 @@ enum Advisories {
     ]
 
     private static let messages: [AdvisoryRow] = [
+        AdvisoryRow(
+            "this project, before 1.0", "the exponent -9223372036854775808 ended every process that read it",
+            "Advisory_Number"),
         AdvisoryRow("CVE-2026-27896", "keys matched without regard to case", "Advisory_CVE_2026_27896"),
         AdvisoryRow(
             "GHSA-q382-vc8q-7jhj", "keys with a trailing NUL, duplicates", "Advisory_GHSA_q382_vc8q_7jhj"),

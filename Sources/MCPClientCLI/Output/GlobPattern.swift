@@ -46,12 +46,20 @@ struct GlobPattern: Sendable {
         return .set(ranges, isNegated: isNegated)
     }
 
-    /// Iterative, with one point to go back to: linear in practice, never exponential.
+    /// Whether the whole name matches.
     func matches(_ name: String) -> Bool {
+        var steps = 0
+        return matches(name, steps: &steps)
+    }
+
+    /// Iterative, with one point to go back to: linear in practice, at most as many `steps` as parts times
+    /// characters.
+    func matches(_ name: String, steps: inout Int) -> Bool {
         let name = Array(name)
         var (part, index) = (0, 0)
         var retry: (part: Int, index: Int)?
         while index < name.count {
+            steps += 1
             if part < parts.count, case .any = parts[part] {
                 part += 1
                 retry = (part, index)

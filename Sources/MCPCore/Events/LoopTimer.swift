@@ -13,6 +13,7 @@ final class LoopTimer {
     fileprivate var queuedDeadline = MonotonicInstant.never
     fileprivate var heapIndex = -1
     private var action: (() -> Void)?
+    // SAFETY: every call comes on the loop's thread, which keeps the loop while it runs.
     private unowned let loop: EventLoop
 
     init(loop: EventLoop, action: @escaping () -> Void) {

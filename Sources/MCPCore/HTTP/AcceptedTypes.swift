@@ -96,6 +96,7 @@ extension ByteView {
         var scale = 1000
         for index in range where index != range.lowerBound + 1 {
             guard ASCII.isDigit(self[index]) else { return nil }
+            // Small: a digit times 1000 at most.
             weight += Int(self[index] - 0x30) * scale
             scale /= 10
         }

@@ -9,6 +9,7 @@ enum Authority {
         var port = 0
         for index in hostEnd + 1 ..< range.upperBound {
             guard ASCII.isDigit(view[index]) else { return false }
+            // Small: a digit; the port is 65,535 at most before it.
             port = port * 10 + Int(view[index] - 0x30)
             if port > 65535 { return false }
         }

@@ -13,6 +13,7 @@ enum ChunkWriter {
     /// Ends the chunk that `begin` began at `start`. An empty one is taken back: it would end the body.
     static func end(_ start: Int, in buffer: inout ByteBuffer) {
         let size = buffer.count - start - 10
+        // Small: a constant.
         precondition(size >= 0 && size <= Int(UInt32.max), "chunk out of range")
         guard size > 0 else { return buffer.truncate(to: start) }
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 8) { digits in

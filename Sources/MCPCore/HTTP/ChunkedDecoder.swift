@@ -46,8 +46,10 @@ struct ChunkedDecoder: Sendable {
         var index = 0
         while index < view.count, state != .done {
             if state == .data {
+                // Small: what a view holds, or less.
                 let count = Int(min(UInt64(view.count - index), chunkRest))
                 unsafe body.append(view[index ..< index + count])
+                // Small: not more than the rest.
                 chunkRest -= UInt64(count)
                 index += count
                 if chunkRest == 0 { state = .dataCR }
@@ -78,6 +80,7 @@ struct ChunkedDecoder: Sendable {
         case (.size, _) where ASCII.hexValue(byte) != nil:
             digits += 1
             if digits > 16 { throw .chunkSizeOverflow }
+            // Small: a hexadecimal digit; there are 16 at most.
             chunkRest = chunkRest << 4 | UInt64(ASCII.hexValue(byte) ?? 0)
         case (_, ASCII.cr):
             if digits == 0 { throw .malformedChunkSize }

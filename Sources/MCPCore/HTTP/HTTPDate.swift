@@ -32,6 +32,7 @@ enum HTTPDate {
 
     /// How many seconds a `Retry-After` asks to wait at the time `now`; nil if it cannot be read.
     static func delay(retryAfter: String, now: Int) -> Int? {
+        // Small: no conversion: digits are read, nil beyond Int.
         if !retryAfter.isEmpty, retryAfter.utf8.allSatisfy(ASCII.isDigit) { return Int(retryAfter) ?? .max }
         return parse(retryAfter).map { max(0, $0 - now) }
     }
@@ -39,6 +40,7 @@ enum HTTPDate {
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     private static func number(_ text: Substring, _ digits: Int) -> Int? {
+        // Small: no conversion: four digits at most are read.
         text.utf8.count == digits && text.utf8.allSatisfy(ASCII.isDigit) ? Int(text) : nil
     }
 

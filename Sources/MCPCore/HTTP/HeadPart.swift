@@ -14,5 +14,6 @@ struct HeadPart: Sendable, Hashable {
 
     var isPresent: Bool { @inline(__always) get { start != 0 } }
 
+    // Small: from narrower unsigned numbers.
     var range: Range<Int> { @inline(__always) get { Int(start) ..< Int(start) + Int(count) } }
 }

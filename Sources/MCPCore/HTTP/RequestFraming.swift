@@ -66,6 +66,7 @@ extension ByteView {
         for index in value {
             guard ASCII.isDigit(self[index]) else { throw .malformedContentLength }
             let (tens, overflow) = length.multipliedReportingOverflow(by: 10)
+            // Small: a digit.
             let (sum, carry) = tens.addingReportingOverflow(Int(self[index] - 0x30))
             if overflow || carry { throw .malformedContentLength }
             length = sum

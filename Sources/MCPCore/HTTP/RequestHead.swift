@@ -49,6 +49,7 @@ struct RequestHead: Sendable {
 
     /// Whether the field occurred more than once. Its value is that of the first occurrence.
     @inline(__always)
+    // Small: the number of a field; a shift never traps.
     func isRepeated(_ field: Field) -> Bool { repeatedFields & (1 << UInt16(field.rawValue)) != 0 }
 
     /// Where the value of a field stands, or nil if the field is absent. The range is empty for an empty
@@ -78,6 +79,7 @@ struct RequestHead: Sendable {
     @inline(__always)
     mutating func note(_ field: Field, _ value: Range<Int>) {
         if self[field].isPresent {
+            // Small: the number of a field; a shift never traps.
             repeatedFields |= 1 << UInt16(field.rawValue)
         } else {
             self[field] = HeadPart(value)

@@ -118,6 +118,7 @@ extension ResponseHead {
             guard start + offset < view.count else { return nil }
             let byte = view[start + offset]
             guard offset == 8 ? byte == ASCII.space : ASCII.isDigit(byte) else { throw .malformedStatusLine }
+            // Small: the third digit of three at most.
             if offset > 8 { code = code * 10 + Int(byte - 0x30) }
         }
         guard start + 12 < view.count else { return nil }

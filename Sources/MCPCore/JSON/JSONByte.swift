@@ -20,9 +20,10 @@ enum JSONByte {
     @inline(__always)
     static func hexValue(_ byte: UInt8) -> UInt32? {
         switch byte {
+        // Small: from a byte, in this and the next two lines.
         case 0x30 ... 0x39: UInt32(byte &- 0x30)
-        case 0x41 ... 0x46: UInt32(byte &- 0x37)
-        case 0x61 ... 0x66: UInt32(byte &- 0x57)
+        case 0x41 ... 0x46: UInt32(byte &- 0x37)  // Small: the same.
+        case 0x61 ... 0x66: UInt32(byte &- 0x57)  // Small: the same.
         default: nil
         }
     }

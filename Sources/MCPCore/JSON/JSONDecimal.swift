@@ -1,9 +1,12 @@
 /// The value of a valid JSON number as sign, significant digits and a power of ten, found without a copy.
 @safe struct JSONDecimal {
     /// A power of ten: in JSON it may have any number of digits.
+    ///
+    /// Each has one form, so that equal ones are the same; arithmetic on a small one never overflows.
     enum Exponent: Hashable {
+        /// At most 18 digits: less than 10^18 in either direction.
         case small(Int)
-        /// Beyond Int64: sign, then decimal digits without leading zeros.
+        /// 10^18 and more: sign, then decimal digits without leading zeros.
         case big([UInt8])
     }
 
@@ -57,31 +60,43 @@
         let isNegative = sign == JSONByte.minus
         var start = isNegative || sign == JSONByte.plus ? 2 : 1
         while start < text.count - 1, unsafe text[start] == JSONByte.zero { start += 1 }
-        guard text.count - start > 18 else {
+        // No text is 10^17 bytes long, so `shift`, which counts bytes, is less: with up to 17 digits the sum
+        // stays below 10^18, with more its sign is that of the written exponent.
+        guard text.count - start > 17 else {
             var value = 0
             for index in start ..< text.count {
+                // Small: 17 digits at most.
                 value = unsafe value * 10 + Int(text[index] &- JSONByte.zero)
             }
-            return .small((isNegative ? -value : value) + shift)
+            return .small(isNegative ? shift - value : shift + value)
         }
-        // At least 10^18, and no text is long enough for `shift` to change the sign: carry digit by digit.
-        var digits = unsafe text[start...].map { Int($0 &- JSONByte.zero) }
-        var carry = isNegative ? -shift : shift
+        // Small: fewer than there are bytes.
+        let carry = isNegative ? -shift : shift
+        return sum(digits: unsafe Array(text[start...]), isNegative, carry: carry)
+    }
+
+    /// The number of these 18 digits or more plus `carry`, digit by digit; both are taken times the sign.
+    private static func sum(digits: [UInt8], _ isNegative: Bool, carry: Int) -> Exponent {
+        var digits = digits
+        var carry = carry
         var place = digits.count - 1
         while carry != 0, place >= 0 {
-            let total = digits[place] + carry
+            // Small: a digit.
+            let total = Int(digits[place] &- JSONByte.zero) + carry
             carry = total >= 0 ? total / 10 : (total - 9) / 10
-            digits[place] = total - carry * 10
+            digits[place] = JSONByte.zero &+ UInt8(truncatingIfNeeded: total - carry * 10)
             place -= 1
         }
-        while carry > 0 {
-            digits.insert(carry % 10, at: 0)
-            carry /= 10
+        var first: [UInt8] = isNegative ? [JSONByte.minus] : []
+        if carry > 0 { first += Array(String(carry).utf8) }
+        let rest = carry > 0 ? digits[...] : digits.drop { $0 == JSONByte.zero }
+        if carry <= 0, rest.count <= 18 {
+            var value = 0
+            // Small: 18 digits at most, in both lines.
+            for digit in rest { value = value * 10 + Int(digit &- JSONByte.zero) }
+            return .small(isNegative ? -value : value)  // Small: as above.
         }
-        var rest = digits.drop { $0 == 0 }.map { JSONByte.zero + UInt8($0) }
-        if isNegative { rest.insert(JSONByte.minus, at: 0) }
-        if rest.count <= 20, let value = Int(String(decoding: rest, as: UTF8.self)) { return .small(value) }
-        return .big(rest)
+        return .big(first + rest)
     }
 
     private func forEachDigit(_ body: (UInt8) -> Bool) {
@@ -113,6 +128,7 @@
             let (shifted, tooBig) = value.multipliedReportingOverflow(by: 10)
             let (next, tooBigToo) =
                 isNegative
+                // Small: a digit.
                 ? shifted.subtractingReportingOverflow(I(digit)) : shifted.addingReportingOverflow(I(digit))
             value = next
             fits = !tooBig && !tooBigToo
@@ -126,22 +142,24 @@
     /// The nearest Double, infinite beyond its range.
     func double() -> Double {
         guard !isZero else { return isNegative ? -0.0 : 0 }
-        guard case .small(let exponent) = exponent, digitCount <= 15, abs(exponent) <= 22 else {
+        guard case .small(let exponent) = exponent, digitCount <= 15, exponent.magnitude <= 22 else {
             return unsafe Double(String(decoding: bytes, as: UTF8.self)) ?? .nan
         }
         // Both operands are exact, so the one rounding of the operation is the right one (Clinger 1990).
         var mantissa: Int64 = 0
         forEachDigit { digit in
+            // Small: 15 digits at most.
             mantissa = mantissa * 10 + Int64(digit)
             return true
         }
-        let power = Self.powerOfTen(abs(exponent))
+        let power = Self.powerOfTen(exponent.magnitude)
         let value = exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power
+        // Small: a Double, which never traps.
         return isNegative ? -value : value
     }
 
     @inline(__always)
-    private static func powerOfTen(_ exponent: Int) -> Double {
+    private static func powerOfTen(_ exponent: UInt) -> Double {
         var power = 1.0
         for _ in 0 ..< exponent { power *= 10 }
         return power

@@ -73,6 +73,7 @@ extension JSONScanner {
                 let kind = self.byte(index + 1)
                 index += 2
                 guard kind == 0x75 else {
+                    // Small: from a byte.
                     put(UInt32(Self.escaped(kind)))
                     continue
                 }
@@ -128,14 +129,18 @@ extension JSONScanner {
         if count >= 8 {
             let head = unsafe UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self)
             let tail = unsafe UnsafeRawPointer(base + range.upperBound - 8).loadUnaligned(as: UInt64.self)
+            // Small: the length of a range.
             return head &* 0x9E37_79B9_7F4A_7C15 ^ tail ^ UInt64(count) << 56
         }
         if start + 8 <= end {
             let word = UInt64(
                 littleEndian: unsafe UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self))
+            // Small: lengths below 8.
             return word & (1 << UInt64(8 * count) - 1) | UInt64(count) << 56
         }
+        // Small: a length below 8.
         var word = UInt64(count) << 56
+        // Small: a byte, and lengths below 8.
         for index in 0 ..< count { word |= UInt64(unsafe base[start + index]) << UInt64(8 * index) }
         return word
     }

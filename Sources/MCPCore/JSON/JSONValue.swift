@@ -24,7 +24,13 @@ public enum JSONValue: Sendable {
     public init(_ value: some BinaryInteger) { self = .number(JSONNumber(value)) }
 
     /// A number in its shortest form; `null` for infinities and NaN, which JSON lacks.
-    public init(_ value: Double) { self = JSONNumber(value).map(JSONValue.number) ?? .null }
+    public init(_ value: Double) { self = JSONValue(finite: value) ?? .null }
+
+    /// A number in its shortest form; nil for infinities and NaN, for members that are left out then.
+    init?(finite value: Double) {
+        guard let number = JSONNumber(value) else { return nil }
+        self = .number(number)
+    }
 
     /// A string.
     public init(_ value: String) { self = .string(value) }

@@ -33,10 +33,10 @@ extension JSONWriter {
         number(value)
     }
 
-    /// Writes a member, or nothing for nil; infinities and NaN become `null`.
+    /// Writes a member, or nothing for nil, and for infinities and NaN, which JSON lacks.
     @inline(__always)
     public mutating func member(_ name: StaticString, _ value: Double?) {
-        if let value { member(name, value) }
+        if let value, value.isFinite { member(name, value) }
     }
 
     /// Writes a member.

@@ -8,7 +8,9 @@ struct MessageHead: Sendable {
         var end: Int32 = -1
 
         var isPresent: Bool { @inline(__always) get { start >= 0 } }
+        // Small: a part that is present ends behind its start.
         var count: Int { @inline(__always) get { Int(end - start) } }
+        // Small: from narrower numbers.
         var range: Range<Int> { @inline(__always) get { Int(start) ..< Int(end) } }
 
         @inline(__always) init() {}

@@ -199,6 +199,7 @@ struct MessageScanner {
             head.defect = .badID
         } else if hasMethod, isAnswer {
             head.defect = .badResponse
+            // Small: from a narrower number.
         } else if hasMethod, scanner.byte(Int(head.method.start)) != JSONByte.quote {
             head.defect = .badMethod
         } else if head.defect == .badParams {

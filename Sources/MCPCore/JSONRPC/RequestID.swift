@@ -15,6 +15,7 @@ public struct RequestID: Sendable, Hashable, CustomStringConvertible {
     /// A numeric id.
     public init(_ number: Int64) {
         key = .integer(number)
+        // Small: Int has 64 bits on all platforms.
         json = RawJSON(JSONValue.number(JSONNumber(Int(number))))
     }
 

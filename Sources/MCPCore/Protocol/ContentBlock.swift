@@ -121,7 +121,9 @@ public struct ContentBlock: RevisionedWireType {
         case .image, .audio:
             data = try members.string("data")
             mimeType = try members.string("mimeType")
-        case .resource: resource = try members.optional("resource")
+        case .resource:
+            resource = try members.optional("resource")
+            if resource == nil { throw JSONError(.missingMember("resource"), path: "") }
         case .resourceLink: link = try Resource(json: json)
         case .toolUse: toolUse = try ToolUse(members)
         case .toolResult: toolResult = try ToolUseResult(members)

@@ -149,8 +149,9 @@ extension ElicitationSchema.Field {
         make(
             name, "number", title, description, required,
             [
-                ("minimum", minimum.map { JSONValue($0) }), ("maximum", maximum.map { JSONValue($0) }),
-                ("default", value.map { JSONValue($0) }),
+                ("minimum", minimum.flatMap(JSONValue.init(finite:))),
+                ("maximum", maximum.flatMap(JSONValue.init(finite:))),
+                ("default", value.flatMap(JSONValue.init(finite:))),
             ])
     }
 

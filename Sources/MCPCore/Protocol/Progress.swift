@@ -16,12 +16,15 @@ public struct Progress: Sendable, Hashable {
 
     /// 0 to 1, when the total is known.
     public var fraction: Double? {
-        guard let total, total > 0 else { return nil }
+        guard let total, total > 0, total.isFinite, progress.isFinite else { return nil }
         return Swift.min(1, Swift.max(0, progress / total))
     }
 
+    /// Reads the params of a notification; nil without a number that a Double can hold.
     init?(params: RawJSON) {
-        guard let progress = params["progress"]?.double else { return nil }
-        self.init(progress, total: params["total"]?.double, message: params["message"]?.string)
+        guard let progress = params["progress"]?.double, progress.isFinite else { return nil }
+        let total = params["total"]?.double
+        self.init(
+            progress, total: total?.isFinite == true ? total : nil, message: params["message"]?.string)
     }
 }

@@ -220,9 +220,9 @@ public struct ModelPreferences: WireType {
     public var json: JSONValue {
         var object = JSONObject()
         if !hints.isEmpty { object["hints"] = .array(hints.map { ["name": .string($0)] }) }
-        if let costPriority { object["costPriority"] = JSONValue(costPriority) }
-        if let speedPriority { object["speedPriority"] = JSONValue(speedPriority) }
-        if let intelligencePriority { object["intelligencePriority"] = JSONValue(intelligencePriority) }
+        object["costPriority"] = costPriority.flatMap(JSONValue.init(finite:))
+        object["speedPriority"] = speedPriority.flatMap(JSONValue.init(finite:))
+        object["intelligencePriority"] = intelligencePriority.flatMap(JSONValue.init(finite:))
         return .object(object)
     }
 }

@@ -99,6 +99,7 @@ extension Duration {
     fileprivate var onTheWire: Int {
         let (milliseconds, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000)
         if overflow { return components.seconds > 0 ? .max : .min }
+        // Small: less than 1,000.
         let rest = Int(components.attoseconds / 1_000_000_000_000_000)
         let (sum, carry) = Int(clamping: milliseconds).addingReportingOverflow(rest)
         return carry ? (rest > 0 ? .max : .min) : sum

@@ -79,6 +79,8 @@ struct MemberReader {
     func optionalDouble(_ key: String) throws(JSONError) -> Double? {
         guard let value = self[key] else { return nil }
         guard let number = value.doubleValue else { throw mismatch(key, "a number") }
+        // Infinity could not be written again: JSON lacks it.
+        guard number.isFinite else { throw JSONError(.numberOutOfRange("Double"), path: "/\(key)") }
         return number
     }
 

@@ -160,6 +160,7 @@ struct FlatSchemaBuilder {
         let start = names.count
         for (slot, target) in targets.enumerated() { names.append(name(parts.names[slot], node: target)) }
         node.members = start ..< names.count
+        // Small: a slot below 64; a shift never traps.
         for slot in parts.required { node.required |= 1 << UInt64(slot) }
     }
 }

@@ -68,12 +68,14 @@
         while position < end {
             let digit = unsafe base[position] &- JSONByte.zero
             guard digit <= 9 else { break }
+            // Small: a digit.
             value = value &* 10 &+ Int64(digit)
             position += 1
         }
         let isInteger = byte != JSONByte.point && byte | 0x20 != 0x65
         if unsafe isInteger ? node.pointee.limitsNumber : !node.pointee.types.isSuperset(of: .number) {
             guard isInteger, position - digits <= 18 else { return .unknown }
+            // Small: 18 digits at most.
             if isNegative { value = -value }
             return unsafe value >= node.pointee.minimum && value <= node.pointee.maximum ? .valid : .invalid
         }
@@ -141,6 +143,7 @@
             count += 1
             let target: Int
             if let slot = find(key, in: members) {
+                // Small: a slot below 64; a shift never traps.
                 let bit: UInt64 = 1 << UInt64(slot)
                 let listed = unsafe names[members.lowerBound + slot].node
                 if listed != FlatSchema.unlisted, seen & bit != 0 { return .invalid }

@@ -41,6 +41,7 @@ extension JSONPointer {
         guard let first = token.utf8.first, token.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
             return nil
         }
+        // Small: no conversion: digits are read, nil beyond Int.
         return first == 0x30 && token.utf8.count > 1 ? nil : Int(token)
     }
 }

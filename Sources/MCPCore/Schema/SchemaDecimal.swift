@@ -46,6 +46,7 @@ struct SchemaDecimal: Sendable {
         var value = 0
         for byte in text where value < maxExponent { value = value * 10 + Int(byte & 0xF) }
         value = min(value, maxExponent)
+        // Small: `maxExponent` at most.
         return isNegative ? -value : value
     }
 
@@ -78,6 +79,7 @@ struct SchemaDecimal: Sendable {
         guard !digits.isEmpty else { return true }
         // Neither side ends in a zero digit: a divisor with the greater power of ten cannot divide.
         guard exponent >= divisor.exponent else { return false }
+        // Small: 18 digits at most, as `isUsableAsDivisor` says.
         let modulus = divisor.digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1) }
         guard modulus > 1 else { return true }
         var remainder: UInt64 = 0
@@ -96,6 +98,7 @@ struct SchemaDecimal: Sendable {
     /// (`a` × `b` + `c`) mod `modulus`, where `a` and `modulus` are below 10^18.
     private static func multiply(_ a: UInt64, _ b: UInt64, _ c: UInt8, _ modulus: UInt64) -> UInt64 {
         let product = a.multipliedFullWidth(by: b)
+        // Small: from a byte.
         let (low, carry) = product.low.addingReportingOverflow(UInt64(c))
         let high = product.high + (carry ? 1 : 0)
         return modulus.dividingFullWidth((high % modulus, low)).remainder

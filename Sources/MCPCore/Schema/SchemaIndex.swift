@@ -6,7 +6,12 @@ struct SchemaIndex {
     private var roots: [String: Int] = [:]
     private var documentCount = 0
     private var subschemaCount = 0
+    private var nameBytes = 0
     private let options: SchemaOptions
+
+    /// How many bytes the places (JSON pointers) of all subschemas and the URIs of all resources may have
+    /// together. Each holds the names on the way to it, so that they can take far more than the schema.
+    static let maxNameBytes = 16 << 20
 
     init(options: SchemaOptions) { self.options = options }
 
@@ -91,7 +96,7 @@ struct SchemaIndex {
         let retrieved = SchemaResource(
             uri: uri, document: number, pointer: "", value: document, dialect: dialect,
             vocabularies: vocabularies)
-        let root = append(retrieved)
+        let root = try append(retrieved)
         var pending = [SchemaPlace(resource: root, pointer: "", value: document)]
         while let place = pending.popLast() {
             guard case .object(let members) = place.value else { continue }
@@ -100,7 +105,8 @@ struct SchemaIndex {
                 throw SchemaError(at: "#", "more than \(options.limits.maxSubschemas) subschemas")
             }
             let resource = try register(members, at: place)
-            SchemaIndex.forEachSubschema(of: members) { path, value in
+            try SchemaIndex.forEachSubschema(of: members) { (path, value) throws(SchemaError) in
+                try count(nameBytes: place.pointer.utf8.count + path.utf8.count)
                 pending.append(SchemaPlace(resource: resource, pointer: place.pointer + path, value: value))
             }
         }
@@ -108,10 +114,19 @@ struct SchemaIndex {
         return byURI[uri.description] ?? root
     }
 
-    private mutating func append(_ resource: SchemaResource) -> Int {
+    private mutating func count(nameBytes count: Int) throws(SchemaError) {
+        nameBytes += count
+        guard nameBytes <= Self.maxNameBytes else {
+            throw SchemaError(
+                at: "#", "the names on the way to its subschemas have more than \(Self.maxNameBytes) bytes")
+        }
+    }
+
+    private mutating func append(_ resource: SchemaResource) throws(SchemaError) -> Int {
+        let name = resource.uri.description
+        try count(nameBytes: name.utf8.count)
         resources.append(resource)
         let number = resources.count - 1
-        let name = resource.uri.description
         if byURI[name] == nil { byURI[name] = number }
         roots[Self.key(resource.document, resource.pointer)] = number
         return number
@@ -158,7 +173,7 @@ struct SchemaIndex {
         if place.pointer.isEmpty, parent.uri == uri { return place.resource }
         let (dialect, vocabularies) = try dialect(
             of: place.value, known: (parent.dialect, parent.vocabularies), at: location)
-        let number = append(
+        let number = try append(
             SchemaResource(
                 uri: uri, document: parent.document, pointer: place.pointer, value: place.value,
                 dialect: dialect, vocabularies: vocabularies))

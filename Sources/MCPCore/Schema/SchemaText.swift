@@ -20,7 +20,12 @@ enum SchemaText {
         case .number(let number): return cut(number.text)
         case .array(let elements) where elements.count > maxLength: return "this array"
         case .object(let members) where members.count > maxLength: return "this object"
-        default: return cut(value.serialized())
+        default:
+            // Not written out only to be cut.
+            var room = 1_000
+            value.weigh(against: &room)
+            guard room > 0 else { return value.objectValue == nil ? "this array" : "this object" }
+            return cut(value.serialized())
         }
     }
 

@@ -108,6 +108,7 @@ struct SchemaURI: Sendable, Hashable, CustomStringConvertible {
             guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else {
                 return nil
             }
+            // Small: two hexadecimal digits.
             bytes.append(UInt8(high << 4 | low))
         }
         return String(validating: bytes, as: UTF8.self)

@@ -96,7 +96,9 @@ extension SchemaValidator {
             return report(keyword, prefix + names.joined(separator: " or ") + suffix, node)
         }
         var unique: [String] = []
-        for message in messages where !unique.contains(message) { unique.append(message) }
+        for message in messages where unique.count <= 3 && !unique.contains(message) {
+            unique.append(message)
+        }
         let shown = unique.prefix(3).joined(separator: "; or ") + (unique.count > 3 ? "; …" : "")
         return report(keyword, "fits none of the \(failures.count) alternatives: \(shown)", node)
     }

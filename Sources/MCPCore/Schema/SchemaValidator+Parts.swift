@@ -51,7 +51,8 @@ extension SchemaValidator {
 
     private mutating func checkUnique(_ elements: [JSONValue], _ node: SchemaNode) -> Bool {
         guard elements.count > 1 else { return true }
-        work -= elements.count
+        JSONValue.array(elements).weigh(against: &work)
+        guard work > 0 else { return false }
         var places = [JSONValue: Int](minimumCapacity: elements.count)
         for (index, element) in elements.enumerated() {
             if let first = places.updateValue(index, forKey: element) {
@@ -97,6 +98,7 @@ extension SchemaValidator {
             members.count, "member", (parts.minProperties, "minProperties"),
             (parts.maxProperties, "maxProperties"), node)
         var present = [Bool](repeating: false, count: rules.needsPresence ? parts.names.count : 0)
+        work -= present.count >> 4
         for (place, member) in members.members.enumerated() {
             var isMatched = false
             if let slot = rules.slot(of: member.key) {
@@ -160,12 +162,15 @@ extension SchemaValidator {
     ) -> Bool {
         var isValid = true
         for slot in parts.required where !present[slot] {
+            guard isReporting else { return false }
             let name = parts.names[slot]
             isValid = report(
                 "required", "required member \(SchemaText.quoted(name)) is missing", node, member: name)
         }
         for (slot, needed) in parts.dependentRequired where present[slot] {
+            work -= needed.count >> 4
             for other in needed where !present[other] {
+                guard isReporting else { return false }
                 let name = parts.names[other]
                 let cause = SchemaText.quoted(parts.names[slot])
                 isValid = report(

@@ -2,6 +2,10 @@
 extension SchemaValidator {
     mutating func checkValue(_ value: JSONValue, _ node: SchemaNode) -> Bool {
         var isValid = true
+        if case .number(let number) = value, !node.types.isSuperset(of: .number) {
+            work -= number.text.utf8.count >> 2
+            guard work > 0 else { return false }
+        }
         if node.types != .all, !Self.value(value, is: node.types) {
             let message =
                 if case .number(let number) = value, node.types.contains(.integer) {
@@ -12,14 +16,21 @@ extension SchemaValidator {
             isValid = report("type", message, node)
         }
         if let values = node.enumeration {
-            work -= node.enumerationSet == nil ? values.count : 1
+            // The set hashes the value once; without it the value is compared with each.
+            for _ in 0 ..< (node.enumerationSet == nil ? values.count : 1) { value.weigh(against: &work) }
+            guard work > 0 else { return false }
             let isListed = node.enumerationSet?.contains(value) ?? values.contains(value)
             if !isListed {
                 isValid = report("enum", Self.enumMessage(value, values), node)
             }
         }
-        if let constant = node.constant, constant != value {
-            isValid = report("const", "\(SchemaText.brief(value)) is not \(SchemaText.brief(constant))", node)
+        if let constant = node.constant {
+            value.weigh(against: &work)
+            guard work > 0 else { return false }
+            if constant != value {
+                isValid = report(
+                    "const", "\(SchemaText.brief(value)) is not \(SchemaText.brief(constant))", node)
+            }
         }
         return isValid
     }
@@ -56,8 +67,9 @@ extension SchemaValidator {
     // MARK: Numbers and strings
 
     mutating func check(_ number: JSONNumber, _ rules: NumberRules, _ node: SchemaNode) -> Bool {
-        let value = SchemaDecimal(number)
         work -= number.text.utf8.count
+        guard work > 0 else { return false }
+        let value = SchemaDecimal(number)
         let shown = SchemaText.brief(.number(number))
         var isValid = true
         if let limit = rules.minimum, value < limit {
@@ -95,17 +107,43 @@ extension SchemaValidator {
             }
         }
         if let pattern = rules.pattern, pattern.isFound(in: text, budget: &work) != true {
-            let source = SchemaText.plain(pattern.source)
             isValid = report(
-                "pattern", "\(SchemaText.quoted(text)) does not match the pattern \(source)", node)
+                "pattern",
+                "\(SchemaText.quoted(text)) does not match the pattern \(SchemaText.plain(pattern.source))",
+                node)
         }
         if let format = rules.format {
-            work -= text.utf8.count
+            work -= text.utf8.count + (format == .regex ? PatternProgram.maxSize : 0)
+            guard work > 0 else { return false }
             if !format.accepts(text) {
                 isValid = report(
                     "format", "\(SchemaText.quoted(text)) is not a valid \(format.rawValue)", node)
             }
         }
         return isValid
+    }
+}
+
+extension JSONValue {
+    /// Takes off `budget` what hashing, comparing or writing this value costs: a step for each part and for
+    /// 16 bytes of text. Goes no further when nothing is left.
+    func weigh(against budget: inout Int) {
+        budget -= 1
+        switch self {
+        case .null, .bool: return
+        case .number(let number): budget -= number.text.utf8.count >> 4
+        case .string(let text): budget -= text.utf8.count >> 4
+        case .array(let elements):
+            for element in elements {
+                guard budget > 0 else { return }
+                element.weigh(against: &budget)
+            }
+        case .object(let members):
+            for member in members.members {
+                guard budget > 0 else { return }
+                budget -= member.key.utf8.count >> 4
+                member.value.weigh(against: &budget)
+            }
+        }
     }
 }

@@ -105,11 +105,12 @@ struct SchemaValidator {
         _ keyword: String, _ message: @autoclosure () -> String, _ node: SchemaNode, member: String? = nil
     ) -> Bool {
         guard isReporting else { return false }
-        let place = keyword == "false" ? node.location : "\(node.location)/\(keyword)"
-        add(
-            SchemaViolation(
-                instancePath: instancePath, keyword: keyword, message: message(), schemaPath: place,
-                member: member))
+        let violation = SchemaViolation(
+            instancePath: instancePath, keyword: keyword, message: message(),
+            schemaPath: keyword == "false" ? node.location : "\(node.location)/\(keyword)", member: member)
+        // Alternatives keep theirs until one of them fits: what is kept counts, so that it has a bound.
+        work -= violation.byteCount
+        if work > 0 { add(violation) }
         return false
     }
 

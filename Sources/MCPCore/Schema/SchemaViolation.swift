@@ -21,6 +21,11 @@ public struct SchemaViolation: Sendable, Hashable, CustomStringConvertible {
         self.member = member
     }
 
+    /// How much memory its texts take.
+    var byteCount: Int {
+        instancePath.utf8.count + message.utf8.count + schemaPath.utf8.count + (member?.utf8.count ?? 0)
+    }
+
     /// The path, where it is not the whole value, and the message: `/limit: 0 is less than the minimum 1`.
     public var description: String { instancePath.isEmpty ? message : "\(instancePath): \(message)" }
 }

@@ -23,8 +23,8 @@ final class Alarm: Sendable {
             return true
         }
         guard isEarlier else { return }
-        let delay = max(0, moment - clock.now.nanoseconds)
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
+        let delay = (MonotonicInstant(nanoseconds: moment) - clock.now).dispatchInterval
+        queue.asyncAfter(deadline: .now() + delay) { [weak self] in
             if self?.claim(moment) == true { wake() }
         }
     }

@@ -47,6 +47,7 @@ enum Classifier {
             throw .unsupportedVersion(requested.value)
         }
         guard head.metaCapabilities.isPresent,
+            // Small: from a narrower number.
             bytes[Int(head.metaCapabilities.start)] == UInt8(ascii: "{")
         else {
             throw .missingMeta(

@@ -48,13 +48,17 @@ final class LegacySessions: Sendable {
         else { throw .unknown }
         let body = Array(bytes.prefix(Self.bodyBytes))
         guard constantTimeEquals(bytes.suffix(Self.macBytes), mac(body, principal)), body[0] == Self.format,
+            // Small: from a byte.
             Int(body[1]) < Revision.all.count
         else { throw .unknown }
+        // Small: eight bytes, under a code of our own.
         let born = body[3 ..< 11].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         guard now - born < lifetime, born - now < 300 else { throw .expired }
+        // Small: eight bytes.
         let scope = body[11 ..< 19].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1 << 63
         guard ended.withLock({ $0[scope] == nil }) else { throw .ended }
         let settled = LegacySession(
+            // Small: from a byte, below the count.
             revision: Revision.all[Int(body[1])], abilities: ClientAbilities(rawValue: body[2]))
         return Session(settled: settled, scope: scope)
     }

@@ -114,6 +114,7 @@ struct RequestState: Sendable {
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        // Small: from bytes.
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

@@ -15,11 +15,17 @@ struct PromptTemplate: Sendable, Hashable {
     }
 
     init(_ text: String) {
+        var looks = 0
+        self.init(text, looks: &looks)
+    }
+
+    /// - Parameter looks: raised by the bytes that were looked at for the end of a placeholder.
+    init(_ text: String, looks: inout Int) {
         let bytes = Array(text.utf8)
         var literal: [UInt8] = []
         var index = 0
         while index < bytes.count {
-            guard let found = Self.placeholder(in: bytes, at: index) else {
+            guard let found = Self.placeholder(in: bytes, at: index, &looks) else {
                 literal.append(bytes[index])
                 index += 1
                 continue
@@ -44,15 +50,16 @@ struct PromptTemplate: Sendable, Hashable {
     }
 
     /// `{{name}}` or `{{ name }}` at `start`.
-    private static func placeholder(in bytes: [UInt8], at start: Int) -> (name: String, end: Int)? {
+    private static func placeholder(
+        in bytes: [UInt8], at start: Int, _ looks: inout Int
+    ) -> (name: String, end: Int)? {
         guard bytes[start...].starts(with: "{{".utf8) else { return nil }
         // A name is short; a pair of braces without its end must not cost a scan of the rest of the text each
         // time.
         let window = bytes[(start + 2)...].prefix(100)
-        guard let close = window.firstIndex(of: UInt8(ascii: "}")), bytes[close...].starts(with: "}}".utf8)
-        else {
-            return nil
-        }
+        let end = window.firstIndex(of: UInt8(ascii: "}"))
+        looks += (end ?? window.endIndex) - window.startIndex
+        guard let close = end, bytes[close...].starts(with: "}}".utf8) else { return nil }
         let name = String(decoding: bytes[start + 2 ..< close], as: UTF8.self).trimmed
         return TemplateText.isName(name) ? (name, close + 2) : nil
     }

@@ -78,6 +78,8 @@ import Testing
 
     @Test func placeholdersAreFoundInLinearTime() {
         let text = String(repeating: "{{", count: 20_000)
-        #expect(PromptTemplate(text).placeholders.isEmpty)
+        var looks = 0
+        #expect(PromptTemplate(text, looks: &looks).placeholders.isEmpty)
+        #expect(looks > 0 && looks <= 100 * text.utf8.count)
     }
 }

@@ -48,6 +48,12 @@ import Testing
             try await read([.resource(.text("in", uri: "file:///a"))], structured: ["n": 1]).text == "in")
     }
 
+    /// The first block takes exactly what there is: of the second not even its line break fits.
+    @Test func nothingIsLeft() async throws {
+        let text = try await read([.text(String(repeating: "x", count: 100)), .text("more")], limit: 100).text
+        #expect(text.hasPrefix(String(repeating: "x", count: 100) + "\n[cut: a part of 4 bytes"))
+    }
+
     @Test func emptyBlocksCount() async throws {
         let many = try await read(Array(repeating: .text(""), count: 400), limit: 100)
         #expect(many.text.utf8.count < 200)

@@ -37,6 +37,45 @@ import Testing
         annotations: notes,
         icons: [icon], meta: meta)
 
+    /// A number beyond Double is refused, and none that JSON lacks is written.
+    @Test func numbersThatJSONLacks() throws {
+        for text in ["1e400", "-1e400", "1e9223372036854775808"] {
+            let number = try JSONValue(parsing: text)
+            let error = #expect(throws: JSONError.self) { try Annotations(json: ["priority": number]) }
+            #expect(error?.path == "/priority")
+            let content: JSONValue = [
+                ["type": "text", "text": "x", "annotations": ["priority": number]]
+            ]
+            #expect(throws: JSONError.self) { try CallToolResult(json: ["content": content]) }
+            #expect(throws: JSONError.self) { try ModelPreferences(json: ["speedPriority": number]) }
+            #expect(
+                throws: JSONError.self
+            ) { try CreateMessageRequest(json: ["messages": [], "maxTokens": 1, "temperature": number]) }
+            #expect(Progress(params: RawJSON(["progress": number])) == nil)
+            #expect(Progress(params: RawJSON(["progress": 1, "total": number]))?.total == nil)
+        }
+        for value in [Double.infinity, -.infinity, .nan] {
+            #expect(Annotations(priority: value).json == [:])
+            #expect(ModelPreferences(costPriority: value, speedPriority: 1).json == ["speedPriority": 1])
+            var request = CreateMessageRequest("q", maxTokens: 1)
+            request.temperature = value
+            #expect(request.json["temperature"] == nil)
+            var context = HostContext()
+            context.containerDimensions = .init(width: .fixed(value), height: .flexible(value))
+            context.safeAreaInsets = .init(top: value)
+            #expect(context.json["containerDimensions"] == [:])
+            #expect(context.json["safeAreaInsets"]?["top"] == 0)
+            #expect(Progress(value, total: value).fraction == nil)
+        }
+    }
+
+    /// An embedded resource without one is no block, rather than one without an address.
+    @Test func embeddedResourceIsRequired() throws {
+        #expect(throws: JSONError.self) { try ContentBlock(json: ["type": "resource"]) }
+        #expect(throws: JSONError.self) { try ContentBlock(json: ["type": "resource", "resource": [:]]) }
+        #expect(throws: JSONError.self) { try ContentBlock(json: ["type": "resource", "resource": .null]) }
+    }
+
     // TOOL-05, META-18, META-20, EXT-05
     @Test func tools() throws {
         try Self.roundTrip(Self.tool)

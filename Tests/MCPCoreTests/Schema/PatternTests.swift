@@ -73,6 +73,27 @@ import Testing
         #expect(long < short * 11)
     }
 
+    /// The marks of look-arounds have a bound, and pay for themselves out of the budget.
+    @Test func looksAroundInBoundedMemory() throws {
+        let text = String(repeating: "a", count: 400_000)
+        var budget = 1 << 40
+        let few = try Pattern(String(repeating: "(?=a)", count: 8))
+        #expect(few.isFound(in: text, budget: &budget) == true)
+        #expect((1 << 40) - budget >= 8 * text.utf8.count / 64)
+        // 3,000 × 50 kB: nothing of it is begun.
+        budget = 1 << 40
+        let many = try Pattern(String(repeating: "(?=a)", count: 3_000))
+        #expect(many.isFound(in: text, budget: &budget) == nil)
+        #expect(budget == 0)
+        // A used-up budget ends it before the marks of the next.
+        budget = 10_000
+        #expect(few.isFound(in: text, budget: &budget) == nil)
+        #expect(budget == 0)
+        let schema = try CompiledSchema(["pattern": .string(String(repeating: "(?=a)", count: 3_000))])
+        #expect(schema.validate(.string(text)).first?.message.hasPrefix("the check was stopped") == true)
+        #expect(schema.isValid("a"))
+    }
+
     @Test func stopsWhenTheBudgetIsSpent() throws {
         var budget = 100
         let isFound = try Pattern("b").isFound(in: String(repeating: "a", count: 1_000), budget: &budget)

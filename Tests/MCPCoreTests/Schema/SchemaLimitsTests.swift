@@ -55,6 +55,57 @@ import Testing
         #expect(error?.message == "more than 20 subschemas")
     }
 
+    /// A place holds all names on the way to it: 10,000 beneath a name of 32 KiB would take 300 MB.
+    @Test func refusesPlacesThatTakeTooMuchMemory() throws {
+        let long = String(repeating: "n", count: 32_768)
+        let branches = JSONValue.array(Array(repeating: [:], count: 10_000))
+        let error = #expect(throws: SchemaError.self) {
+            try CompiledSchema(["properties": .object([long: ["anyOf": branches]])])
+        }
+        #expect(error?.message.contains("16777216 bytes") == true, "\(error?.message ?? "")")
+        _ = try CompiledSchema(["properties": ["short": ["anyOf": branches]]])
+        // The same with the URIs of resources.
+        let resources = JSONValue.array((0 ..< 1_000).map { ["$id": .string("r\($0)")] })
+        #expect(throws: SchemaError.self) {
+            try CompiledSchema(["$id": .string("https://h/\(long)/"), "anyOf": resources])
+        }
+    }
+
+    /// What alternatives report is kept until one fits: texts of a long name count as work.
+    @Test func stopsWhereViolationsTakeTooMuchMemory() throws {
+        let name = String(repeating: "n", count: 100_000)
+        let branch: JSONValue = ["additionalProperties": ["type": "null"]]
+        let schema = try CompiledSchema(["anyOf": .array(Array(repeating: branch, count: 2_000))])
+        let violations = schema.validate(.object([name: 1]))
+        #expect(
+            violations.map(\.message) == ["the check was stopped: it is too large or its schema too complex"])
+        #expect(schema.validate(.object(["n": 1])).first?.keyword == "anyOf")
+    }
+
+    /// Hashing and comparing count by the size of the value, not by the number of keywords.
+    @Test(arguments: ["enum", "set", "const", "uniqueItems", "integer", "regex"])
+    func countsTheSizeOfWhatIsCompared(_ keyword: String) throws {
+        let long = String(repeating: "x", count: 16_000)
+        let digits = try #require(JSONNumber(text: "1." + String(repeating: "1", count: 16_000)))
+        let (rule, value): (JSONValue, JSONValue) =
+            switch keyword {
+            case "enum": (["enum": ["a", "b"]], .string(long))
+            case "set": (["enum": .array((0 ..< 20).map { JSONValue($0) })], .string(long))
+            case "const": (["const": "a"], .string(long))
+            case "uniqueItems": (["uniqueItems": true, "maxItems": 1], [.string(long), 1])
+            case "regex": (["format": "regex", "maxLength": 0], "a{9999}")
+            default: (["type": "integer"], .number(digits))
+            }
+        // Without the size, 100 alternatives are some hundred steps.
+        var options = SchemaOptions(assertFormat: true, limits: SchemaLimits(maxWork: 50_000))
+        let many = JSONValue.array(Array(repeating: rule, count: 100))
+        let schema = try CompiledSchema(["anyOf": many], options: options)
+        #expect(schema.validate(value).first?.message.hasPrefix("the check was stopped") == true)
+        options.limits.maxWork = 10_000_000
+        let rich = try CompiledSchema(["anyOf": many], options: options)
+        #expect(rich.validate(value).first?.keyword == "anyOf")
+    }
+
     @Test func goesDownToTheDepthOfJSON() throws {
         let schema = try CompiledSchema(["items": ["$ref": "#"]])
         let nested = String(repeating: "[", count: 128) + String(repeating: "]", count: 128)

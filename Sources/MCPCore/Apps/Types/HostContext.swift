@@ -120,8 +120,9 @@ extension HostContext {
         }
         if let insets = safeAreaInsets {
             object["safeAreaInsets"] = [
-                "top": JSONValue(insets.top), "right": JSONValue(insets.right),
-                "bottom": JSONValue(insets.bottom), "left": JSONValue(insets.left),
+                "top": JSONValue(finite: insets.top) ?? 0, "right": JSONValue(finite: insets.right) ?? 0,
+                "bottom": JSONValue(finite: insets.bottom) ?? 0,
+                "left": JSONValue(finite: insets.left) ?? 0,
             ]
         }
         return object
@@ -140,13 +141,13 @@ extension HostContext.Dimensions {
     var json: JSONObject {
         var object = JSONObject()
         switch width {
-        case .fixed(let value): object["width"] = JSONValue(value)
-        case .flexible(let most): object["maxWidth"] = JSONValue(most)
+        case .fixed(let value): object["width"] = JSONValue(finite: value)
+        case .flexible(let most): object["maxWidth"] = JSONValue(finite: most)
         case nil: break
         }
         switch height {
-        case .fixed(let value): object["height"] = JSONValue(value)
-        case .flexible(let most): object["maxHeight"] = JSONValue(most)
+        case .fixed(let value): object["height"] = JSONValue(finite: value)
+        case .flexible(let most): object["maxHeight"] = JSONValue(finite: most)
         case nil: break
         }
         return object

@@ -17,6 +17,7 @@ enum HostFormat {
                 guard (1 ... 3).contains(part.count), part.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
                     part.count == 1 || part.first != 0x30
                 else { return false }
+                // Small: three digits at most.
                 return part.reduce(0) { $0 * 10 + Int($1 - 0x30) } <= 255
             }
     }

@@ -77,6 +77,7 @@ enum TimeFormat {
         var value = 0
         for byte in text.prefix(digits) {
             guard byte >= 0x30, byte <= 0x39 else { return nil }
+            // Small: four digits at most.
             value = value * 10 + Int(byte - 0x30)
         }
         text = text.dropFirst(digits)

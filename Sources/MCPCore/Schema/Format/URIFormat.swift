@@ -60,6 +60,7 @@ struct URIFormat {
                 guard rest.popFirst()?.hexDigit != nil, rest.popFirst()?.hexDigit != nil else { return false }
             } else if scalar.isASCII {
                 guard
+                    // Small: an ASCII character.
                     HostFormat.isLetterOrDigit(UInt8(scalar.value))
                         || "-._~!$&'()*+,;=".unicodeScalars.contains(scalar)
                         || extra.unicodeScalars.contains(scalar)
@@ -127,6 +128,7 @@ struct URIFormat {
                         return false
                     }
                 } else if !(scalar == "_"
+                    // Small: an ASCII character.
                     || (scalar.isASCII && HostFormat.isLetterOrDigit(UInt8(scalar.value))))
                 {
                     return false

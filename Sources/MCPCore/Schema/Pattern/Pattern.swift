@@ -13,10 +13,12 @@ struct Pattern: Sendable {
         program = try PatternProgram(PatternParser.parse(source))
     }
 
-    /// Whether the expression is found in `text`; nil when more than `budget` steps would be needed.
+    /// Whether the expression is found in `text`; nil when more than `budget` steps would be needed, or more
+    /// memory than `PatternMatcher.maxMarkBytes`.
     ///
-    /// `budget` is lowered by the steps that were taken.
+    /// `budget` is lowered by the steps that were taken, to 0 when they or the memory did not suffice.
     func isFound(in text: String, budget: inout Int) -> Bool? {
+        guard budget > 0 else { return nil }
         var matcher = PatternMatcher(program, text: text.unicodeScalars.map(\.value), budget: budget)
         return matcher.search(left: &budget)
     }

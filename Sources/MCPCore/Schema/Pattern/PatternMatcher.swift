@@ -1,12 +1,19 @@
 /// Runs a program over a text: all threads in step, so that the time is at most text length × program size.
 ///
 /// Thompson's construction, as Pike runs it; nothing is captured. Look-arounds stay linear too: for each one
-/// a pass over the whole text (backwards for a look-ahead) marks the positions where it holds.
+/// a pass over the whole text (backwards for a look-ahead) marks the positions where it holds, each with a
+/// bit.
 struct PatternMatcher {
+    /// How many bytes the marks of all look-arounds may take; 32 of them on a text of 4 million characters.
+    static let maxMarkBytes = 16 << 20
+
     private let program: PatternProgram
     private let text: [UInt32]
     private var budget: Int
-    private var marks: [[Bool]] = []
+    /// The marks of the look-arounds, one after the other.
+    private var marks: [UInt64] = []
+    /// How many words those of one take.
+    private let wordsPerLook: Int
     private var pending: [Int] = []
     /// For each instruction, the last step (plus one) that added it.
     private var added: [Int] = []
@@ -16,18 +23,29 @@ struct PatternMatcher {
         self.program = program
         self.text = text
         self.budget = budget
+        wordsPerLook = text.count / 64 + 1
     }
 
-    /// Whether some part of the text matches; nil when `budget` steps did not suffice to tell.
+    /// Whether some part of the text matches; nil when `budget` steps or `maxMarkBytes` did not suffice to
+    /// tell.
     mutating func search(left: inout Int) -> Bool? {
         defer { left = max(0, budget) }
+        let looks = program.looks.count
+        guard looks == 0 || wordsPerLook <= Self.maxMarkBytes / 8 / looks else {
+            budget = 0
+            return nil
+        }
+        marks.reserveCapacity(looks * wordsPerLook)
         for look in program.looks {
-            var holds = [Bool](repeating: false, count: text.count + 1)
+            // Setting up the marks is work too, 64 bits a step.
+            budget -= wordsPerLook
+            guard budget > 0 else { return nil }
+            var holds = [UInt64](repeating: 0, count: wordsPerLook)
             run(look.code, isReversed: look.ahead) { position in
-                holds[position] = true
+                holds[position >> 6] |= 1 << UInt64(position & 63)
                 return false
             }
-            marks.append(holds)
+            marks += holds
         }
         var found = false
         run(program.code, isReversed: false) { _ in
@@ -43,6 +61,7 @@ struct PatternMatcher {
         _ code: [PatternProgram.Instruction], isReversed: Bool, accepted: (Int) -> Bool
     ) {
         added = [Int](repeating: 0, count: code.count)
+        budget -= code.count >> 6
         step = 0
         var current: [Int] = []
         var following: [Int] = []
@@ -87,11 +106,15 @@ struct PatternMatcher {
             case .jump(let target): pending.append(target)
             case .assertion(let assertion): if holds(assertion, at: position) { pending.append(place + 1) }
             case .look(let look, let isNegated):
-                if marks[look][position] != isNegated { pending.append(place + 1) }
+                if isMarked(look, position) != isNegated { pending.append(place + 1) }
             case .accept: isAccepted = true
             }
         }
         return isAccepted
+    }
+
+    private func isMarked(_ look: Int, _ position: Int) -> Bool {
+        marks[look * wordsPerLook + position >> 6] & 1 << UInt64(position & 63) != 0
     }
 
     private func holds(_ assertion: PatternAssertion, at position: Int) -> Bool {

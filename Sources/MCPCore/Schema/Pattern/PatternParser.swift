@@ -180,6 +180,7 @@ struct PatternParser {
 
 extension Unicode.Scalar {
     /// The value of an ASCII digit.
+    // Small: a digit.
     var decimalDigit: Int? { value >= 0x30 && value <= 0x39 ? Int(value - 0x30) : nil }
 
     /// The value of an ASCII hexadecimal digit.

@@ -32,6 +32,7 @@ struct ScalarSet: Sendable, Hashable {
         set.ranges = Self.merged(ranges)
         set.ascii = SIMD2()
         for value in 0 ..< UInt32(128) where set.isMember(value) {
+            // Small: below 128.
             set.ascii[Int(value >> 6)] |= 1 << UInt64(value & 63)
         }
         return set
@@ -40,6 +41,7 @@ struct ScalarSet: Sendable, Hashable {
     /// Whether a scalar belongs to the set; only after `finished()`.
     @inline(__always)
     func contains(_ value: UInt32) -> Bool {
+        // Small: below 64.
         if value < 64 { return ascii.x & (1 << UInt64(value)) != 0 }
         if value < 128 { return ascii.y & (1 << UInt64(value & 63)) != 0 }
         return isMember(value)

@@ -82,7 +82,8 @@ final class HTTPClientConnection: EventHandler {
         exchange.connection = self
         let limit = exchange.request.connectTimeout
         pool.session.opening = .address
-        arm(limit) { [unowned self] in
+        arm(limit) { [weak self] in
+            guard let self else { return }
             refuse((pool.session.opening ?? .socket).timedOut(limit))
         }
         pool.resolve { [self] result in
@@ -331,7 +332,7 @@ final class HTTPClientConnection: EventHandler {
         exchange?.connection = nil
         exchange = nil
         drained = 0
-        arm(Self.drainTimeout) { [unowned self] in close() }
+        arm(Self.drainTimeout) { [weak self] in self?.close() }
     }
 
     func endBody(_ head: ResponseHead, _ bytes: ByteSlice, isComplete: Bool) {
@@ -354,7 +355,7 @@ final class HTTPClientConnection: EventHandler {
         isReused = true
         phase = .idle
         inbox.removeAll(keeping: Self.readBytes)
-        arm(idleTime) { [unowned self] in close() }
+        arm(idleTime) { [weak self] in self?.close() }
         pool.released(self)
     }
 

@@ -66,7 +66,8 @@ final class HTTPEventPost: HTTPStreamListener {
     }
 
     private func start(_ request: HTTPClientRequest) {
-        timer = pool.loop.makeTimer { [unowned self] in
+        timer = pool.loop.makeTimer { [weak self] in
+            guard let self else { return }
             end(ClientError(.timeout, "\(pool.endpoint.name) said nothing for \(silence)"))
         }
         timer?.arm(after: silence)

@@ -72,9 +72,9 @@ final class StdioChannel {
         guard input != nil, output != nil else {
             return report("cannot use the connection to \(name): too many open files, perhaps")
         }
-        input?.onReady = { [unowned self] in flush() }
-        output?.onReady = { [unowned self] in readOutput(Self.readsPerTurn) }
-        errors?.onReady = { [unowned self] in readErrors(Self.readsPerTurn) }
+        input?.onReady = { [weak self] in self?.flush() }
+        output?.onReady = { [weak self] in self?.readOutput(Self.readsPerTurn) }
+        errors?.onReady = { [weak self] in self?.readErrors(Self.readsPerTurn) }
         do {
             try output?.watch(.readable)
             try errors?.watch(.readable)
