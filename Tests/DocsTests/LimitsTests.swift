@@ -24,7 +24,14 @@ import Testing
             ("`ServerLimits.openQuestions`", "\(server.openQuestions)"),
             ("`ServerOptions.stateLifetime`", seconds(ServerOptions().stateLifetime)),
             ("`requestState`", bytes(RequestState.maximumBytes)),
-            ("`ServerLimits.outputBytes`", bytes(server.outputBytes)),
+            ("answers waiting for a reader, per HTTP connection", bytes(server.outputBytes)),
+            ("answers waiting for a reader over stdio", bytes(StdioServer.backlogBytes)),
+            ("messages of a batch that is still being read", bytes(server.outputBytes)),
+            (
+                "`ServerLimits.memoryBytes`",
+                "\(bytes(server.memoryBytes)), and \(bytes(HTTPConnection.ownBytes)) for each connection"
+            ),
+            ("what is read ahead of a request", bytes(HTTPConnection.readBytes)),
             ("`ServerLimits.logMessages`", thousands(server.logMessages)),
             ("values of one completion", "\(CompletionResult.maximumValues)"),
             ("`TaskOptions.tasks`", thousands(tasks.tasks)),

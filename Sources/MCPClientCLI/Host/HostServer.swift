@@ -89,6 +89,7 @@ final class HostServer: Sendable {
         var server = ServerOptions()
         // Documents of views go to the page as one event.
         server.limits.outputBytes = 128 << 20
+        server.limits.memoryBytes = 512 << 20
         let policy = AccessPolicy(hosts: .names(names))
         return try MCPServer("host", version: CommandRunner.version, options: server).start([
             .http(.tcp(port: port), policy: policy, options: options)

@@ -39,13 +39,19 @@ enum ResponseWriter {
     static func writeContinue(to buffer: inout ByteBuffer) { buffer.append("HTTP/1.1 100 Continue\r\n\r\n") }
 
     /// Writes a whole answer with a plain text body, for errors below JSON-RPC.
+    ///
+    /// - Parameters:
+    ///   - isJSON: the text is JSON.
+    ///   - withoutBody: the head alone, which says how long the body would be: for HEAD.
     static func writeText(
-        status: Int, _ text: String, keepAlive: Bool, extra: HeaderFields? = nil, to buffer: inout ByteBuffer
+        status: Int, _ text: String, isJSON: Bool = false, withoutBody: Bool = false, keepAlive: Bool,
+        extra: HeaderFields? = nil, to buffer: inout ByteBuffer
     ) {
         let length = text.utf8.count + 1
         writeHead(
-            status: status, contentType: "text/plain; charset=utf-8", framing: .length(length),
-            keepAlive: keepAlive, extra: extra, to: &buffer)
+            status: status, contentType: isJSON ? "application/json" : "text/plain; charset=utf-8",
+            framing: .length(length), keepAlive: keepAlive, extra: extra, to: &buffer)
+        if withoutBody { return }
         buffer.append(utf8: text)
         buffer.append(ASCII.lf)
     }

@@ -23,6 +23,15 @@ package struct IOError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(errno: currentErrno(), function: "\(function)")
     }
 
+    /// Whether an `accept` failed for the connection that it would have returned, and not for the socket.
+    /// Linux reports network errors of the new connection there, too (accept(2)).
+    package var isOfOneConnection: Bool {
+        switch errno {
+        case ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH, EOPNOTSUPP: true
+        default: false
+        }
+    }
+
     /// The operating system's words for the error number.
     package var reason: String { describeErrno(errno) }
 

@@ -71,27 +71,26 @@ extension Syscalls {
 
     /// Accepts a connection, non-blocking and close-on-exec. Nil: none is waiting (any more).
     ///
-    /// A client that hung up before it was accepted is passed over (ECONNABORTED, EPROTO).
+    /// A client that hung up before it was accepted is an error (`IOError.isOfOneConnection`), as the next one
+    /// may be well.
     static func accept(_ fd: Int32) throws(IOError) -> FileDescriptor? {
-        while true {
-            do {
-                #if os(Linux)
-                let accepted = try perform("accept", on: fd) { Int(mcp_accept4(fd, socketFlags)) }
-                #else
-                let accepted = try perform("accept", on: fd) { Int(unsafe sysAccept(fd)) }
-                #endif
-                guard let accepted else { return nil }
-                let descriptor = FileDescriptor(owning: Int32(truncatingIfNeeded: accepted))
-                #if !os(Linux)
-                try prepareDarwinSocket(descriptor.rawValue)
-                #endif
-                return descriptor
-            } catch {
-                if error.errno == ECONNABORTED || error.errno == EPROTO { continue }
-                throw error
-            }
+        #if os(Linux)
+        let accepted = try perform("accept", on: fd, atMost: acceptTries) {
+            Int(mcp_accept4(fd, socketFlags))
         }
+        #else
+        let accepted = try perform("accept", on: fd, atMost: acceptTries) { Int(unsafe sysAccept(fd)) }
+        #endif
+        guard let accepted else { return nil }
+        let descriptor = FileDescriptor(owning: Int32(truncatingIfNeeded: accepted))
+        #if !os(Linux)
+        try prepareDarwinSocket(descriptor.rawValue)
+        #endif
+        return descriptor
     }
+
+    /// How often one `accept` may be interrupted.
+    private static let acceptTries = 16
 
     @inline(__always)
     static func receive(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(IOError) -> Int? {

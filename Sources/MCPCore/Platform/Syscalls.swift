@@ -13,11 +13,13 @@ import Glibc
 /// dealt with in one place.
 enum Syscalls {
     /// Repeats `call` while a signal interrupts it. Nil: the call would have to wait.
+    ///
+    /// - Parameter tries: how often at most, then the interruption is the error.
     @inline(__always)
-    static func perform(_ function: StaticString, on fd: Int32 = -1, _ call: () -> Int) throws(IOError)
-        -> Int?
-    {
-        while true {
+    static func perform(
+        _ function: StaticString, on fd: Int32 = -1, atMost tries: Int = .max, _ call: () -> Int
+    ) throws(IOError) -> Int? {
+        for _ in 0 ..< tries {
             #if DEBUG
             if let injected = FaultInjection.errno(for: function, fd) {
                 if injected == EINTR { continue }
@@ -32,6 +34,7 @@ enum Syscalls {
             if error == EAGAIN || error == EWOULDBLOCK { return nil }
             throw IOError(errno: error, function: "\(function)")
         }
+        throw IOError(errno: EINTR, function: "\(function)")
     }
 
     /// `perform` for calls that do not wait, or whose waiting is an error.

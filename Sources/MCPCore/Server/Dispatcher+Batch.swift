@@ -28,7 +28,7 @@ extension Dispatcher {
                 : "A batch holds at most \(options.limits.batchMessages) messages"
             return refuse(Refusal(.invalidRequest(text)), id: nil, slot: origin.slot, &writer)
         }
-        let batch = BatchSink()
+        let batch = BatchSink(limit: options.limits.outputBytes)
         for element in elements {
             let disposition = serveElement(element, from: &origin, batch)
             if case .deferred = disposition { batch.expectOne() }
@@ -72,12 +72,17 @@ private final class BatchSink: ExchangeSink {
         var expected = 0
         var finished = 0
         var sink: (any ExchangeSink)?
-        /// What came before the whole batch was read.
+        /// What came before the whole batch was read; handlers run meanwhile.
         var early: [ByteSlice] = []
+        var earlyBytes = 0
         var isSent = false
     }
 
     private let state = Mutex(State())
+    /// Bytes that `early` may have; further messages are left out.
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
 
     var executor: (any TaskExecutor)? { state.withLock { $0.sink?.executor } }
 
@@ -103,7 +108,10 @@ private final class BatchSink: ExchangeSink {
 
     func notify(_ message: ByteSlice) {
         let sink = state.withLock { state -> (any ExchangeSink)? in
-            if state.sink == nil, !state.isSent { state.early.append(message) }
+            if state.sink == nil, !state.isSent, state.earlyBytes < limit {
+                state.early.append(message)
+                state.earlyBytes += message.count
+            }
             return state.sink
         }
         sink?.notify(message)

@@ -43,6 +43,8 @@ final class Dispatcher: Sendable {
     let deadlines: DeadlineWatch
     let subscriptions = Subscriptions()
     let counters = ServerCounters()
+    /// What the connections of this server share.
+    let memory: MemoryBudget
     let clock: any TimeSource
     /// Nil when the tasks extension is off.
     let tasks: TaskDesk?
@@ -56,6 +58,7 @@ final class Dispatcher: Sendable {
         registry = RegistryBox(instructions: instructions)
         self.options = options
         self.clock = clock
+        memory = MemoryBudget(limit: options.limits.memoryBytes)
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.jsonDepth)
         cursors = CursorSeal(key: stateKey)
         requestStates = RequestState(key: stateKey)
@@ -130,7 +133,7 @@ final class Dispatcher: Sendable {
     func serve(
         _ message: Message, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
     ) -> Disposition {
-        if message.head.kind == .response { return take(response: message, origin) }
+        if message.head.kind == .response { return take(response: message, origin, &writer) }
         let verdict: Classifier.Verdict
         do {
             verdict = try Classifier.classify(message, claims: origin.claims, legacy: origin.slot)

@@ -21,6 +21,10 @@ public struct ServerLimits: Sendable, Hashable {
     public var lineBytes = 64 * 1024 * 1024
     /// Answers waiting for a reader on one connection: 1 MiB; then reading stops until it has caught up.
     public var outputBytes = 1024 * 1024
+    /// Memory of all HTTP connections together for bodies, what is read ahead and answers that wait, beyond
+    /// 32 KiB of each connection: 256 MiB. A body that does not fit is refused with 503 and Retry-After; a
+    /// client that leaves more than 32 KiB of its answer unread is disconnected.
+    public var memoryBytes = 256 * 1024 * 1024
 
     /// The defaults.
     public init() {}

@@ -32,6 +32,8 @@ struct LimitSettings: Sendable, Hashable {
     var perConnection: Int?
     /// Bytes of one message.
     var body: Int?
+    /// Bytes of all messages of HTTP connections together.
+    var memory: Int?
     /// How long a stopping server waits for calls in flight.
     var drain: Duration?
 }

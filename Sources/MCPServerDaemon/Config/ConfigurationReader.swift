@@ -1,9 +1,12 @@
+import MCPCore
+
 /// Turns the tree of a configuration file into a checked configuration.
 struct ConfigurationReader {
     /// The counts and times that make sense; beyond them a number is a mistake.
     private static let connections = 1 ... 1_000_000
     private static let perConnection = 1 ... 10_000
     private static let body = (1 << 10) ... (1 << 30)
+    private static let memory = (1 << 20) ... (1 << 40)
 
     let context: ConfigContext
 
@@ -126,7 +129,13 @@ struct ConfigurationReader {
         let limits = LimitSettings(
             connections: reader.integer("connections", in: Self.connections),
             perConnection: reader.integer("perConnection", in: Self.perConnection),
-            body: reader.size("body", in: Self.body), drain: reader.duration("drain"))
+            body: reader.size("body", in: Self.body), memory: reader.size("memory", in: Self.memory), drain: reader.duration("drain"))
+        if let memory = limits.memory, memory < limits.body ?? HTTPLimits().maxBodyBytes,
+            let position = reader.node("memory")?.position
+        {
+            context.diagnostics.error(
+                "limits.memory must be at least limits.body: a body needs that much", at: position)
+        }
         reader.finish()
         return limits
     }

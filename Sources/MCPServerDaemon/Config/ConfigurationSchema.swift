@@ -38,6 +38,9 @@ enum ConfigurationSchema {
                   "type": "integer", "minimum": 1, "maximum": 10000
                 },
                 "body": { "$ref": "#/$defs/size", "description": "The largest message." },
+                "memory": {
+                  "$ref": "#/$defs/size", "description": "Memory for messages of all HTTP connections."
+                },
                 "drain": { "$ref": "#/$defs/duration", "description": "How long a stop waits for calls." }
               }
             },

@@ -79,6 +79,7 @@ struct ServerBuilder: Sendable {
         var options = ServerOptions()
         if let count = configuration.limits.perConnection { options.limits.requestsInFlight = count }
         if let body = configuration.limits.body { options.limits.lineBytes = body }
+        if let memory = configuration.limits.memory { options.limits.memoryBytes = memory }
         if configuration.clientTools != nil { options.tasks = Self.tasks }
         options.log = { [log] line in log.warning(line) }
         return MCPServer(

@@ -64,10 +64,11 @@ final class WireConnection {
 
     func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-    /// Writes `bytes` again and again and reads nothing, until no more fits for `quiet`; returns the count.
-    func sendUntilBlocked(_ bytes: [UInt8], quiet: Duration) throws -> Int {
+    /// Writes `bytes` again and again and reads nothing, until no more fits for `quiet`, or so many are
+    /// written; returns the count.
+    func sendUntilBlocked(_ bytes: [UInt8], quiet: Duration, atMost most: Int = .max) throws -> Int {
         var sent = 0
-        while (try? Deadline(quiet).wait(for: [(descriptor, Int32(POLLOUT))])) != nil {
+        while sent < most, (try? Deadline(quiet).wait(for: [(descriptor, Int32(POLLOUT))])) != nil {
             let offset = sent % bytes.count
             let written = unsafe try bytes.withUnsafeBytes { (all) throws(IOError) in
                 unsafe try Syscalls.send(descriptor, UnsafeRawBufferPointer(rebasing: all[offset...]))

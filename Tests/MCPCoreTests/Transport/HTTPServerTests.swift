@@ -59,7 +59,7 @@ import Testing
         .init("unknown notification", post(body("notifications/x", id: nil), method: nil), 202),
         .init("refused notification", post(body("notifications/x", id: nil), method: "y"), 400, -32020),
         // HTTP-07
-        .init("response", post(#"{"jsonrpc":"2.0","id":1,"result":{}}"#), 400),
+        .init("response", post(#"{"jsonrpc":"2.0","id":1,"result":{}}"#), 400, -32600),
         .init("array", post("[\(discover)]"), 400, -32600),
         .init("not JSON", post("{"), 400, -32700),
         .init("empty", post(""), 400, -32700),

@@ -2,6 +2,14 @@ import Testing
 
 @testable import MCPCore
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// The lines of stdio.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct StdioServerTests {
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
@@ -131,5 +139,59 @@ import Testing
             separator: "\n")
         let heard = try await Self.lines(text)
         #expect(heard.compactMap { $0["id"]?.int } == Array(0 ..< 2000))
+    }
+
+    /// A client that does not read is read no longer, and gets everything once it reads (fault 63).
+    @Test func aClientThatDoesNotRead() async throws {
+        var options = ServerOptions()
+        options.limits.requestDeadline = .milliseconds(50)
+        let test = try TestServer(options)
+        let (inReader, inWriter) = try Syscalls.pipe()
+        let (outReader, outWriter) = try Syscalls.pipe()
+        defer { Syscalls.close(outReader) }
+        let null = try Syscalls.open("/dev/null", O_RDWR)
+        let streams = try StandardStreams.capture(input: inReader, output: outWriter, errors: null.rawValue)
+        Syscalls.close(inReader)
+        Syscalls.close(outWriter)
+        let loop = try EventLoop(label: "test.stdio")
+        let stdio = StdioServer(test.server, streams: streams, loop: loop, backlogLimit: 1 << 20)
+        loop.start()
+        loop.execute { stdio.start() }
+        try Syscalls.setNonBlocking(inWriter)
+        // A call that only its deadline ends, whatever the client reads; then what is answered at once.
+        let call = HTTPServerTests.body("tools/call", #""name":"wait","arguments":{}"#, id: "\"w\"")
+        var bytes = Array((call + "\n").utf8)
+        let first = bytes.count
+        while bytes.count < 16 << 20 { bytes += Array((Self.ping + "\n").utf8) }
+        var sent = 0
+        while sent < bytes.count, try await Self.isReady(inWriter, Int32(POLLOUT)) {
+            let written = unsafe try bytes[sent...].withUnsafeBytes { (rest) throws(IOError) in
+                unsafe try Syscalls.write(inWriter, rest)
+            }
+            sent += written ?? 0
+        }
+        Syscalls.close(inWriter)
+        #expect((first ..< 8 << 20).contains(sent), "\(sent) bytes were taken")
+        #expect(await comesTrue { test.server.dispatcher.inFlight.count == 0 })
+        // Everything that was taken is answered once it reads; a line that was cut off is no JSON.
+        let ends = bytes[..<sent].count { $0 == 0x0A }
+        let expected = ends + (bytes[sent - 1] == 0x0A ? 0 : 1)
+        var heard = 0
+        while heard < expected, try await Self.isReady(outReader, Int32(POLLIN)) {
+            guard let piece = try readOnce(outReader, 1 << 16), !piece.isEmpty else { break }
+            heard += piece.count { $0 == 0x0A }
+        }
+        #expect(heard == expected)
+        await stdio.waitUntilEnded()
+        loop.stop()
+        loop.waitUntilStopped()
+    }
+
+    private static func isReady(_ fd: Int32, _ events: Int32) async throws -> Bool {
+        for _ in 0 ..< 500 {
+            if try Syscalls.isReady(fd, events) { return true }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        return false
     }
 }

@@ -69,11 +69,17 @@ final class ServerQuestions: InputSource {
 }
 
 extension Dispatcher {
-    /// Takes a response. One that nobody waits for, or that comes from somebody else, is dropped.
-    func take(response message: Message, _ origin: Origin) -> Disposition {
+    /// Takes a response. One that nobody waits for, or that comes from somebody else, is dropped; over HTTP
+    /// and without a session, where nobody can wait for one, it is refused (HTTP-08).
+    func take(
+        response message: Message, _ origin: Origin, _ writer: inout JSONWriter
+    ) -> Disposition {
         guard let id = message.id, let call = serverCalls.take(id, scope: origin.scope) else {
             counters.count(.strayResponses)
-            return .dropped
+            guard origin.claims != nil, !origin.slot.isNegotiated else { return .dropped }
+            // Without its id, which is one of ours and could be taken for that of a request of the client.
+            let error = MCPError.invalidRequest("No request waits for this response; send requests only")
+            return refuse(Refusal(error), id: nil, slot: origin.slot, &writer)
         }
         call.settle(with: message)
         return .accepted

@@ -15,6 +15,8 @@ struct BodyReader {
     private let length: Int?
     private var decoder: ChunkedDecoder?
     private var received = 0
+    /// When it was last asked whether it is too slow.
+    private var receivedBefore = 0
     private let collected: BodyBox
 
     /// Slower than this after the first seconds is not a slow network but an attack (fault 62).
@@ -66,12 +68,19 @@ struct BodyReader {
         return .done(body)
     }
 
-    func isTooSlow(at now: MonotonicInstant) -> Bool {
-        if now >= deadline { return true }
+    /// Asked every few seconds.
+    ///
+    /// - Parameter memoryIsShort: others wait for the memory of this one, which must then go on growing.
+    mutating func isTooSlow(at now: MonotonicInstant, memoryIsShort: Bool) -> Bool {
+        if now >= deadline || (memoryIsShort && received == receivedBefore) { return true }
+        receivedBefore = received
         let seconds = (now - startedAt).components.seconds
         return seconds >= Self.graceSeconds
             && Int64(received) < (seconds - Self.graceSeconds) * Self.minimumBytesPerSecond
     }
+
+    /// Memory of what is decoded already.
+    var collectedBytes: Int { decoder == nil ? 0 : collected.bytes.capacity }
 
     /// The decoded bytes, kept beside the struct because a buffer has one owner.
     private final class BodyBox {

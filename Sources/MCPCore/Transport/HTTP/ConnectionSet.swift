@@ -7,10 +7,12 @@ final class ConnectionSet: @unchecked Sendable {
     let loop: EventLoop
     private var connections: [UInt64: HTTPConnection] = [:]
     private let census: ConnectionCensus
+    private let log: (@Sendable (String) -> Void)?
 
-    init(loop: EventLoop, census: ConnectionCensus) {
+    init(loop: EventLoop, census: ConnectionCensus, log: (@Sendable (String) -> Void)? = nil) {
         self.loop = loop
         self.census = census
+        self.log = log
     }
 
     private var isDraining = false
@@ -48,6 +50,15 @@ final class ConnectionSet: @unchecked Sendable {
             freedBytes = 0
             DispatchQueue.global(qos: .utility).async { Heap.giveBack() }
         }
+    }
+
+    private var nextNote = MonotonicInstant(nanoseconds: 0)
+
+    /// The memory that connections share is used up; the operator hears of it, but not every time.
+    func noteShortage() {
+        guard loop.now >= nextNote, let log else { return }
+        nextNote = loop.now + .seconds(10)
+        log("the memory for messages is used up: large bodies are refused, clients that do not read cut off")
     }
 
     // MARK: The end

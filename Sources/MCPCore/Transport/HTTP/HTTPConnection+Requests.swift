@@ -27,12 +27,17 @@ extension HTTPConnection {
             }
             return false
         case .failed(let error):
+            // What was asked is not known, but it may begin like a HEAD.
+            isHead = unsafe input.withBytes { unsafe $0.starts(with: Self.headMethod) }
             fail(status: error.status, error.reason)
             return false
         case .head(let head):
+            isHead = head.method == .head
             return begin(head)
         }
     }
+
+    private static let headMethod = Array("HEAD ".utf8)
 
     private func begin(_ head: RequestHead) -> Bool {
         keepAlive = keepAlive && head.keepAlive
@@ -69,10 +74,6 @@ extension HTTPConnection {
             return false
         }
         expect(head.contentLength ?? 0)
-        if head.expectsContinue, head.hasBody {
-            ResponseWriter.writeContinue(to: &output.out)
-            scheduleFlush()
-        }
         if let place {
             if purpose == .endSession { return endSession(head, bytes, at: place) }
             if purpose == .openStream { return openStream(head, bytes, at: place) }
@@ -83,6 +84,21 @@ extension HTTPConnection {
                 serve(head, bytes, input.slice(head.byteCount ..< end), consuming: end, at: place)
                 return true
             }
+        }
+        return beginBody(head, bytes, at: place)
+    }
+
+    /// Reads a body that has not come with its head, when there is memory for it.
+    private func beginBody(
+        _ head: RequestHead, _ bytes: ByteSlice, at place: StreamableEndpoint?
+    ) -> Bool {
+        if let length = head.contentLength, length > Self.ownBytes, !share.budget.has(length) {
+            refuseForMemory()
+            return false
+        }
+        if head.expectsContinue {
+            ResponseWriter.writeContinue(to: &output.out)
+            scheduleFlush()
         }
         let reader = BodyReader(
             head, bytes: bytes, startedAt: loop.now, options: endpoint.options, endpoint: place)
@@ -119,7 +135,7 @@ extension HTTPConnection {
             origin = try endpoint.origin(of: head, in: bytes, connection: identifier)
         } catch {
             input.consume(count)
-            return answer(error)
+            return answer(error.aboutMessage)
         }
         let wasOpen = if case .none = origin.slot { true } else { false }
         let response = ResponseWriter.beginJSON(keepAlive: keepAlive, in: &output.out)
@@ -144,14 +160,12 @@ extension HTTPConnection {
                 rewriteHead(response, status: origin.legacyStatus(status), extra)
             }
             becomeIdle()
-        case .accepted:
+        case .accepted, .dropped:
             output.out.truncate(to: response.start)
             answer(.init(status: 202))
-        case .dropped:
-            output.out.truncate(to: response.start)
-            answer(.init(status: origin.slot.isNegotiated ? 202 : 400, text: nil))
         case .deferred(let pending):
             output.out.truncate(to: response.start)
+            exchange?.keep(body, of: share.budget)
             wait(for: exchange, pending)
         }
         scheduleFlush()
@@ -242,7 +256,7 @@ extension HTTPConnection {
     private func refuse(_ head: RequestHead, _ plain: StreamableEndpoint.Plain) -> Bool {
         guard head.hasBody else {
             input.consume(head.byteCount)
-            if head.method == .head { answerWithoutBody(plain) } else { answer(plain) }
+            answer(plain)
             return true
         }
         let total = head.byteCount + (head.contentLength ?? Int.max / 2)
@@ -251,18 +265,8 @@ extension HTTPConnection {
             answer(plain)
             return true
         }
-        keepAlive = false
-        write(plain)
-        closeAfterAnswer()
+        fail(plain)
         return false
-    }
-
-    func answerWithoutBody(_ plain: StreamableEndpoint.Plain) {
-        ResponseWriter.writeHead(
-            status: plain.status, framing: .length(0), keepAlive: keepAlive, extra: plain.extra,
-            to: &output.out)
-        becomeIdle()
-        scheduleFlush()
     }
 
     func answer(_ plain: StreamableEndpoint.Plain) {
@@ -271,10 +275,12 @@ extension HTTPConnection {
         scheduleFlush()
     }
 
+    /// The one place that writes an answer that is no message.
     private func write(_ plain: StreamableEndpoint.Plain) {
         if let text = plain.text {
             ResponseWriter.writeText(
-                status: plain.status, text, keepAlive: keepAlive, extra: plain.extra, to: &output.out)
+                status: plain.status, text, isJSON: plain.isMessage, withoutBody: isHead,
+                keepAlive: keepAlive, extra: plain.extra, to: &output.out)
         } else {
             let framing: ResponseWriter.Framing = plain.status == 204 ? .none : .length(0)
             ResponseWriter.writeHead(
@@ -284,9 +290,11 @@ extension HTTPConnection {
     }
 
     /// Answers what could not be read and closes.
-    func fail(status: Int, _ text: String) {
+    func fail(status: Int, _ text: String) { fail(.init(status: status, text: text)) }
+
+    func fail(_ plain: StreamableEndpoint.Plain) {
         keepAlive = false
-        write(.init(status: status, text: text))
+        write(plain)
         closeAfterAnswer()
     }
 }

@@ -5,8 +5,10 @@ extension HTTPConnection {
         // Copied: a stream may last long, and the block that its request was read into is needed.
         let request = HTTPSideRequest(head, in: bytes, body.copy(), isFromOwnUser: isFromOwnUser)
         input.consume(count)
+        let memory = share.budget
         guard let request, let beside = endpoint.beside else { return answer(.init(status: 500)) }
-        let response = HTTPSideResponse(connection: self, version: head.version, isHead: head.method == .head)
+        let response = HTTPSideResponse(connection: self, version: head.version, isHead: isHead)
+        response.keep(request.body, of: memory)
         phase = .serving(response)
         armTimer(after: endpoint.options.keepAliveInterval)
         response.begin(beside.door, request, atMost: endpoint.dispatcher.options.limits.requestDeadline)

@@ -10,6 +10,10 @@ import Glibc
 ///
 /// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests
 /// are answered in order. All answers of one turn leave in one write.
+///
+/// Whatever happens to a connection, be it an event, a timer or a message of a handler, schedules a flush, and
+/// every flush ends in `settle()`. That is the one place that counts what the connection holds and decides
+/// whether it reads, so nothing is read beyond the bounds of its phase, whoever was last to touch it.
 final class HTTPConnection: EventHandler, @unchecked Sendable {
     // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
     // for overlapping accesses at run time, which takes a tenth of a call, is accessed for single steps only,
@@ -36,14 +40,18 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     let loop: EventLoop
     let identifier: UInt64
     private let descriptor: FileDescriptor
-    private let siblings: ConnectionSet
-    @safe @exclusivity(unchecked) private var registration: Registration?
-    @safe @exclusivity(unchecked) private var interest: Readiness = .readable
+    let siblings: ConnectionSet
+    @safe @exclusivity(unchecked) private(set) var registration: Registration?
+    @safe @exclusivity(unchecked) var interest: Readiness = .readable
+    /// What it uses of the memory of all, since it was last settled.
+    @safe @exclusivity(unchecked) var share: MemoryShare
 
     @safe @exclusivity(unchecked) var phase = Phase.idle
     @safe @exclusivity(unchecked) var input = ByteBuffer()
     var output = JSONWriter()
     @safe @exclusivity(unchecked) var parser: RequestParser
+    /// The request asks for a head without its body (RFC 9110, section 9.3.2).
+    @safe @exclusivity(unchecked) var isHead = false
     /// Whether the connection may serve another request after this one.
     @safe @exclusivity(unchecked) var keepAlive = true
     /// The server stops: streams without end come to one.
@@ -51,9 +59,11 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// The client has stopped writing, and everything it wrote was read.
     @safe @exclusivity(unchecked) private(set) var peerClosed = false
     /// The poller has said so; there may be more to read.
-    @safe @exclusivity(unchecked) private var isReadClosed = false
+    @safe @exclusivity(unchecked) private(set) var isReadClosed = false
     @safe @exclusivity(unchecked) private var timer: LoopTimer?
     @safe @exclusivity(unchecked) private var stalledSince: MonotonicInstant?
+    /// What the client has taken since then.
+    @safe @exclusivity(unchecked) private var takenBytes = 0
     @safe @exclusivity(unchecked) private var idleSince: MonotonicInstant
     private var isWriteClosed = false
     /// What the input buffer may keep between two requests: large messages mostly come one after the other,
@@ -62,7 +72,12 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Written of the answers that are queued.
     @safe @exclusivity(unchecked) private var writtenBytes = 0
 
-    private static let readBytes = 64 * 1024
+    /// What is read ahead of a request that is being served.
+    static let readBytes = 64 * 1024
+    /// Input and output of each connection that are not counted: what small messages need.
+    static let ownBytes = 32 * 1024
+    /// A client that takes less than this of its answer within `writeTimeout` takes nothing.
+    private static let leastTaken = 32 * 1024
     /// What is read and dropped of a request that was refused. A client that is still writing would otherwise
     /// get a reset instead of the answer; most bodies that are too large are a few times too large.
     private static let drainBytes = 16 * 1024 * 1024
@@ -70,7 +85,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Buffers are given back after this time without a request.
     private static let trimAfter: Duration = .seconds(2)
     /// A queue of answers longer than this stops reading until the client has taken some.
-    private var outputLimit: Int { endpoint.dispatcher.options.limits.outputBytes }
+    var outputLimit: Int { endpoint.dispatcher.options.limits.outputBytes }
 
     init(
         _ descriptor: consuming FileDescriptor, loop: EventLoop, endpoint: StreamableEndpoint,
@@ -81,6 +96,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         self.endpoint = endpoint
         self.identifier = identifier
         self.siblings = siblings
+        share = MemoryShare(of: endpoint.dispatcher.memory)
         idleSince = loop.now
         parser = RequestParser(limits: endpoint.options.limits)
     }
@@ -101,14 +117,17 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     // MARK: Readiness
 
     override func ready(_ events: Readiness) {
+        scheduleFlush()
         if events.contains(.writable) { flush() }
-        if case .serving(let exchange) = phase {
+        switch phase {
+        case .serving(let exchange):
             if isGone(events, exchange) { return vanish() }
-            if events.contains(.readClosed), !events.contains(.readable) {
-                // Reported for as long as it is watched, so it is watched no longer.
-                isReadClosed = true
-                return setInterest()
-            }
+            // Reported for as long as it is watched, so it is watched no longer.
+            if events.contains(.readClosed), !events.contains(.readable) { return isReadClosed = true }
+        case .leaving:
+            if events.contains(.hangup) { return vanish() }
+            if events.contains(.readClosed), !events.contains(.readable) { return isReadClosed = true }
+        default: break
         }
         if events.contains(.readable) || events.contains(.hangup) { read() }
     }
@@ -152,7 +171,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
 
     private func returnInbox() {
         if input.isEmpty {
-            if input.capacity <= keptBytes, input.capacity > Self.inboxBytes { return }
+            if input.capacity <= keptBytes, input.capacity > Self.inboxBytes, !isServing { return }
             // Whoever still refers to what was read keeps the block.
             input.removeAll(keeping: Self.inboxBytes)
             if siblings.inbox.capacity == 0 { swap(&input, &siblings.inbox) } else { input = ByteBuffer() }
@@ -166,11 +185,33 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         }
     }
 
+    /// Gives back what is not needed for the bytes that are there.
+    func compact() {
+        keptBytes = Self.readBytes
+        if output.out.isEmpty { output.out.removeAll(keeping: 0) }
+        if input.isEmpty { return input.removeAll(keeping: 0) }
+        guard input.capacity > 2 * input.count else { return }
+        var rest = ByteBuffer(capacity: input.count)
+        unsafe input.withBytes { unsafe rest.append($0) }
+        swap(&input, &rest)
+    }
+
+    /// A request was handed on, or its connection is.
+    private var isServing: Bool {
+        switch phase {
+        case .serving, .leaving: true
+        default: false
+        }
+    }
+
     private func receive() {
         let outcome: Int?
         do {
             var count: Int?
+            // A long block that was kept is not filled with what is only read ahead.
+            let most = isServing ? max(1024, Self.readBytes - input.count) : Int.max
             _ = unsafe try input.fill { (room) throws(IOError) in
+                let room = unsafe UnsafeMutableBufferPointer(rebasing: room[..<min(room.count, most)])
                 count = unsafe try Syscalls.receive(
                     descriptor.rawValue, into: UnsafeMutableRawBufferPointer(room))
                 return count ?? 0
@@ -196,9 +237,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         case .draining: close()
         case .idle, .head:
             // The answers to what was read still leave (fault 65).
-            if output.out.isEmpty { close() } else { setInterest() }
-        case .serving, .leaving: setInterest()
-        case .closed: break
+            if output.out.isEmpty { close() }
+        case .serving, .leaving, .closed: break
         }
     }
 
@@ -206,7 +246,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     func responseEndsWithInput() { if peerClosed || isReadClosed { vanish() } }
 
     /// The client is gone: nobody will read an answer. In a legacy session that is no cancel (LEG-09).
-    private func vanish() {
+    func vanish() {
         if case .serving(let exchange) = phase { exchange.clientVanished() }
         close()
     }
@@ -214,7 +254,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// After an error whose request was not read to its end: lets the client see the answer before the
     /// connection closes, but reads only so much.
     private func drain(_ count: Int, _ rest: Int) {
-        input.removeAll()
+        input.removeAll(keeping: Self.readBytes)
         if count >= rest { close() } else { phase = .draining(rest: rest - count) }
     }
 
@@ -226,6 +266,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     func armTimer(after duration: Duration) { timer?.arm(after: duration) }
 
     private func timeOut() {
+        scheduleFlush()
         if let since = stalledSince {
             if loop.now - since >= endpoint.options.writeTimeout { return vanish() }
             timer?.arm(at: since + endpoint.options.writeTimeout)
@@ -234,7 +275,12 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         switch phase {
         case .idle: rest()
         case .head, .draining: close()
-        case .body(_, let reader): if reader.isTooSlow(at: loop.now) { close() } else { armBodyTimer(reader) }
+        case .body(let head, var reader):
+            if reader.isTooSlow(at: loop.now, memoryIsShort: share.budget.isScarce) {
+                return close()
+            }
+            armBodyTimer(reader)
+            phase = .body(head, reader)
         case .serving(let exchange):
             exchange.keepAlive()
             timer?.arm(after: endpoint.options.keepAliveInterval)
@@ -258,7 +304,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
                 guard let written else { break }
                 output.out.consume(written)
                 writtenBytes += written
-                if stalledSince != nil { stalledSince = loop.now }
+                if stalledSince != nil { note(taken: written) }
             }
         } catch {
             return vanish()
@@ -269,13 +315,22 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
             stalledSince = nil
         } else if stalledSince == nil {
             stalledSince = loop.now
+            takenBytes = 0
             timer?.arm(after: endpoint.options.writeTimeout)
         }
         afterFlush()
     }
 
+    /// The client goes on taking its answer, unless it does so to hold on to it.
+    private func note(taken count: Int) {
+        takenBytes += count
+        guard takenBytes >= Self.leastTaken else { return }
+        takenBytes = 0
+        stalledSince = loop.now
+    }
+
     private func afterFlush() {
-        guard output.out.isEmpty else { return setInterest() }
+        guard output.out.isEmpty else { return settle() }
         switch phase {
         case .idle where !keepAlive: return close()
         // Requests that waited for the answers before them.
@@ -289,30 +344,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         case .leaving(let departure): return leave(departure)
         default: break
         }
-        setInterest()
-    }
-
-    /// Reading stops while the client does not take its answers, and while enough of the next requests is
-    /// there.
-    private func setInterest() {
-        guard let registration else { return }
-        var wanted: Readiness = []
-        let isFull = output.out.count > outputLimit
-        switch phase {
-        case .serving: if !peerClosed, input.count < Self.readBytes { wanted.insert(.readable) }
-        // What comes from now on is for whoever takes the socket.
-        case .leaving: break
-        default: if !isFull, !peerClosed { wanted.insert(.readable) }
-        }
-        if !wanted.contains(.readable), !peerClosed, !isReadClosed { wanted.insert(.readClosed) }
-        if !output.out.isEmpty { wanted.insert(.writable) }
-        if wanted == interest { return }
-        interest = wanted
-        do {
-            try loop.modify(registration, wanted)
-        } catch {
-            close()
-        }
+        settle()
     }
 
     /// A request has begun whose rest will never come once the client has stopped writing.
@@ -323,14 +355,12 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         }
     }
 
-    /// Whether more answers may be queued now.
-    var hasRoom: Bool { output.out.count <= outputLimit }
-
     /// Sends what is queued at the end of this turn.
     func scheduleFlush() { loop.scheduleFlush(self) }
 
     /// The next request may begin.
     func becomeIdle() {
+        scheduleFlush()
         phase = .idle
         idleSince = loop.now
         timer?.arm(after: min(Self.trimAfter, endpoint.options.idleTimeout))
@@ -349,6 +379,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
 
     /// Stops taking requests: at once when idle, after the current answer otherwise.
     func stopServing() {
+        scheduleFlush()
         keepAlive = false
         isStopping = true
         if case .serving(let exchange) = phase { exchange.serverStops() }
@@ -359,7 +390,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     func closeAfterAnswer() {
         keepAlive = false
         phase = .draining(rest: Self.drainBytes)
-        input.removeAll()
+        keptBytes = Self.readBytes
+        input.removeAll(keeping: Self.readBytes)
         timer?.arm(after: .seconds(1))
         flush()
     }

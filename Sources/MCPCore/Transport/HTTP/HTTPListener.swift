@@ -9,7 +9,10 @@ import Glibc
 /// Accepts connections on one socket and gives each to a loop.
 ///
 /// Confined to its own loop. When the process runs out of descriptors, it sacrifices one it keeps in reserve
-/// to accept and close what is waiting, and rests for 100 ms, so that it neither spins nor hangs (fault 74).
+/// to answer 503 to one that is waiting; the others wait in the system's queue. After that, as after every
+/// error that is not of one connection alone, it rests for 100 ms, so that it neither spins nor hangs (fault
+/// 74). Clients that were gone before they were accepted are passed over, within the bound of a turn: when
+/// all of a turn were, it rests as well (fault 75).
 final class HTTPListener: EventHandler, @unchecked Sendable {
     // SAFETY: touched on its loop only, after `start`.
     private var socket: ListenSocket?
@@ -23,6 +26,9 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     private var turn = 0
     private var registration: Registration?
     private var reserve: FileDescriptor?
+    /// Errors that were not logged yet since the last one that was.
+    private var unlogged = 0
+    private var nextLog = MonotonicInstant(nanoseconds: 0)
 
     /// Connections taken in one turn, so that a flood does not starve those that are served.
     private static let acceptsPerTurn = 64
@@ -58,14 +64,19 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     override func loopStopped() { registration = nil }
 
     override func ready(_ events: Readiness) {
+        var last: IOError?
+        var hasAccepted = false
         for _ in 0 ..< Self.acceptsPerTurn {
             do {
                 guard let accepted = try Syscalls.accept(number) else { return }
                 take(accepted)
+                hasAccepted = true
             } catch {
-                return rest(after: error)
+                guard error.isOfOneConnection else { return rest(after: error) }
+                last = error
             }
         }
+        if !hasAccepted, let last { rest(after: last) }
     }
 
     private func take(_ accepted: consuming FileDescriptor) {
@@ -86,19 +97,19 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         }
     }
 
-    /// One connection too many: a short answer, so that the client knows why.
+    /// One connection too many: a short answer, so that the client knows why. It has no body, because nobody
+    /// has looked whether the request is a HEAD.
     private func refuse(_ accepted: borrowing FileDescriptor) {
         var out = ByteBuffer()
-        let extra = try? HeaderFields(["Retry-After": "1"])
-        ResponseWriter.writeText(
-            status: 503, "Too many connections; try again later", keepAlive: false, extra: extra, to: &out)
+        ResponseWriter.writeHead(
+            status: 503, framing: .length(0), keepAlive: false, extra: .retryAfter, to: &out)
         _ = unsafe try? out.withBytes { (bytes) throws(IOError) in
             unsafe try Syscalls.send(accepted.rawValue, UnsafeRawBufferPointer(bytes))
         }
     }
 
     private func rest(after error: IOError) {
-        endpoint.dispatcher.log("accept failed: \(error.reason)")
+        log(error)
         if error.errno == EMFILE || error.errno == ENFILE {
             reserve = nil
             if let victim = try? Syscalls.accept(number) { refuse(victim) }
@@ -110,5 +121,14 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
             guard let self, let registration = self.registration else { return }
             try? self.loop.modify(registration, .readable)
         }
+    }
+
+    /// At most one line per second.
+    private func log(_ error: IOError) {
+        guard loop.now >= nextLog else { return unlogged += 1 }
+        let more = unlogged > 0 ? " (and \(unlogged) times before)" : ""
+        endpoint.dispatcher.log("accept failed: \(error.reason)\(more); trying again")
+        unlogged = 0
+        nextLog = loop.now + .seconds(1)
     }
 }

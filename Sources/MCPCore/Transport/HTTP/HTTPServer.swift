@@ -26,7 +26,8 @@ final class HTTPServer: Sendable {
             throw ListenError("cannot start: \(error)")
         }
         let census = census
-        sets = group.loops.map { ConnectionSet(loop: $0, census: census) }
+        let log = server.dispatcher.options.log
+        sets = group.loops.map { ConnectionSet(loop: $0, census: census, log: log) }
         endpoint = StreamableEndpoint(
             server: server, policy: policy ?? Self.policy(for: addresses), options: options)
         do {

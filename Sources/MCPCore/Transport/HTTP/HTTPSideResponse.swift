@@ -57,8 +57,7 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
     private func timeOut() {
         guard let connection = waiting else { return }
         stop()
-        refuse(
-            on: connection, .init(status: 504, text: "This took too long; it was cancelled. Try again later"))
+        connection.answer(.init(status: 504, text: "This took too long; it was cancelled. Try again later"))
     }
 
     /// The connection, while it waits: the door has answered in time.
@@ -68,22 +67,18 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
         return waiting
     }
 
-    private func refuse(on connection: HTTPConnection, _ plain: StreamableEndpoint.Plain) {
-        if isHead { connection.answerWithoutBody(plain) } else { connection.answer(plain) }
-    }
-
     // MARK: Plain answers
 
     /// Sends a response; returns what is left of its body.
     private func send(_ response: HTTPResponse) -> AsyncStream<[UInt8]>? {
         guard let connection = answered() else { return nil }
         let status = (200 ... 599).contains(response.status) ? response.status : 500
-        let isBodiless = status == 204 || status == 304
+        let isBodiless = status == 204 || status == 205 || status == 304
         let fields = framed(response.headers, on: connection)
         switch response.body.content {
         case .bytes(let bytes):
             ResponseWriter.writeHead(
-                status: status, framing: isBodiless ? .none : .length(bytes.count),
+                status: status, framing: framing(of: bytes, status),
                 keepAlive: connection.keepAlive, extra: fields, to: &connection.output.out)
             if !isHead, !isBodiless { connection.output.out.append(bytes) }
         case .stream(let parts) where !isHead && !isBodiless:
@@ -96,14 +91,24 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
             connection.responseEndsWithInput()
             return parts
         case .stream:
+            // The length of a body that comes in parts is not known (RFC 9110, section 8.6).
             ResponseWriter.writeHead(
-                status: status, framing: .none, keepAlive: connection.keepAlive, extra: fields,
+                status: status, framing: status == 205 ? .length(0) : .none, keepAlive: connection.keepAlive, extra: fields,
                 to: &connection.output.out)
         }
         isOver = true
         connection.becomeIdle()
         connection.scheduleFlush()
         return nil
+    }
+
+    private func framing(of bytes: [UInt8], _ status: Int) -> ResponseWriter.Framing {
+        switch status {
+        case 204, 304: .none
+        // No status alone says that nothing follows this one (RFC 9110, section 15.3.6).
+        case 205: .length(0)
+        default: .length(bytes.count)
+        }
     }
 
     /// The fields of the door without those that frame the message, which are the connection's.
@@ -175,16 +180,16 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
         fields.append(sanitizing: "Connection", "Upgrade")
         fields.append(sanitizing: "Upgrade", name)
         guard request.asksToUpgrade(to: name) else {
-            return refuse(
-                on: connection,
-                .init(
-                    status: 426, text: "Send Connection: Upgrade and Upgrade: \(name)", fields: fields))
+            return connection.answer(
+                .init(status: 426, text: "Send Connection: Upgrade and Upgrade: \(name)", fields: fields))
         }
         do {
             connection.leave(fields, Departure(try connection.duplicateDescriptor(), take: take))
         } catch {
-            refuse(
-                on: connection, .init(status: 503, text: "No descriptor is free for this; try again later"))
+            connection.answer(
+                .init(
+                    status: 503, text: "No descriptor is free for this; try again later", fields: .retryAfter)
+            )
         }
     }
 }

@@ -29,6 +29,12 @@ public final class MCPEndpoint: Sendable {
 
     /// Answers one request. A body that streams ends with the answer; stop reading it to cancel the request.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
+        let response = await answer(request)
+        guard request.method == "HEAD" else { return response }
+        return HTTPResponse(status: response.status, headers: response.headers)
+    }
+
+    private func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let bytes = Self.head(of: request)
         var parser = RequestParser(limits: endpoint.options.limits)
         switch unsafe bytes.withBytes({ unsafe parser.parse($0) }) {
@@ -52,10 +58,16 @@ public final class MCPEndpoint: Sendable {
                     status: 405, text: "Send messages with POST", allow: "POST, DELETE")
             case .message: break
             }
-            var origin = try endpoint.origin(of: head, in: bytes, connection: ConnectionNumber.next())
+            var origin: Origin
+            do {
+                origin = try endpoint.origin(of: head, in: bytes, connection: ConnectionNumber.next())
+            } catch {
+                throw error.aboutMessage
+            }
             return await serve(body, &origin, at: endpoint)
         } catch {
-            return Self.text(error.status, error.text ?? "", extra: error.extra)
+            return Self.text(
+                error.status, error.text ?? "", isJSON: error.isMessage, extra: error.extra)
         }
     }
 
@@ -111,8 +123,7 @@ public final class MCPEndpoint: Sendable {
             try? headers.set("Content-Type", to: "application/json")
             return HTTPResponse(
                 status: origin.legacyStatus(status), headers: headers, body: .bytes(writer.finish().array))
-        case .accepted: return HTTPResponse(status: 202)
-        case .dropped: return HTTPResponse(status: origin.slot.isNegotiated ? 202 : 400)
+        case .accepted, .dropped: return HTTPResponse(status: 202)
         case .deferred(let exchange):
             return await sink.response(cancelling: wasOpen ? exchange : nil)
         }
@@ -134,10 +145,12 @@ public final class MCPEndpoint: Sendable {
             name.lowercased())
     }
 
-    private static func text(_ status: Int, _ text: String, extra: HeaderFields? = nil) -> HTTPResponse {
+    private static func text(
+        _ status: Int, _ text: String, isJSON: Bool = false, extra: HeaderFields? = nil
+    ) -> HTTPResponse {
         var headers = extra ?? HeaderFields()
         guard !text.isEmpty else { return HTTPResponse(status: status, headers: headers) }
-        try? headers.set("Content-Type", to: "text/plain; charset=utf-8")
+        try? headers.set("Content-Type", to: isJSON ? "application/json" : "text/plain; charset=utf-8")
         return HTTPResponse(status: status, headers: headers, body: .bytes(Array((text + "\n").utf8)))
     }
 }

@@ -10,6 +10,8 @@ class PendingResponse: @unchecked Sendable {
     final var isStreaming = false
     /// Nothing more is written.
     final var isOver = false
+    /// The request's body, which whoever answers keeps.
+    private final var body: MemoryShare?
 
     init(connection: HTTPConnection, version: HTTPVersion) {
         self.connection = connection
@@ -30,6 +32,11 @@ class PendingResponse: @unchecked Sendable {
     final var waiting: HTTPConnection? {
         guard !isOver, let connection, connection.isWaiting(for: self) else { return nil }
         return connection
+    }
+
+    /// Counts a body until the request is over, which may be later than its connection.
+    final func keep(_ bytes: ByteSlice, of budget: MemoryBudget) {
+        if bytes.count > HTTPConnection.ownBytes { body = MemoryShare(of: budget, bytes: bytes.count) }
     }
 
     // MARK: Event streams

@@ -60,7 +60,8 @@ final class ResumableStream: SessionStream {
             state.next += 1
             state.events.append(Event(number: number, data: data))
             state.bytes += data.count
-            while state.events.count > 1,
+            // One event may be longer than all may be, but not when there is no room for it at all.
+            while let oldest = state.events.first, oldest.number < number || store.isFull,
                 state.events.count > Self.maximumEvents || state.bytes > Self.maximumBytes || store.isFull
             {
                 let first = state.events.removeFirst()
@@ -132,9 +133,9 @@ final class ResumableStream: SessionStream {
     }
 }
 
-/// Counts the bytes that all streams of an endpoint keep.
+/// Counts the bytes that all streams of a listener keep.
 final class EventStore: Sendable {
-    /// When they are more, a stream keeps its newest event only.
+    /// When they are more, a stream keeps nothing that comes.
     static let maximumBytes = 64 << 20
 
     private let bytes = Atomic<Int>(0)

@@ -18,11 +18,13 @@ final class SessionStreams: Sendable {
     }
 
     private let state: Mutex<State>
-    private let store = EventStore()
+    let store: EventStore
     private let clock: any TimeSource
 
-    init(clock: any TimeSource) {
+    /// - Parameter store: shared with other endpoints.
+    init(clock: any TimeSource, store: EventStore = EventStore()) {
         self.clock = clock
+        self.store = store
         state = Mutex(State(sweptAt: clock.now))
     }
 

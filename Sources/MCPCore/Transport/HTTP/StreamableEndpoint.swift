@@ -49,7 +49,9 @@ final class StreamableEndpoint: Sendable {
         var options = options
         options.endpoint = path
         options.sideDoor = nil
-        return StreamableEndpoint(server: server, policy: policy, options: options, principal: path)
+        let streams = SessionStreams(clock: server.dispatcher.clock, store: streams.store)
+        return StreamableEndpoint(
+            server: server, policy: policy, options: options, streams: streams, principal: path)
     }
 
     var dispatcher: Dispatcher { server.dispatcher }
@@ -58,6 +60,8 @@ final class StreamableEndpoint: Sendable {
     struct Plain: Error {
         let status: Int
         var text: String?
+        /// The text is a JSON-RPC message.
+        var isMessage = false
         /// Methods that are allowed, for 405.
         var allow: String?
         /// The path is not that of the endpoint: nothing else was looked at.
@@ -66,6 +70,16 @@ final class StreamableEndpoint: Sendable {
         var fields: HeaderFields?
         var extra: HeaderFields? {
             allow.flatMap { try? HeaderFields(["Allow": $0]) } ?? fields
+        }
+
+        /// The same answer to a message that was read: a JSON-RPC error without id (HTTP-08).
+        var aboutMessage: Plain {
+            var out = JSONWriter()
+            ResultEnvelope.error(.invalidRequest(text ?? ""), id: nil, to: &out, for: .newest)
+            var plain = self
+            plain.text = String(out.finish())
+            plain.isMessage = true
+            return plain
         }
     }
 

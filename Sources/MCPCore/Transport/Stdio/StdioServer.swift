@@ -2,9 +2,10 @@ import Synchronization
 
 /// Serves one client over a pair of byte streams, one message per line (basic/transports/stdio).
 ///
-/// Confined to its loop. Reading never stops: answers and cancellations come on the same pipe, so a client
-/// that writes much before it reads would otherwise wait for ever. What it has not read yet is kept, and when
-/// that is more than the limit, new requests are answered with an overload error.
+/// Confined to its loop. Whatever happens schedules a flush, and every flush ends in `settle()`, which takes
+/// the lines that have come and decides whether to read. What the client has not read yet is kept, up to a
+/// limit; beyond it no line is taken and nothing is read until it has caught up. A client that writes more
+/// than that before it reads waits for itself; its requests in flight still end by their deadlines.
 final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
     // for overlapping accesses at run time is accessed for single steps only, as in `HTTPConnection`.
@@ -24,7 +25,10 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     /// Bytes of messages that are no answers, since everything was read last.
     @safe @exclusivity(unchecked) private var toldBytes = 0
     @safe @exclusivity(unchecked) private var pending = 0
+    /// Nothing more comes, though some lines may not be taken yet.
     @safe @exclusivity(unchecked) private var inputEnded = false
+    /// Its last line, without a newline, is still to be taken.
+    @safe @exclusivity(unchecked) private var hasLastLine = false
     private var isOver = false
     private let ended = OneTimeEvent()
     private let onEnd: @Sendable () -> Void
@@ -32,8 +36,9 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private var hasSession = false
 
     private static let readBytes = 64 * 1024
-    /// Answers that a client may leave unread before it gets overload errors.
-    private static let backlogBytes = 64 * 1024 * 1024
+    /// Answers that a client may leave unread before its next messages have to wait.
+    static let backlogBytes = 64 * 1024 * 1024
+    private let backlogLimit: Int
     /// Messages that are no answers, and that a client may leave unread before the next ones are left out.
     static let toldLimit = 16 * 1024 * 1024
     /// How long requests in flight may take after the input has ended.
@@ -41,12 +46,15 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
 
     /// - Parameters:
     ///   - drainTimeout: how long requests in flight may take after the input has ended.
+    ///   - backlogLimit: answers that the client may leave unread.
     ///   - onEnd: called on the loop when the input has ended and everything is answered.
     init(
         _ server: MCPServer, streams: consuming StandardStreams, loop: EventLoop,
-        drainTimeout: Duration = .seconds(10), onEnd: @escaping @Sendable () -> Void = {}
+        drainTimeout: Duration = .seconds(10), backlogLimit: Int = StdioServer.backlogBytes,
+        onEnd: @escaping @Sendable () -> Void = {}
     ) {
         self.drainTimeout = drainTimeout
+        self.backlogLimit = backlogLimit
         self.server = server
         self.streams = streams
         self.loop = loop
@@ -55,7 +63,9 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     }
 
     /// Begins to serve. On the loop.
-    func start() {
+    func start() { watchInput() }
+
+    private func watchInput() {
         do {
             inputRegistration = try loop.register(streams.input.rawValue, .readable, self)
         } catch {
@@ -74,6 +84,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
 
     override func ready(_ events: Readiness) {
         guard !inputEnded else { return }
+        loop.scheduleFlush(self)
         do {
             var count: Int?
             _ = unsafe try framer.fill(reserving: Self.readBytes) { (room) throws(IOError) in
@@ -81,21 +92,37 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
                 return count ?? 0
             }
             guard let count else { return }
-            takeLines()
             if count == 0 { endOfStream() }
         } catch {
             server.dispatcher.log("reading standard input failed: \(error)")
             endOfStream()
         }
-        loop.scheduleFlush(self)
+        takeLines()
     }
+
+    /// Takes what has come, and decides whether to read: the one place that does. While the client has to
+    /// catch up, the input is not watched at all, because the end of a pipe is reported whatever it is watched
+    /// for.
+    private func settle() {
+        guard !isOver else { return }
+        takeLines()
+        let mayRead = !inputEnded && !isBacklogged
+        if mayRead, inputRegistration == nil {
+            watchInput()
+        } else if !mayRead, let inputRegistration {
+            loop.deregister(inputRegistration)
+            self.inputRegistration = nil
+        }
+    }
+
+    private var isBacklogged: Bool { output.out.count > backlogLimit }
 
     override func loopStopped() { finish() }
 
     private func takeLines() {
-        while true {
+        while !isBacklogged {
             switch framer.next() {
-            case .needMore: return
+            case .needMore: return takeLastLine()
             case .line(let line): take(line)
             case .tooLong:
                 let text = "A line is longer than \(framer.maximumBytes) bytes and was skipped"
@@ -110,12 +137,6 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         // Empty lines are nothing (fault 3).
         guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return }
         var origin = Origin(scope: identifier, slot: slot)
-        if output.out.count > Self.backlogBytes, let id = requestID(of: line) {
-            let error = MCPError(
-                code: MCPError.overloadedCode, message: "Too many answers are waiting to be read")
-            _ = server.dispatcher.refuse(Refusal(error), id: id, slot: slot, &output)
-            return output.out.append(UInt8(ascii: "\n"))
-        }
         isServing = true
         let disposition = server.dispatcher.receiveAny(line, from: &origin, into: &output) {
             StdioExchange(self)
@@ -154,17 +175,17 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         send(message)
     }
 
-    private func requestID(of line: ByteSlice) -> ByteSlice? {
-        guard let message = try? MessageScanner.scan(line, limits: JSONLimits()),
-            message.head.kind == .request
-        else { return nil }
-        return line[message.head.id.range]
+    private func endOfStream() {
+        hasLastLine = true
+        takeLines()
+        endInput()
     }
 
-    private func endOfStream() {
-        // A last message without its newline is still a message.
+    /// A last message without its newline is still a message.
+    private func takeLastLine() {
+        guard hasLastLine else { return }
+        hasLastLine = false
         if let rest = framer.rest() { take(rest) }
-        endInput()
     }
 
     private func endInput() {
@@ -173,8 +194,6 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         // What changed before the end is told before it.
         server.dispatcher.subscriptions.bus.deliverNow()
         server.dispatcher.subscriptions.finish(in: identifier)
-        if let inputRegistration { loop.deregister(inputRegistration) }
-        inputRegistration = nil
         drainTimer = loop.schedule(after: drainTimeout) { [weak self] in
             guard let self else { return }
             self.server.dispatcher.cancelAll(in: self.identifier)
@@ -206,7 +225,10 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
                 let written = unsafe try output.out.withBytes { (bytes) throws(IOError) in
                     unsafe try streams.output.writeNonBlocking(UnsafeRawBufferPointer(bytes))
                 }
-                guard let written else { return try watchOutput() }
+                guard let written else {
+                    try watchOutput()
+                    return settle()
+                }
                 output.out.consume(written)
             }
         } catch {
@@ -218,6 +240,8 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         toldBytes = 0
         framer.shrink(keeping: 256 * 1024)
         if let outputRegistration { try? loop.modify(outputRegistration, []) }
+        settle()
+        if !output.out.isEmpty { return loop.scheduleFlush(self) }
         if inputEnded, pending == 0 { finish() }
     }
 
@@ -247,6 +271,8 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         private weak var server: StdioServer?
         init(_ server: StdioServer) { self.server = server }
         override func ready(_ events: Readiness) { server?.flush() }
+        // The input may not be watched.
+        override func loopStopped() { server?.finish() }
     }
 }
 
