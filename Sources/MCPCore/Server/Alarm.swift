@@ -23,8 +23,7 @@ final class Alarm: Sendable {
             return true
         }
         guard isEarlier else { return }
-        let delay = max(0, moment - clock.now.nanoseconds)
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
+        clock.schedule(at: MonotonicInstant(nanoseconds: moment), on: queue) { [weak self] in
             if self?.claim(moment) == true { wake() }
         }
     }

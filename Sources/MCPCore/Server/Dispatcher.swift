@@ -41,7 +41,7 @@ final class Dispatcher: Sendable {
     let serverCalls = ServerCalls()
     let inFlight = InFlightTable<Exchange>()
     let deadlines: DeadlineWatch
-    let subscriptions = Subscriptions()
+    let subscriptions: Subscriptions
     let counters = ServerCounters()
     let clock: any TimeSource
     /// Nil when the tasks extension is off.
@@ -56,6 +56,7 @@ final class Dispatcher: Sendable {
         registry = RegistryBox(instructions: instructions)
         self.options = options
         self.clock = clock
+        subscriptions = Subscriptions(clock: clock)
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.jsonDepth)
         cursors = CursorSeal(key: stateKey)
         requestStates = RequestState(key: stateKey)
