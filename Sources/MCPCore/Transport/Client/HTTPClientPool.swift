@@ -20,7 +20,9 @@ final class HTTPClientPool {
     private var connections: [ObjectIdentifier: HTTPClientConnection] = [:]
     private var idle: [HTTPClientConnection] = []
     private var exchanges: [Int64: HTTPClientExchange] = [:]
-    private var waiting: [HTTPClientExchange] = []
+    /// In the order in which they came; as many as there are calls.
+    private var waiting = BoundedTable<ObjectIdentifier, HTTPClientExchange>(
+        capacity: .max, policy: .evictOldest)
     /// The rests of answers whose streams ended too early, by the id of the request.
     private var streams: [Int64: HTTPClientStream] = [:]
     private var serverStream: HTTPClientStream?
@@ -59,7 +61,7 @@ final class HTTPClientPool {
         if let connection = idle.popLast() {
             connection.begin(exchange)
         } else if exchange.request.id != nil, connections.count >= Self.maxConnections {
-            waiting.append(exchange)
+            waiting.insert(exchange, for: ObjectIdentifier(exchange))
         } else {
             open(for: exchange)
         }
@@ -81,13 +83,13 @@ final class HTTPClientPool {
 
     func ended(_ exchange: HTTPClientExchange) {
         if let id = exchange.request.id { exchanges[id] = nil }
-        waiting.removeAll { $0 === exchange }
+        waiting.remove(ObjectIdentifier(exchange))
     }
 
     /// A connection can take the next request.
     func released(_ connection: HTTPClientConnection) {
         if isClosed { return connection.close() }
-        if !waiting.isEmpty { return connection.begin(waiting.removeFirst()) }
+        if let next = waiting.removeOldest() { return connection.begin(next.value) }
         if idle.count >= Self.maxIdle { return connection.close() }
         idle.append(connection)
     }
@@ -95,8 +97,8 @@ final class HTTPClientPool {
     func closed(_ connection: HTTPClientConnection) {
         connections[ObjectIdentifier(connection)] = nil
         idle.removeAll { $0 === connection }
-        if !isClosed, !waiting.isEmpty, connections.count < Self.maxConnections {
-            open(for: waiting.removeFirst())
+        if !isClosed, connections.count < Self.maxConnections, let next = waiting.removeOldest() {
+            open(for: next.value)
         }
     }
 
@@ -105,7 +107,9 @@ final class HTTPClientPool {
         isClosed = true
         serverStream?.stop()
         for stream in streams.values { stream.stop() }
-        for exchange in waiting { exchange.fail(ClientError(.connectionClosed, "the client was closed")) }
+        for (_, exchange) in waiting {
+            exchange.fail(ClientError(.connectionClosed, "the client was closed"))
+        }
         for connection in connections.values { connection.close() }
     }
 
