@@ -13,6 +13,7 @@ final class LoopTimer {
     fileprivate var queuedDeadline = MonotonicInstant.never
     fileprivate var heapIndex = -1
     private var action: (() -> Void)?
+    // LIFETIME: every method runs on the loop's thread, which keeps the loop until its last turn has ended.
     private unowned let loop: EventLoop
 
     init(loop: EventLoop, action: @escaping () -> Void) {

@@ -61,9 +61,9 @@ final class StdioChannel {
         input = ChildPipe(child.takeInput(), loop)
         output = ChildPipe(child.takeOutput(), loop)
         errors = ChildPipe(child.takeErrors(), loop)
-        input?.onReady = { [unowned self] in flush() }
-        output?.onReady = { [unowned self] in readOutput(Self.readsPerTurn) }
-        errors?.onReady = { [unowned self] in readErrors(Self.readsPerTurn) }
+        input?.onReady = { [weak self] in self?.flush() }
+        output?.onReady = { [weak self] in self?.readOutput(Self.readsPerTurn) }
+        errors?.onReady = { [weak self] in self?.readErrors(Self.readsPerTurn) }
         do {
             try output?.watch(.readable)
             try errors?.watch(.readable)
