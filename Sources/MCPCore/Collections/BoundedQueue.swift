@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Elements on their way from one producer to one reader, which takes them at its own pace: at most so much of
-/// them waits.
+/// Elements on their way from one producer to one reader, which takes them at its own pace: at most so much
+/// of them waits.
 ///
-/// A producer that can wait uses `put`, and goes on when the reader has made room; one that cannot uses `add`,
-/// and the queue ends for it.
+/// A producer that can wait uses `put`, and goes on when the reader has made room; one that cannot uses
+/// `add`, and the queue ends for it.
 final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         /// Those before `first` were taken.

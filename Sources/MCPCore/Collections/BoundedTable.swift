@@ -1,7 +1,7 @@
 /// A dictionary that holds so many entries and no more, in an order.
 ///
-/// Finding, inserting, removing and evicting take constant time, however full the table is. It has no lock of its
-/// own: its owner holds one. Entries lie in one array and are linked in their order by index.
+/// Finding, inserting, removing and evicting take constant time, however full the table is. It has no lock of
+/// its own: its owner holds one. Entries lie in one array and are linked in their order by index.
 struct BoundedTable<Key: Hashable, Value> {
     /// What happens when one more entry comes to a full table.
     enum Policy: Sendable {

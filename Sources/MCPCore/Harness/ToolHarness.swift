@@ -82,8 +82,8 @@ public actor ToolHarness {
 
     /// Says something; the events and a way to stop come at once.
     ///
-    /// A reader that is 65,536 events behind ends the turn with `HarnessError.eventsUnread`; progress of calls is
-    /// left out before.
+    /// A reader that is 65,536 events behind ends the turn with `HarnessError.eventsUnread`; progress of
+    /// calls is left out before.
     public nonisolated func streamHandle(_ text: String, rounds: Int? = nil) -> StreamHandle {
         let (events, continuation) = AsyncThrowingStream.makeStream(
             of: HarnessEvent.self, bufferingPolicy: .bufferingOldest(Self.maxWaitingEvents))

@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// An id holds the revision, what the client can do, its time of birth and 128 random bits under a MAC, so
 /// any instance with the same key serves it, also after a restart. It names a conversation and is never a
-/// proof of identity (LEG-28): the principal is part of what the MAC covers. Which sessions have ended is known
-/// to this instance alone, and only as long as it runs.
+/// proof of identity (LEG-28): the principal is part of what the MAC covers. Which sessions have ended is
+/// known to this instance alone, and only as long as it runs.
 final class LegacySessions: Sendable {
     struct Session: Sendable {
         let settled: LegacySession

@@ -5,8 +5,8 @@
 /// are those of the endpoint. One door may serve several listeners.
 public protocol HTTPSideDoor: Sendable {
     /// The MCP server at this path (percent-decoded, without query), or nil. Called for each request of a
-    /// path that neither the main endpoint nor `handles` has and that `admits` lets pass, on the connection's own thread: it
-    /// must not wait.
+    /// path that neither the main endpoint nor `handles` has and that `admits` lets pass, on the connection's
+    /// own thread: it must not wait.
     ///
     /// A session of the handshake revisions belongs to the path it began at.
     func server(atPath path: String) -> MCPServer?

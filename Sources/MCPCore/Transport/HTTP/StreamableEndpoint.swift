@@ -230,8 +230,7 @@ final class StreamableEndpoint: Sendable {
         let session = try session(id, head)
         if let seconds = sessions.end(session, now: wallSeconds) {
             dispatcher.log(
-                "a session was not ended: \(LegacySessions.maxEnded) ended ones are remembered until they expire"
-            )
+                "a session was not ended: \(LegacySessions.maxEnded) ended ones are remembered already")
             throw Plain(
                 status: 503,
                 text: "This session has not ended: too many ended sessions are remembered. Try again later",
