@@ -6,11 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # folder: what it may use directly
 declare -A uses=(
-    [Platform]="" [Bytes]=""
+    [Platform]="" [Bytes]="" [Collections]=""
     [JSON]="Bytes" [HTTP]="Bytes" [Crypto]="Bytes"
     [Events]="Platform Bytes" [TLS]="Platform Bytes"
     [JSONRPC]="JSON" [Schema]="JSON"
-    [Protocol]="JSONRPC Schema"
+    [Protocol]="JSONRPC Schema Collections"
     [Wire]="Protocol Crypto" [Tools]="Protocol"
     [Server]="Wire Platform" [Client]="Wire Platform"
     [Auth]="HTTP Protocol Crypto"

@@ -49,6 +49,16 @@ $hits"
 }
 forbid '\b(TODO|FIXME|XXX|HACK)\b' "left for later" "${sources[@]}"
 forbid '\btry!|\bas! ' "traps on the unexpected" "${sources[@]}"
+
+# Streams that nobody reads fast enough. A bound is said where the stream is made; one without a buffer is pulled:
+# `AsyncStream { await … }`, whose closure has no continuation.
+while IFS= read -r hit; do complain "a stream without a bound: $hit"; done < <(
+    awk 'FNR == 1 { open = 0 }
+        /Async(Throwing)?Stream(<[^>]*>)?(\.makeStream)?\(/ { if (open) print place; place = FILENAME ":" FNR; open = 3 }
+        /Async(Throwing)?Stream(<[^>]*>)? *\{ *([a-z]+ in|\$0)|bufferingPolicy: \.unbounded/ { print FILENAME ":" FNR }
+        open && /bufferingPolicy:/ { open = 0 }
+        open && --open == 0 { print place }' "${sources[@]}")
+
 mapfile -t code < <(printf '%s\n' "${sources[@]}" | grep -v '^Sources/MCPServerDaemon/Config/')
 forbid '"/bin/sh"|\bpopen\(|\bsystem\(' "a shell" "${code[@]}"
 mapfile -t core < <(git ls-files 'Sources/MCPCore/*.swift')

@@ -63,6 +63,12 @@ struct EventLog: Sendable {
         return stream
     }
 
+    /// Ends the stream of the page, which comes back.
+    mutating func cutOff() {
+        reader?.finish()
+        reader = nil
+    }
+
     /// Tells the page that another one took over.
     mutating func end() {
         append(["type": "replaced"])

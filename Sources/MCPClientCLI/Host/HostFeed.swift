@@ -36,8 +36,18 @@ actor HostFeed {
         log.append(hello)
         for event in snapshot { tell(event) }
         for (index, target) in found.enumerated() { log.append(Self.foundEvent(index, target)) }
-        pump = Task { for await event in events { tell(event) } }
+        pump = Task { [page = log.page] in
+            for await event in events { tell(event) }
+            if !Task.isCancelled { fellBehind(page) }
+        }
         return stream
+    }
+
+    /// The host has told more than could be passed on: the page begins anew.
+    private func fellBehind(_ page: String) {
+        guard page == log.page else { return }
+        log.cutOff()
+        log = EventLog(page: "")
     }
 
     private func tell(_ event: HostEvent) {

@@ -50,23 +50,21 @@ final class ResultCache: Sendable {
     private struct Entry {
         let result: RawJSON
         let expires: MonotonicInstant
-        let number: Int
         let size: Int
     }
 
     private struct State {
-        var entries: [Key: Entry] = [:]
+        var entries = BoundedTable<Key, Entry>(capacity: maximumEntries, policy: .evictOldest)
         var bytes = 0
-        var stored = 0
         var changes = 0
 
         mutating func remove(_ key: Key) {
-            if let entry = entries.removeValue(forKey: key) { bytes -= entry.size }
+            if let entry = entries.remove(key) { bytes -= entry.size }
         }
 
         mutating func remove(where isStale: (Key) -> Bool) {
             changes += 1
-            for key in entries.keys.filter(isStale) { remove(key) }
+            for (key, _) in entries where isStale(key) { remove(key) }
         }
     }
 
@@ -106,16 +104,13 @@ final class ResultCache: Sendable {
         state.withLock { state in
             state.remove(ticket.key)
             guard state.changes == ticket.changes else { return }
-            state.stored += 1
-            state.bytes += size
-            state.entries[ticket.key] = Entry(
-                result: copy, expires: expires, number: state.stored, size: size)
-            while state.entries.count > Self.maximumEntries || state.bytes > Self.maximumBytes {
-                guard let oldest = state.entries.min(by: { $0.value.number < $1.value.number })?.key else {
-                    break
-                }
+            while state.entries.isFull || state.bytes + size > Self.maximumBytes,
+                let oldest = state.entries.oldest?.key
+            {
                 state.remove(oldest)
             }
+            state.bytes += size
+            state.entries.insert(Entry(result: copy, expires: expires, size: size), for: ticket.key)
         }
     }
 

@@ -34,7 +34,8 @@ public final class ServerProfileCache: Sendable, Codable {
     /// Programs are remembered too. Off, because a program is mostly another one after an update, and an old
     /// one may run a call that it should have refused.
     public let includesCommands: Bool
-    private let servers: Mutex<[String: Verdict]>
+    /// In the order of their probes.
+    private let servers: Mutex<BoundedTable<String, Verdict>>
     private let clock: any TimeSource
 
     /// An empty cache.
@@ -44,12 +45,15 @@ public final class ServerProfileCache: Sendable, Codable {
 
     init(
         lifetime: Duration = .seconds(86_400), includesCommands: Bool = false,
-        servers: [String: Verdict] = [:],
-        clock: any TimeSource
+        servers: [String: Verdict] = [:], clock: any TimeSource
     ) {
         self.lifetime = lifetime
         self.includesCommands = includesCommands
-        self.servers = Mutex(servers)
+        var table = BoundedTable<String, Verdict>(capacity: Self.maxServers, policy: .evictLeastRecentlyUsed)
+        for (name, verdict) in servers.sorted(by: { $0.value.probedAt < $1.value.probedAt }) {
+            table.insert(verdict, for: name)
+        }
+        self.servers = Mutex(table)
         self.clock = clock
     }
 
@@ -57,7 +61,7 @@ public final class ServerProfileCache: Sendable, Codable {
     public var count: Int { servers.withLock { $0.count } }
 
     /// Forgets all servers.
-    public func removeAll() { servers.withLock { $0 = [:] } }
+    public func removeAll() { servers.withLock { $0.removeAll() } }
 
     // MARK: Codable
 
@@ -65,18 +69,18 @@ public final class ServerProfileCache: Sendable, Codable {
     /// - Throws: `DecodingError` when it is something else.
     public convenience init(from decoder: any Decoder) throws {
         let archive = try Archive(from: decoder)
-        let newest = archive.servers.sorted { $0.value.probedAt > $1.value.probedAt }.prefix(Self.maxServers)
         self.init(
             lifetime: .seconds(archive.lifetimeSeconds), includesCommands: archive.includesCommands,
-            servers: Dictionary(newest.map { ($0.key, $0.value) }) { first, _ in first }, clock: SystemClock()
-        )
+            servers: archive.servers, clock: SystemClock())
     }
 
     /// Writes everything. It holds no credentials, but what servers said to their bearers.
     public func encode(to encoder: any Encoder) throws {
         let archive = Archive(
             lifetimeSeconds: lifetime.components.seconds, includesCommands: includesCommands,
-            servers: servers.withLock { $0 })
+            servers: servers.withLock { servers in
+                Dictionary(uniqueKeysWithValues: servers.map { ($0.key, $0.value) })
+            })
         try archive.encode(to: encoder)
     }
 
@@ -91,7 +95,7 @@ public final class ServerProfileCache: Sendable, Codable {
                 // A verdict from the future: the clock was set back, and nothing says how old it is.
                 let (age, overflow) = now.subtractingReportingOverflow(found.probedAt)
                 if !overflow, age >= 0, age < lifetime.components.seconds { return found }
-                servers[name] = nil
+                servers.remove(name)
             }
             return nil
         }
@@ -104,19 +108,12 @@ public final class ServerProfileCache: Sendable, Codable {
         let name = (isShared ? key.names.last : key.names.first) ?? key.place
         let verdict = Verdict(
             version: version, discovery: discovery, probedAt: clock.wallTime.secondsSinceEpoch)
-        servers.withLock { servers in
-            servers[name] = verdict
-            while servers.count > Self.maxServers,
-                let oldest = servers.min(by: { $0.value.probedAt < $1.value.probedAt })?.key
-            {
-                servers[oldest] = nil
-            }
-        }
+        servers.withLock { _ = $0.insert(verdict, for: name) }
     }
 
     /// A verdict was wrong.
     func forget(_ key: ServerKey) {
-        servers.withLock { servers in for name in key.names { servers[name] = nil } }
+        servers.withLock { servers in for name in key.names { servers.remove(name) } }
     }
 }
 

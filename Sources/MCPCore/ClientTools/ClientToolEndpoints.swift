@@ -39,7 +39,10 @@ public struct ClientToolEndpoints: HTTPSideDoor {
 
     /// The server of `/mcp/channels/{channel}`.
     public func server(atPath path: String) -> MCPServer? {
-        Self.channel(atPath: path).flatMap { try? hub.server(for: $0) }
+        // `admits` has seen the token of a channel that has one.
+        Self.channel(atPath: path).flatMap {
+            try? hub.servers.server(for: $0, isReserved: channelTokens[$0] != nil)
+        }
     }
 
     private static func channel(atPath path: String) -> String? {

@@ -23,7 +23,7 @@ public struct HTTPBody: Sendable {
         switch content {
         case .stream(let stream): return stream
         case .bytes(let bytes):
-            return AsyncStream { continuation in
+            return AsyncStream(bufferingPolicy: .bufferingOldest(1)) { continuation in
                 if !bytes.isEmpty { continuation.yield(bytes) }
                 continuation.finish()
             }

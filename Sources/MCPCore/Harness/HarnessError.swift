@@ -18,6 +18,8 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
     case responseTooLarge(limit: Int)
     /// The model failed, in words.
     case model(String)
+    /// So many events of a turn waited for their reader; the turn was cancelled.
+    case eventsUnread(limit: Int)
 
     /// What happened, for a person.
     public var description: String {
@@ -33,6 +35,7 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
         case .busy: "the harness is at work on another message"
         case .responseTooLarge(let limit): "the model's answer is longer than \(limit) bytes"
         case .model(let text): text
+        case .eventsUnread(let limit): "the turn was cancelled: \(limit) of its events were not read"
         }
     }
 }

@@ -33,7 +33,7 @@ public struct MCPServerSource: ToolSource {
 
     /// Says when the server tells that its list has changed; ends when it does not tell.
     public var changes: AsyncStream<Void> {
-        AsyncStream { continuation in
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task {
                 defer { continuation.finish() }
                 let subscription = try await client.listen(SubscriptionFilter(toolsListChanged: true))

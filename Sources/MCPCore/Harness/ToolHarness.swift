@@ -77,13 +77,25 @@ public actor ToolHarness {
         _ text: String, rounds: Int? = nil
     ) -> AsyncThrowingStream<HarnessEvent, any Error> { streamHandle(text, rounds: rounds).events }
 
+    /// Events that wait for their reader.
+    static let maxWaitingEvents = 65_536
+
     /// Says something; the events and a way to stop come at once.
+    ///
+    /// A reader that is 65,536 events behind ends the turn with `HarnessError.eventsUnread`; progress of
+    /// calls is left out before.
     public nonisolated func streamHandle(_ text: String, rounds: Int? = nil) -> StreamHandle {
-        let (events, continuation) = AsyncThrowingStream.makeStream(of: HarnessEvent.self)
+        let (events, continuation) = AsyncThrowingStream.makeStream(
+            of: HarnessEvent.self, bufferingPolicy: .bufferingOldest(Self.maxWaitingEvents))
+        let tell: @Sendable (HarnessEvent) -> Void = { event in
+            guard case .dropped = continuation.yield(event) else { return }
+            // The next progress says more than the one before it.
+            if case .toolProgress = event { return }
+            continuation.finish(throwing: HarnessError.eventsUnread(limit: Self.maxWaitingEvents))
+        }
         let task = Task {
             do {
-                let reply = try await turn(text, rounds: rounds) { continuation.yield($0) }
-                continuation.yield(.completed(reply))
+                tell(.completed(try await turn(text, rounds: rounds, tell)))
                 continuation.finish()
             } catch {
                 continuation.finish(throwing: error)

@@ -17,21 +17,30 @@ package enum StartupPages {
     package static func release() {
         #if os(Linux)
         guard let program = try? Files.read("/proc/self/maps", maxBytes: 1 << 20) else { return }
-        let lines = String(decoding: program, as: UTF8.self).split(separator: "\n")
+        for range in codeRanges(String(decoding: program, as: UTF8.self)) { release(range) }
+        #endif
+    }
+
+    #if os(Linux)
+    /// Where the program's own code lies, as /proc/self/maps tells.
+    static func codeRanges(_ maps: String) -> [Range<UInt>] {
+        let lines = maps.split(separator: "\n")
         // The first mapping of the list is the program itself: a position-independent one lies below its
         // libraries.
         guard let own = lines.first?.split(separator: " ", omittingEmptySubsequences: true).last,
             own.hasPrefix("/")
-        else { return }
-        for line in lines {
+        else { return [] }
+        return lines.compactMap { line in
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
-            guard fields.count >= 6, fields[1] == "r-xp", fields[5] == own else { continue }
+            guard fields.count >= 6, fields[1] == "r-xp", fields[5] == own else { return nil }
             let bounds = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-            guard bounds.count == 2, bounds[0] < bounds[1],
-                let start = unsafe UnsafeMutableRawPointer(bitPattern: bounds[0])
-            else { continue }
-            unsafe madvise(start, Int(bounds[1] - bounds[0]), MADV_DONTNEED)
+            return bounds.count == 2 && bounds[0] < bounds[1] ? bounds[0] ..< bounds[1] : nil
         }
-        #endif
     }
+
+    static func release(_ range: Range<UInt>) {
+        guard let start = unsafe UnsafeMutableRawPointer(bitPattern: range.lowerBound) else { return }
+        unsafe madvise(start, range.count, MADV_DONTNEED)
+    }
+    #endif
 }

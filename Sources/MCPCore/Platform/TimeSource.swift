@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 #if canImport(Darwin)
@@ -20,6 +21,10 @@ protocol TimeSource: Sendable {
 
     /// Registers somebody who waits in poll and has to look at the clock again when it is moved.
     func onAdvance(_ wake: @escaping @Sendable () -> Void)
+
+    /// Runs `body` on the queue once `instant` has come; at once when it has passed.
+    func schedule(
+        at instant: MonotonicInstant, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void)
 }
 
 /// The clocks of the operating system.
@@ -39,6 +44,14 @@ struct SystemClock: TimeSource {
 
     func onAdvance(_ wake: @escaping @Sendable () -> Void) {}
 
+    func schedule(
+        at instant: MonotonicInstant, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
+    ) {
+        let (delay, overflow) = instant.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
+        let nanoseconds = overflow ? Int.max : max(0, Int(clamping: delay))
+        queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: body)
+    }
+
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         unsafe clock_gettime(clock, &time)
@@ -52,6 +65,13 @@ final class ManualClock: TimeSource {
         var now = MonotonicInstant(nanoseconds: 0)
         var wallTime: WallTime
         var waiters: [@Sendable () -> Void] = []
+        var scheduled: [Work] = []
+    }
+
+    private struct Work {
+        let instant: MonotonicInstant
+        let queue: DispatchQueue
+        let body: @Sendable () -> Void
     }
 
     private let state: Mutex<State>
@@ -64,14 +84,19 @@ final class ManualClock: TimeSource {
 
     var wallTime: WallTime { state.withLock { $0.wallTime } }
 
-    /// Moves both clocks on and lets everybody who waits look again.
+    /// Moves both clocks on, lets everybody who waits look again and hands out the work that is due, the
+    /// earliest first.
     func advance(by duration: Duration) {
-        let waiters = state.withLock { state in
+        let (waiters, due) = state.withLock { state in
             state.now = state.now + duration
             state.wallTime = state.wallTime + duration
-            return state.waiters
+            let now = state.now
+            let due = state.scheduled.filter { $0.instant <= now }.sorted { $0.instant < $1.instant }
+            state.scheduled.removeAll { $0.instant <= now }
+            return (state.waiters, due)
         }
         for wake in waiters { wake() }
+        for work in due { work.queue.async(execute: work.body) }
     }
 
     /// Sets the wall clock alone, as an administrator would.
@@ -82,4 +107,18 @@ final class ManualClock: TimeSource {
     }
 
     func onAdvance(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.waiters.append(wake) } }
+
+    func schedule(
+        at instant: MonotonicInstant, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
+    ) {
+        let isDue = state.withLock { state in
+            if instant <= state.now { return true }
+            state.scheduled.append(Work(instant: instant, queue: queue, body: body))
+            return false
+        }
+        if isDue { queue.async(execute: body) }
+    }
+
+    /// How much work waits for the clock to be moved.
+    var scheduledCount: Int { state.withLock { $0.scheduled.count } }
 }

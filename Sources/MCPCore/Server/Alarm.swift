@@ -23,8 +23,7 @@ final class Alarm: Sendable {
             return true
         }
         guard isEarlier else { return }
-        let delay = (MonotonicInstant(nanoseconds: moment) - clock.now).dispatchInterval
-        queue.asyncAfter(deadline: .now() + delay) { [weak self] in
+        clock.schedule(at: MonotonicInstant(nanoseconds: moment), on: queue) { [weak self] in
             if self?.claim(moment) == true { wake() }
         }
     }

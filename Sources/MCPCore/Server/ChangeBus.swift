@@ -34,7 +34,7 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 /// per task.
 final class ChangeBus: Sendable {
     /// How long changes are collected.
-    static let moment = DispatchTimeInterval.milliseconds(20)
+    static let moment = Duration.milliseconds(20)
     /// Different resources that one moment can hold; beyond them subscribers are told that the list of
     /// resources and each that they watch changed, which makes them look for themselves. Lists are three,
     /// and tasks as many as there are.
@@ -53,6 +53,9 @@ final class ChangeBus: Sendable {
     private let state = Mutex(State())
     private let count = Atomic<Int>(0)
     private let queue = DispatchQueue(label: "mcp.changes")
+    private let clock: any TimeSource
+
+    init(clock: any TimeSource = SystemClock()) { self.clock = clock }
 
     /// Whether anybody would hear a change.
     var hasSubscribers: Bool { count.load(ordering: .relaxed) > 0 }
@@ -94,7 +97,9 @@ final class ChangeBus: Sendable {
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isFirst { queue.asyncAfter(deadline: .now() + Self.moment) { self.deliver() } }
+        guard isFirst else { return }
+        // With the last owner of the bus everybody is gone who would hear it.
+        clock.schedule(at: clock.now + Self.moment, on: queue) { [weak self] in self?.deliver() }
     }
 
     private static func note(_ change: Change, _ state: inout State) {

@@ -41,7 +41,7 @@ final class Dispatcher: Sendable {
     let serverCalls = ServerCalls()
     let inFlight = InFlightTable<Exchange>()
     let deadlines: DeadlineWatch
-    let subscriptions = Subscriptions()
+    let subscriptions: Subscriptions
     let counters = ServerCounters()
     /// What the connections of this server share.
     let memory: MemoryBudget
@@ -59,6 +59,7 @@ final class Dispatcher: Sendable {
         self.options = options
         self.clock = clock
         memory = MemoryBudget(limit: options.limits.memoryBytes)
+        subscriptions = Subscriptions(clock: clock)
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.jsonDepth)
         cursors = CursorSeal(key: stateKey)
         requestStates = RequestState(key: stateKey)

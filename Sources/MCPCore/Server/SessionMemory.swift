@@ -6,9 +6,9 @@ import Synchronization
 /// A session id is good without it (any instance with the same key serves it); what was asked for on another
 /// instance is then not known here.
 final class SessionMemory: Sendable {
-    /// Sessions that are remembered; of those that nobody listens for, the ones that asked for something
-    /// longest ago make room.
-    static let maximumSessions = 10_000
+    /// Sessions without a listener that are remembered; what was asked for the longest ago is forgotten for
+    /// one more. Those that somebody listens for stay: they are as many as there are connections.
+    static let maxSessions = 10_000
     /// Resources that one session watches; one more is refused.
     static let maximumURIs = 1_024
     /// What a session hears that has said nothing (LOG-07).
@@ -20,15 +20,32 @@ final class SessionMemory: Sendable {
         /// The newest is the last.
         var streams: [any SessionStream] = []
         var subscriber: UInt64?
-        var age: UInt64
 
         var isEmpty: Bool { level == nil && uris.isEmpty && streams.isEmpty }
-        var isQuiet: Bool { !streams.contains { $0.isLive } }
+        var isHeard: Bool { streams.contains { $0.isLive } }
     }
 
     private struct State {
-        var sessions: [UInt64: Session] = [:]
-        var clock: UInt64 = 0
+        /// Somebody reads a stream of theirs.
+        var heard: [UInt64: Session] = [:]
+        var quiet = BoundedTable<UInt64, Session>(capacity: maxSessions, policy: .evictLeastRecentlyUsed)
+
+        subscript(scope: UInt64) -> Session? { heard[scope] ?? quiet[scope] }
+
+        mutating func remove(_ scope: UInt64) -> Session? {
+            heard.removeValue(forKey: scope) ?? quiet.remove(scope)
+        }
+
+        /// Keeps what is worth it, and returns the session that made room.
+        mutating func keep(_ session: Session, at scope: UInt64) -> Session? {
+            if session.isEmpty { return nil }
+            if session.isHeard {
+                heard[scope] = session
+            } else if case .evicted(_, let forgotten) = quiet.insert(session, for: scope) {
+                return forgotten
+            }
+            return nil
+        }
     }
 
     private let state = Mutex(State())
@@ -39,16 +56,7 @@ final class SessionMemory: Sendable {
     /// Changes what is known of a session, and keeps the bus up with whether it has streams.
     private func change<R>(_ scope: UInt64, _ body: (inout Session) -> R) -> R {
         state.withLock { state in
-            state.clock += 1
-            if state.sessions[scope] == nil, state.sessions.count >= Self.maximumSessions {
-                let quiet = state.sessions.filter(\.value.isQuiet).min { $0.value.age < $1.value.age }
-                if let quiet {
-                    state.sessions[quiet.key] = nil
-                    if let subscriber = quiet.value.subscriber { bus.remove(subscriber) }
-                }
-            }
-            var session = state.sessions[scope] ?? Session(age: state.clock)
-            session.age = state.clock
+            var session = state.remove(scope) ?? Session()
             let result = body(&session)
             // Under the lock: two streams that open at once are one subscriber.
             if session.streams.isEmpty, let subscriber = session.subscriber {
@@ -57,7 +65,7 @@ final class SessionMemory: Sendable {
             } else if !session.streams.isEmpty, session.subscriber == nil {
                 session.subscriber = bus.add(SessionSubscriber(scope, self))
             }
-            state.sessions[scope] = session.isEmpty ? nil : session
+            if let subscriber = state.keep(session, at: scope)?.subscriber { bus.remove(subscriber) }
             return result
         }
     }
@@ -65,7 +73,7 @@ final class SessionMemory: Sendable {
     // MARK: Log levels
 
     func level(of scope: UInt64) -> LoggingLevel {
-        state.withLock { $0.sessions[scope]?.level } ?? Self.unsetLevel
+        state.withLock { $0[scope]?.level } ?? Self.unsetLevel
     }
 
     func set(_ level: LoggingLevel, for scope: UInt64) {
@@ -88,11 +96,11 @@ final class SessionMemory: Sendable {
     }
 
     func watches(_ uri: String, _ scope: UInt64) -> Bool {
-        state.withLock { $0.sessions[scope]?.uris.contains(uri) ?? false }
+        state.withLock { $0[scope]?.uris.contains(uri) ?? false }
     }
 
     /// Everything that the session watches.
-    func watched(_ scope: UInt64) -> Set<String> { state.withLock { $0.sessions[scope]?.uris ?? [] } }
+    func watched(_ scope: UInt64) -> Set<String> { state.withLock { $0[scope]?.uris ?? [] } }
 
     // MARK: Streams
 
@@ -107,19 +115,20 @@ final class SessionMemory: Sendable {
         }
     }
 
-    func detach(_ stream: any SessionStream, from scope: UInt64) {
-        guard state.withLock({ $0.sessions[scope] != nil }) else { return }
-        change(scope) { session in session.streams.removeAll { $0 === stream } }
+    /// A stream of the session may have lost its reader: the session makes room for others from now on, if
+    /// nobody else listens for it.
+    func lostReader(_ scope: UInt64) {
+        change(scope) { $0.streams.removeAll(where: \.isForgotten) }
     }
 
     /// How many streams of the session are read.
     func streamCount(_ scope: UInt64) -> Int {
-        state.withLock { $0.sessions[scope]?.streams.count { $0.isLive } ?? 0 }
+        state.withLock { $0[scope]?.streams.count { $0.isLive } ?? 0 }
     }
 
     /// The connection or session is over.
     func forget(_ scope: UInt64) {
-        let session = state.withLock { $0.sessions.removeValue(forKey: scope) }
+        let session = state.withLock { $0.remove(scope) }
         if let subscriber = session?.subscriber { bus.remove(subscriber) }
         for stream in session?.streams ?? [] { stream.end() }
     }
@@ -127,7 +136,7 @@ final class SessionMemory: Sendable {
     /// Sends a message of the server on one stream of the session, and on no other (LEG-16): the newest
     /// that is read, else the newest that a client may come back for. Dropped when there is none.
     func send(_ message: @autoclosure () -> ByteSlice, to scope: UInt64) {
-        let streams = state.withLock { $0.sessions[scope]?.streams ?? [] }
+        let streams = state.withLock { $0[scope]?.streams ?? [] }
         guard let stream = streams.last(where: \.isLive) ?? streams.last(where: { !$0.isForgotten }) else {
             if !streams.isEmpty { change(scope) { $0.streams.removeAll(where: \.isForgotten) } }
             return
@@ -139,7 +148,8 @@ final class SessionMemory: Sendable {
 /// Brings changes to one session: those of the lists always, those of resources as it asked.
 private final class SessionSubscriber: ChangeSubscriber {
     private let scope: UInt64
-    private unowned let memory: SessionMemory
+    /// Weak: a delivery may be under way while the server is let go.
+    private weak let memory: SessionMemory?
 
     init(_ scope: UInt64, _ memory: SessionMemory) {
         self.scope = scope
@@ -147,6 +157,7 @@ private final class SessionSubscriber: ChangeSubscriber {
     }
 
     func take(_ changes: [Change]) {
+        guard let memory else { return }
         for change in Change.named(changes, watching: memory.watched(scope)) {
             switch change {
             case .task, .anyResource: continue

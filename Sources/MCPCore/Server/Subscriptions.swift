@@ -2,13 +2,16 @@ import Synchronization
 
 /// The subscriptions of one server: those of 2026-07-28, and the sessions of the revisions before.
 final class Subscriptions: Sendable {
-    let bus = ChangeBus()
+    let bus: ChangeBus
     /// What sessions of the handshake revisions have asked for.
     let sessions: SessionMemory
     /// By connection.
     private let listening = Mutex<[UInt64: [ListenSubscription]]>([:])
 
-    init() { sessions = SessionMemory(bus: bus) }
+    init(clock: any TimeSource) {
+        bus = ChangeBus(clock: clock)
+        sessions = SessionMemory(bus: bus)
+    }
 
     /// Takes a subscription in, before anything of it runs: its connection may end in the meantime.
     func enter(_ subscription: ListenSubscription) {

@@ -52,7 +52,7 @@ extension ToolSource {
     /// The source's name.
     public var displayName: String { id.name }
     /// The tools never change.
-    public var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
+    public var changes: AsyncStream<Void> { AsyncStream { nil } }
     /// None.
     public func ownPolicy(of tool: String) -> ToolPolicy? { nil }
     /// They are.

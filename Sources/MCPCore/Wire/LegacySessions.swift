@@ -3,31 +3,38 @@ import Synchronization
 /// Session ids of the handshake revisions over HTTP, which carry all that a session is (LEG-21).
 ///
 /// An id holds the revision, what the client can do, its time of birth and 128 random bits under a MAC, so
-/// any instance with the same key serves it, and a restart loses nothing. It names a conversation and is
-/// never a proof of identity (LEG-28): the principal is part of what the MAC covers.
+/// any instance with the same key serves it, also after a restart. It names a conversation and is never a
+/// proof of identity (LEG-28): the principal is part of what the MAC covers. Which sessions have ended is
+/// known to this instance alone, and only as long as it runs.
 final class LegacySessions: Sendable {
     struct Session: Sendable {
         let settled: LegacySession
         /// Ids of requests are unique within it.
         let scope: UInt64
+        /// When the id is no longer good by itself, in seconds since 1970.
+        let expires: Int64
     }
 
     enum Refusal: Error { case unknown, expired, ended }
 
     private let key: [UInt8]
     private let lifetime: Int64
-    /// Ended by their clients, until they would expire anyway.
-    private let ended = Mutex<[UInt64: Int64]>([:])
-    private static let maximumEnded = 100_000
+    /// Ended by their clients, until they would expire anyway. What is in it is never given up for another
+    /// one: that would bring an ended session back.
+    private let ended: Mutex<BoundedTable<UInt64, Int64>>
+    static let maxEnded = 100_000
 
     private static let format: UInt8 = 2
     private static let bodyBytes = 1 + 1 + 1 + 8 + 16
     private static let macBytes = 16
 
-    /// - Parameter lifetime: seconds after which an id is no longer good.
-    init(key: [UInt8], lifetime: Int64 = 24 * 3600) {
+    /// - Parameters:
+    ///   - lifetime: seconds after which an id is no longer good.
+    ///   - maxEnded: ended sessions that are remembered.
+    init(key: [UInt8], lifetime: Int64 = 24 * 3600, maxEnded: Int = LegacySessions.maxEnded) {
         self.key = key
         self.lifetime = lifetime
+        ended = Mutex(BoundedTable(capacity: maxEnded, policy: .refuse))
     }
 
     func make(
@@ -56,18 +63,22 @@ final class LegacySessions: Sendable {
         guard now - born < lifetime, born - now < 300 else { throw .expired }
         // Small: eight bytes.
         let scope = body[11 ..< 19].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1 << 63
-        guard ended.withLock({ $0[scope] == nil }) else { throw .ended }
+        guard !ended.withLock({ $0.contains(scope) }) else { throw .ended }
         let settled = LegacySession(
             // Small: from a byte, below the count.
             revision: Revision.all[Int(body[1])], abilities: ClientAbilities(rawValue: body[2]))
-        return Session(settled: settled, scope: scope)
+        return Session(settled: settled, scope: scope, expires: born + lifetime)
     }
 
     /// Ends a session: its id is refused from now on, by this instance.
-    func end(_ session: Session, now: Int64) {
+    ///
+    /// - Returns: nil, or in how many seconds to try again: as many ended sessions are remembered as may be,
+    ///   none of which has expired, and this one goes on.
+    func end(_ session: Session, now: Int64) -> Int64? {
         ended.withLock { ended in
-            if ended.count >= Self.maximumEnded { ended = ended.filter { now - $0.value < lifetime } }
-            if ended.count < Self.maximumEnded { ended[session.scope] = now }
+            ended.removeOldest { _, expires in expires <= now }
+            guard case .refused = ended.insert(session.expires, for: session.scope) else { return nil }
+            return max(1, (ended.oldest?.value ?? now) - now)
         }
     }
 

@@ -31,6 +31,7 @@ final class DirectoryResources: ResourceProvider {
     let definition: FilesDefinition
     private let opened: Mutex<RootDirectory>
     private let state = Mutex(State())
+    private let walks = SharedWork<Snapshot>()
 
     init(_ definition: FilesDefinition) throws(IOError) {
         self.definition = definition
@@ -56,7 +57,11 @@ final class DirectoryResources: ResourceProvider {
     }
 
     func resources(after cursor: String?, limit: Int) async throws -> (page: [Resource], next: String?) {
-        try await Offload.run { [self] in try page(after: cursor, limit: limit) }
+        let (snapshot, offset) = try await place(of: cursor)
+        let end = min(snapshot.files.count, offset + limit)
+        let page = snapshot.files[offset ..< end].map(resource)
+        guard end < snapshot.files.count else { return (page, nil) }
+        return (page, "\(snapshot.number).\(snapshot.files[end - 1].path)")
     }
 
     func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]? {
@@ -70,27 +75,25 @@ final class DirectoryResources: ResourceProvider {
 
     // MARK: Listing
 
-    private func page(after cursor: String?, limit: Int) throws -> (page: [Resource], next: String?) {
-        let (snapshot, offset) = try place(of: cursor)
-        let end = min(snapshot.files.count, offset + limit)
-        let page = snapshot.files[offset ..< end].map(resource)
-        guard end < snapshot.files.count else { return (page, nil) }
-        return (page, "\(snapshot.number).\(snapshot.files[end - 1].path)")
-    }
-
     /// The snapshot that a cursor speaks of and the first file behind it. Where that snapshot is gone, the
     /// list goes on in a new one behind the same path.
-    private func place(of cursor: String?) throws -> (Snapshot, offset: Int) {
-        guard let cursor else { return (try takeSnapshot(), 0) }
+    private func place(of cursor: String?) async throws -> (Snapshot, offset: Int) {
+        guard let cursor else { return (try await newSnapshot(), 0) }
         let parts = cursor.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let number = Int(parts[0]) else {
             throw MCPError.invalidParams("Invalid cursor")
         }
         let held = state.withLock { $0.snapshots.first { $0.number == number } }
-        let snapshot = try held ?? takeSnapshot()
+        let snapshot: Snapshot
+        if let held { snapshot = held } else { snapshot = try await newSnapshot() }
         let last = parts[1].utf8
         let offset = snapshot.files.partitioningIndex { last.lexicographicallyPrecedes($0.path.utf8) }
         return (snapshot, offset)
+    }
+
+    /// One look at the directory at a time, however many ask.
+    private func newSnapshot() async throws -> Snapshot {
+        try await walks.value { [self] in try takeSnapshot() }
     }
 
     private func takeSnapshot() throws -> Snapshot {

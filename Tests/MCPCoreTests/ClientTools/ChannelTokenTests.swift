@@ -48,6 +48,11 @@ import Testing
             #expect(answer.headers["www-authenticate"] == "Bearer")
             #expect(answer.body.contains("Authorization: Bearer TOKEN"))
         }
+        // Who has no token makes no server.
+        #expect(daemon.hub.allServers.count == 2)
+        let refused = try await status(daemon, "POST /mcp/channels/b", kinds, body: discover)
+        #expect(refused.status == 401)
+        #expect(daemon.hub.allServers.count == 2)
         // Streams and the ends of sessions are no way around it, and neither is another spelling of the path.
         for line in ["GET /mcp/channels/a", "DELETE /mcp/channels/a", "GET /mcp/channels/%61"] {
             let answer = try await status(daemon, line, ["Accept: text/event-stream"])

@@ -103,15 +103,15 @@ import Testing
 
     @Test func theOldestEndsWhenThereAreTooMany() async throws {
         let clock = ManualClock()
-        let runs = SamplingRuns(clock: clock)
+        let runs = SamplingRuns(clock: clock, maxKept: 3)
         try await withServer(Setting.inMemory(), try server(runs)) { served in
             let client = try await served.client(capabilities: AskedClient.everything)
             let first = try await begin(client)
-            for _ in 0 ..< SamplingRuns.maximumKept {
+            for _ in 0 ..< 3 {
                 clock.advance(by: .milliseconds(1))
                 _ = try await begin(client)
             }
-            #expect(runs.count == SamplingRuns.maximumKept)
+            #expect(runs.count == 3)
             #expect(await client.request("tools/call", Self.goOn(first)).text.contains("call again"))
         }
     }

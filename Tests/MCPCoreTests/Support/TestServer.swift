@@ -22,8 +22,10 @@ final class TestServer: Sendable {
         var temperature: Double
     }
 
-    init(_ options: ServerOptions = ServerOptions()) throws {
-        server = MCPServer("test", version: "1.2", title: "Test", instructions: "Use it.", options: options)
+    init(_ options: ServerOptions = ServerOptions(), clock: any TimeSource = SystemClock()) throws {
+        server = MCPServer(
+            Implementation(name: "test", version: "1.2", title: "Test"), instructions: "Use it.",
+            options: options, clock: clock)
         addTypedTools()
         try addPlainTools()
         try addResources()

@@ -111,8 +111,68 @@ import Testing
         let other = sessions.make(
             LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
             random: Self.random.reversed())
-        sessions.end(try sessions.open(ByteSlice(id), principal: "", now: 1000), now: 1000)
+        #expect(sessions.end(try sessions.open(ByteSlice(id), principal: "", now: 1000), now: 1000) == nil)
         #expect(Self.refusal(sessions, id) == .ended)
         #expect(Self.refusal(sessions, other) == nil)
+    }
+
+    // A table that is full of ended sessions ends none for another one: the next is told to come back when one
+    // of them expires, and goes on until then (LEG-24).
+    @Test func aFullTableBringsNoSessionBack() throws {
+        let sessions = LegacySessions(key: Self.key, lifetime: 100, maxEnded: 3)
+        func begin(at now: Int64) -> String {
+            sessions.make(
+                LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: now,
+                random: SystemRandom().bytes(16))
+        }
+        func end(_ id: String, at now: Int64) throws -> Int64? {
+            sessions.end(try sessions.open(ByteSlice(id), principal: "", now: now), now: now)
+        }
+        let first = begin(at: 1000)
+        #expect(try end(first, at: 1010) == nil)
+        let others = (0 ..< 2).map { _ in begin(at: 1050) }
+        for id in others { #expect(try end(id, at: 1050) == nil) }
+        let late = begin(at: 1060)
+        #expect(try end(late, at: 1070) == 30)
+        for id in [first] + others { #expect(Self.refusal(sessions, id, now: 1070) == .ended) }
+        #expect(Self.refusal(sessions, late, now: 1070) == nil)
+        // The first has expired by itself, which makes room.
+        #expect(Self.refusal(sessions, first, now: 1100) == .expired)
+        #expect(try end(late, at: 1100) == nil)
+        for id in others + [late] { #expect(Self.refusal(sessions, id, now: 1100) == .ended) }
+    }
+
+    // LEG-24: the answer says that nothing was ended, and when to come back.
+    @Test func aDeleteThatEndsNothingIsRefused() throws {
+        let server = MCPServer("s", version: "1")
+        let sessions = LegacySessions(key: server.stateKey, maxEnded: 1)
+        let endpoint = StreamableEndpoint(
+            server: server, policy: .loopback, options: HTTPServerOptions(), sessions: sessions)
+        func delete(_ id: String) throws -> StreamableEndpoint.Plain? {
+            let bytes = ByteSlice("DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nMcp-Session-Id: \(id)\r\n\r\n")
+            var parser = RequestParser(limits: HTTPLimits())
+            guard case .head(let head) = unsafe bytes.withBytes({ unsafe parser.parse($0) }) else {
+                return nil
+            }
+            do throws(StreamableEndpoint.Plain) {
+                try endpoint.endSession(head, in: bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let ids = try (0 ..< 2).map { _ -> String in
+            let header = endpoint.sessionHeader(for: LegacySession(revision: .newestLegacy, abilities: []))
+            return try #require(header?["Mcp-Session-Id"])
+        }
+        #expect(try delete(ids[0]) == nil)
+        let refusal = try #require(try delete(ids[1]))
+        #expect(refusal.status == 503)
+        let seconds = try #require(refusal.extra?["Retry-After"].flatMap { Int($0) })
+        #expect((86_000 ... 86_400).contains(seconds))
+        #expect(refusal.text?.contains("has not ended") == true)
+        #expect(try delete(ids[0])?.status == 404)
+        #expect(
+            Self.refusal(sessions, ids[1], now: server.dispatcher.clock.wallTime.secondsSinceEpoch) == nil)
     }
 }

@@ -35,7 +35,7 @@ public struct AppToolSource: ToolSource {
     ///   - call: asks the view to run one. It throws once the view is closed.
     public init(
         id: ToolSourceID, displayName: String, timeout: Duration = callTimeout,
-        changes: @escaping @Sendable () -> AsyncStream<Void> = { AsyncStream { $0.finish() } },
+        changes: @escaping @Sendable () -> AsyncStream<Void> = { AsyncStream { nil } },
         list: @escaping @Sendable () async throws -> [Tool],
         call: @escaping @Sendable (_ name: String, _ arguments: JSONObject) async throws -> CallToolResult
     ) {

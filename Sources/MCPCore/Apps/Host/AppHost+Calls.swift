@@ -88,14 +88,17 @@ extension AppHost {
         _ id: String, _ catalog: ToolCatalog
     ) async -> (result: ToolExecutionResult, answer: Result<CallToolResult, any Error>?)? {
         guard let call = calls[id]?.call else { return nil }
-        let (events, continuation) = AsyncStream.makeStream(of: HarnessEvent.self)
-        let follower = Task { for await event in events { follow(event, id) } }
+        let (events, continuation) = AsyncStream.makeStream(
+            of: Progress.self, bufferingPolicy: .bufferingNewest(1))
+        let follower = Task { for await progress in events { progressed(id, progress) } }
         var limits = HarnessLimits()
         limits.toolTimeout = options.timeout
         let policies = policies(for: call)
         let runner = CallRunner(
             catalog: catalog.under(policies), policies: policies, desk: desk, limits: limits
-        ) { continuation.yield($0) }
+        ) { event in
+            if case .toolProgress(_, let progress) = event { continuation.yield(progress) }
+        }
         let result = await runner.run(
             ModelToolCall(callID: id, name: call.tool, arguments: call.arguments.serialized()),
             by: call.requestedBy)
@@ -117,10 +120,6 @@ extension AppHost {
         case .model: break
         }
         return policies
-    }
-
-    private func follow(_ event: HarnessEvent, _ id: String) {
-        if case .toolProgress(_, let progress) = event { progressed(id, progress) }
     }
 
     func progressed(_ id: String, _ progress: Progress) {

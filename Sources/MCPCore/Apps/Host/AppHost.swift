@@ -83,9 +83,15 @@ public actor AppHost {
 
     // MARK: Events
 
+    /// Events that wait for one reader.
+    static let maxWaitingEvents = 8_192
+
     /// What happens from now on, until the host is closed or the reader stops. Begin with `snapshot`.
+    ///
+    /// The stream of a reader that is 8,192 events behind ends; begin anew with `eventsWithSnapshot`.
     public func events() -> AsyncStream<HostEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self)
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: HostEvent.self, bufferingPolicy: .bufferingOldest(Self.maxWaitingEvents))
         guard !isClosed else {
             continuation.finish()
             return stream
@@ -105,7 +111,11 @@ public actor AppHost {
     private func stopListening(_ id: Int) { listeners[id] = nil }
 
     func emit(_ event: HostEvent) {
-        for listener in listeners.values { listener.yield(event) }
+        for (id, listener) in listeners {
+            guard case .dropped = listener.yield(event) else { continue }
+            listener.finish()
+            listeners[id] = nil
+        }
     }
 
     func log(_ source: String, _ level: LoggingLevel, _ text: String) {

@@ -4,9 +4,7 @@ struct DocumentPins {
     /// Addresses that are remembered; the one that was shown the longest ago gives way.
     static let maxPins = 1_000
 
-    private var hashes: [String: String] = [:]
-    /// The keys, those shown the longest ago first.
-    private var order: [String] = []
+    private var hashes = BoundedTable<String, String>(capacity: maxPins, policy: .evictLeastRecentlyUsed)
 
     /// Notes the document that is shown now.
     /// - Returns: whether the address had another one before.
@@ -14,10 +12,7 @@ struct DocumentPins {
     mutating func pin(_ uri: String, of server: String, _ hash: String) -> Bool {
         // An address may be long.
         let key = Hex.encode(SHA256.hash("\(server)\n\(uri)".utf8).bytes)
-        let before = hashes.updateValue(hash, forKey: key)
-        order.removeAll { $0 == key }
-        order.append(key)
-        if order.count > Self.maxPins { hashes[order.removeFirst()] = nil }
-        return before.map { $0 != hash } ?? false
+        guard case .replaced(let before) = hashes.insert(hash, for: key) else { return false }
+        return before != hash
     }
 }

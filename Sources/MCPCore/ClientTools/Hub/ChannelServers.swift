@@ -8,11 +8,31 @@ final class ChannelServers: Sendable {
         var instructions: String?
         /// The tools of clients among its tools.
         var shown: Set<ObjectIdentifier> = []
+        /// Somebody may have it who showed a token or registers tools; else it was only asked for.
+        var isReserved: Bool
 
         func isOwn(_ tool: ToolEntry) -> Bool { !shown.contains(ObjectIdentifier(tool)) }
+
+        /// It has tools of clients, or agents that wait for something.
+        var isBusy: Bool {
+            let dispatcher = server.dispatcher
+            return dispatcher.subscriptions.bus.hasSubscribers || dispatcher.inFlight.count > 0
+                || !shown.isEmpty
+        }
     }
 
-    private let servers = Mutex<[String: Entry]>([:])
+    private struct State {
+        var entries = BoundedTable<String, Entry>(
+            capacity: ClientToolLimits.channels, policy: .evictLeastRecentlyUsed)
+        /// Entries that are not reserved.
+        var open = 0
+
+        mutating func remove(_ channel: String) {
+            if entries.remove(channel)?.isReserved == false { open -= 1 }
+        }
+    }
+
+    private let state = Mutex(State())
     private let defaultChannel: String
     private let make: @Sendable (String) throws -> MCPServer
 
@@ -21,11 +41,15 @@ final class ChannelServers: Sendable {
         self.make = make
     }
 
+    /// - Parameter isReserved: false for those who need no token: they make no more than
+    ///   `ClientToolLimits.openChannels`, so that there is room for the others.
     /// - Throws: `RegistrationError` for a name that no channel can have and when there are too many
     ///   channels; what making a server throws.
-    func server(for channel: String) throws -> MCPServer { try entry(for: channel).server }
+    func server(for channel: String, isReserved: Bool = true) throws -> MCPServer {
+        try entry(for: channel, isReserved: isReserved).server
+    }
 
-    var all: [MCPServer] { servers.withLock { $0.values.map(\.server) } }
+    var all: [MCPServer] { state.withLock { $0.entries.map(\.value.server) } }
 
     /// The names of the server's own tools.
     func ownTools(of channel: String) -> Set<String> {
@@ -33,40 +57,52 @@ final class ChannelServers: Sendable {
         return Set(entry.server.dispatcher.registry.draft.tools.filter(entry.isOwn).map(\.tool.name))
     }
 
-    private func entry(for channel: String) throws -> Entry {
-        try servers.withLock { servers in
-            if let entry = servers[channel] { return entry }
+    private func entry(for channel: String, isReserved: Bool = true) throws -> Entry {
+        let isReserved = isReserved || channel == defaultChannel
+        return try state.withLock { state in
+            if var entry = state.entries.use(channel) {
+                guard isReserved, !entry.isReserved else { return entry }
+                entry.isReserved = true
+                state.entries.replace(entry, for: channel)
+                state.open -= 1
+                return entry
+            }
             guard ChannelName(channel) != nil else {
                 throw RegistrationError(
                     "a channel's name has 1 to 128 bytes, without control characters and slashes")
             }
-            if servers.count >= ClientToolLimits.channels { Self.evict(from: &servers, but: defaultChannel) }
-            guard servers.count < ClientToolLimits.channels else {
-                throw RegistrationError("there are \(ClientToolLimits.channels) channels already")
+            let isFull = state.entries.isFull || !isReserved && state.open >= ClientToolLimits.openChannels
+            if isFull {
+                // One without a token takes no place of one with it.
+                let idle = state.entries.first {
+                    $0.key != defaultChannel && (isReserved || !$0.value.isReserved) && !$0.value.isBusy
+                }
+                guard let idle else {
+                    throw RegistrationError(
+                        "there are \(isReserved ? ClientToolLimits.channels : ClientToolLimits.openChannels) "
+                            + "channels already")
+                }
+                state.remove(idle.key)
             }
             let server = try make(channel)
-            let entry = Entry(server: server, instructions: server.dispatcher.registry.draft.instructions)
+            let entry = Entry(
+                server: server, instructions: server.dispatcher.registry.draft.instructions,
+                isReserved: isReserved)
             try? server.update { $0.toolsComeAndGo = true }
-            servers[channel] = entry
+            state.entries.insert(entry, for: channel)
+            if !isReserved { state.open += 1 }
             return entry
-        }
-    }
-
-    /// Forgets channels without tools of clients and without agents that wait for something.
-    private static func evict(from servers: inout [String: Entry], but defaultChannel: String) {
-        servers = servers.filter { name, entry in
-            let dispatcher = entry.server.dispatcher
-            return name == defaultChannel || dispatcher.subscriptions.bus.hasSubscribers
-                || dispatcher.inFlight.count > 0 || !entry.shown.isEmpty
         }
     }
 
     /// Shows these tools of clients beside the server's own, in place of those before.
     func show(_ tools: [ToolEntry], instructions: [String], in channel: String) throws {
         _ = try entry(for: channel)
-        servers.withLock { servers in
-            guard let entry = servers[channel] else { return }
-            servers[channel]?.shown = Set(tools.map(ObjectIdentifier.init))
+        state.withLock { state in
+            guard let entry = state.entries[channel] else { return }
+            var changed = entry
+            changed.shown = Set(tools.map(ObjectIdentifier.init))
+            state.entries.replace(changed, for: channel)
             try? entry.server.update(isReplacement: true) { draft in
                 draft.tools = draft.tools.filter(entry.isOwn) + tools
                 draft.instructions = Self.joined(entry.instructions, instructions)
@@ -89,10 +125,12 @@ final class ChannelServers: Sendable {
 
     /// Makes the servers' own contents anew and returns the channels; the tools of clients stay.
     func reload() throws -> [String] {
-        try servers.withLock { servers in
-            for (channel, entry) in servers {
+        try state.withLock { state in
+            for (channel, entry) in state.entries {
                 var fresh = try make(channel).dispatcher.registry.draft
-                servers[channel]?.instructions = fresh.instructions
+                var changed = entry
+                changed.instructions = fresh.instructions
+                state.entries.replace(changed, for: channel)
                 fresh.toolsComeAndGo = true
                 let names = Set(fresh.tools.map(\.tool.name))
                 try? entry.server.update(isReplacement: true) { draft in
@@ -101,7 +139,7 @@ final class ChannelServers: Sendable {
                     draft = fresh
                 }
             }
-            return Array(servers.keys)
+            return state.entries.map(\.key)
         }
     }
 }

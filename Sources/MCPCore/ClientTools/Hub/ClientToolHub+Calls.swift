@@ -19,7 +19,8 @@ extension ClientToolHub {
         let now = clock.now
         let id = Hex.encode(SystemRandom().bytes(16))
         let timeout = timeout(of: item.definition)
-        let (steps, continuation) = AsyncStream.makeStream(of: ClientToolCall.Step.self)
+        let (steps, continuation) = AsyncStream.makeStream(
+            of: ClientToolCall.Step.self, bufferingPolicy: .bufferingNewest(2))
         var call = ClientToolCall(
             id: id, channel: channelName, name: name, definition: item.definition, arguments: arguments,
             messageID: meta?[VendorKey.messageID]?.string ?? id, timeout: timeout, deadline: now + timeout,

@@ -2,6 +2,9 @@
 enum ClientToolLimits {
     /// Channels of one hub: 1,000. When all have tools or agents, there is no further one (404).
     static let channels = 1_000
+    /// Those among them that were made for agents without a token, and that no program registered in: 500.
+    /// The rest is kept for those who show a token or register tools.
+    static let openChannels = 500
     /// Tools of one client: 64. A registration of more is refused as a whole.
     static let toolsPerClient = 64
     /// Tools of clients in one channel: 256. Further ones are not listed.

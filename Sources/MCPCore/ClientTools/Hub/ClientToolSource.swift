@@ -36,9 +36,9 @@ public struct ClientToolSource: ToolSource {
     /// Says when clients come, change or go.
     public var changes: AsyncStream<Void> {
         guard let bus = try? hub.server(for: channel).dispatcher.subscriptions.bus else {
-            return AsyncStream { $0.finish() }
+            return AsyncStream { nil }
         }
-        return AsyncStream { continuation in
+        return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let number = bus.add(ToolListWatch { continuation.yield() })
             continuation.onTermination = { _ in bus.remove(number) }
         }

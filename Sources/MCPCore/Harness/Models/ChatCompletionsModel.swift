@@ -34,28 +34,12 @@ public struct ChatCompletionsModel: LanguageModel {
             .object(ChatCompletionsRequest.json(names.sent(request), model: model, parameters))
         )
         .bytes
-        return AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    var reader = ChatCompletionsReader(names)
-                    let events = try HTTPEventPost.send(body, to: url, options: options, silence: silence)
-                    for try await event in events {
-                        for event in try reader.take(event.data) { continuation.yield(event) }
-                        if reader.isDone || reader.hasStopped { break }
-                    }
-                    if !reader.isDone {
-                        for event in await rest(of: events) {
-                            for event in try reader.take(event.data) { continuation.yield(event) }
-                        }
-                    }
-                    for event in try reader.finish() { continuation.yield(event) }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
-            }
-            continuation.onTermination = { _ in task.cancel() }
+        let answer = ChatCompletionsAnswer(ChatCompletionsReader(names)) { [self] in
+            try HTTPEventPost.send(body, to: url, options: options, silence: silence)
+        } rest: { [self] events in
+            await rest(of: events)
         }
+        return ModelAnswer.stream { try await answer.next() }
     }
 
     /// What follows the end of the text, which is the usage and the end mark. Not every server sends it, or
@@ -74,6 +58,44 @@ public struct ChatCompletionsModel: LanguageModel {
             }
         }
         return rest.withLock { $0 }
+    }
+}
+
+/// One answer on its way: its server is read as fast as the reader of the answer reads.
+private actor ChatCompletionsAnswer {
+    typealias Events = AsyncThrowingStream<SSEEvent, any Error>
+
+    private var reader: ChatCompletionsReader
+    private let open: @Sendable () throws -> Events
+    private let rest: @Sendable (Events) async -> [SSEEvent]
+    private var events: Events?
+    private var isOver = false
+
+    init(
+        _ reader: ChatCompletionsReader, open: @escaping @Sendable () throws -> Events,
+        rest: @escaping @Sendable (Events) async -> [SSEEvent]
+    ) {
+        self.reader = reader
+        self.open = open
+        self.rest = rest
+    }
+
+    /// What the next event of the server says; nil behind the last.
+    func next() async throws -> [ModelEvent]? {
+        if isOver { return nil }
+        let events = try self.events ?? open()
+        self.events = events
+        if !reader.isDone, !reader.hasStopped {
+            var iterator = events.makeAsyncIterator()
+            if let event = try await iterator.next() { return try reader.take(event.data) }
+        }
+        isOver = true
+        var last: [ModelEvent] = []
+        if !reader.isDone {
+            for event in await rest(events) { last += try reader.take(event.data) }
+        }
+        self.events = nil
+        return last + (try reader.finish())
     }
 }
 

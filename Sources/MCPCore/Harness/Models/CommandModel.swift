@@ -21,6 +21,9 @@ public final class CommandModel: LanguageModel {
         var ending: [CommandModelProcess] = []
     }
 
+    /// What waits for the reader of an answer.
+    static let maxWaitingBytes = 1 << 20
+
     /// How long the program may say nothing, and read nothing, in an answer: 2 min. Then the answer fails,
     /// and the program is ended.
     public let silence: Duration
@@ -58,22 +61,25 @@ public final class CommandModel: LanguageModel {
 
     /// Writes the request and reads events up to `stop`.
     public func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
-        AsyncThrowingStream { continuation in
-            let answer = CommandModelAnswer()
-            continuation.onTermination = { reason in
-                guard case .cancelled = reason else { return }
-                answer.giveUp()
-            }
-            queue.async { [self] in
-                do {
-                    try run(CommandModelWire.line(request), answer) { continuation.yield($0) }
-                    continuation.finish()
-                } catch {
-                    forget()
-                    continuation.finish(throwing: error)
-                }
+        let answer = CommandModelAnswer()
+        let events = BoundedQueue<ModelEvent>(limit: Self.maxWaitingBytes) { $0.waitingBytes }
+        // The program is read no further until its reader has made room.
+        let room = DispatchSemaphore(value: 0)
+        queue.async { [self] in
+            do {
+                try run(CommandModelWire.line(request), answer) { if !events.put($0) { room.wait() } }
+                events.finish()
+            } catch {
+                forget()
+                events.finish(throwing: error)
             }
         }
+        return events.throwingStream(
+            whenDropped: {
+                events.finish()
+                answer.giveUp()
+                room.signal()
+            }, whenRoom: { room.signal() })
     }
 
     private func run(

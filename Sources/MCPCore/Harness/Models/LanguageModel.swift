@@ -99,3 +99,18 @@ public struct ModelUsage: Sendable, Hashable {
             inputTokens: a.inputTokens &+ b.inputTokens, outputTokens: a.outputTokens &+ b.outputTokens)
     }
 }
+
+extension ModelEvent {
+    /// What the event counts while it waits for its reader.
+    var waitingBytes: Int {
+        let texts: [String] =
+            switch self {
+            case .textDelta(let text): [text]
+            case .toolCallDelta(let id, let name, let arguments): [id, name ?? "", arguments]
+            case .toolCall(let call): [call.callID, call.itemID ?? "", call.name, call.arguments]
+            case .stop(let reason): [reason]
+            case .usage: []
+            }
+        return texts.reduce(64) { $0 + $1.utf8.count }
+    }
+}

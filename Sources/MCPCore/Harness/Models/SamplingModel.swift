@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The model of the MCP client that called this server (client/sampling).
 ///
 /// Made by `SamplingRuns.run`. Sampling is deprecated in 2026-07-28 (SEP-2577): new programs bring a model of
@@ -13,17 +15,14 @@ public final class SamplingModel: LanguageModel {
 
     /// Asks the client's model. The answer comes in one piece.
     public func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
-        AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    let answer = try await run.ask(Self.question(request, maxTokens: maxTokens))
-                    for event in Self.events(answer) { continuation.yield(event) }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
+        let isAsked = Mutex(false)
+        return ModelAnswer.stream { [run, maxTokens] in
+            let isFirst = isAsked.withLock { isAsked in
+                defer { isAsked = true }
+                return !isAsked
             }
-            continuation.onTermination = { _ in task.cancel() }
+            guard isFirst else { return nil }
+            return Self.events(try await run.ask(Self.question(request, maxTokens: maxTokens)))
         }
     }
 

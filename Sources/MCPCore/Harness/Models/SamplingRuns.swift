@@ -17,7 +17,8 @@ public final class SamplingRuns: Sendable {
     /// How long a run waits.
     static let patience: Duration = .seconds(300)
 
-    private let kept = Mutex<[String: Kept]>([:])
+    /// In the order of their time: all wait equally long.
+    private let kept: Mutex<BoundedTable<String, Kept>>
     private let clock: any TimeSource
     private let maxTokens: Int
 
@@ -26,8 +27,9 @@ public final class SamplingRuns: Sendable {
         self.init(maxTokens: maxTokens, clock: SystemClock())
     }
 
-    init(maxTokens: Int = 4_096, clock: any TimeSource) {
+    init(maxTokens: Int = 4_096, clock: any TimeSource, maxKept: Int = SamplingRuns.maximumKept) {
         self.maxTokens = maxTokens
+        kept = Mutex(BoundedTable(capacity: maxKept, policy: .evictOldest))
         self.clock = clock
     }
 
@@ -94,14 +96,19 @@ public final class SamplingRuns: Sendable {
     private func keep(_ run: SampledRun) {
         let now = clock.now
         let ended = kept.withLock { kept -> [SampledRun] in
-            var ended = kept.values.filter { $0.until <= now }.map(\.run)
-            if kept.count - ended.count >= Self.maximumKept,
-                let oldest = kept.values.min(by: { $0.until < $1.until })
+            var ended: [SampledRun] = []
+            kept.removeOldest { _, waiting in
+                guard waiting.until <= now else { return false }
+                ended.append(waiting.run)
+                return true
+            }
+            // Behind all others, also when it waited before.
+            kept.remove(run.id)
+            if case .evicted(_, let oldest) = kept.insert(
+                Kept(run: run, until: now + Self.patience), for: run.id)
             {
                 ended.append(oldest.run)
             }
-            for run in ended { kept[run.id] = nil }
-            kept[run.id] = Kept(run: run, until: now + Self.patience)
             return ended
         }
         for run in ended { run.cancel() }
@@ -109,7 +116,7 @@ public final class SamplingRuns: Sendable {
 
     private func take(_ id: String) -> SampledRun? {
         let now = clock.now
-        guard let found = kept.withLock({ $0.removeValue(forKey: id) }) else { return nil }
+        guard let found = kept.withLock({ $0.remove(id) }) else { return nil }
         guard found.until > now else {
             found.run.cancel()
             return nil
@@ -117,7 +124,7 @@ public final class SamplingRuns: Sendable {
         return found.run
     }
 
-    private func isKept(_ run: SampledRun) -> Bool { kept.withLock { $0[run.id] != nil } }
+    private func isKept(_ run: SampledRun) -> Bool { kept.withLock { $0.contains(run.id) } }
 
     private static var gone: ToolError {
         ToolError(

@@ -46,7 +46,7 @@ public final class ScriptedModel: LanguageModel {
             return asked.count - 1
         }
         let events = steps.isEmpty ? [] : steps[min(number, steps.count - 1)].events(request)
-        return AsyncThrowingStream { continuation in
+        return AsyncThrowingStream(bufferingPolicy: .bufferingOldest(max(1, events.count))) { continuation in
             for event in events { continuation.yield(event) }
             continuation.finish()
         }

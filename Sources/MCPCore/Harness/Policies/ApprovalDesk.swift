@@ -7,7 +7,9 @@ actor ApprovalDesk {
     private let decisions: RememberedDecisions
     private let timeout: Duration?
     private var isAsking = false
-    private var waiting: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+    /// As many as there are calls at work.
+    private var waiting = BoundedTable<Int, CheckedContinuation<Void, any Error>>(
+        capacity: .max, policy: .refuse)
     private var lastID = 0
 
     init(_ handler: ApprovalHandler?, _ decisions: RememberedDecisions, timeout: Duration?) {
@@ -58,7 +60,7 @@ actor ApprovalDesk {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
                 if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
-                waiting.append((id, continuation))
+                waiting.insert(continuation, for: id)
             }
         } onCancel: {
             Task { await self.giveUp(id) }
@@ -66,11 +68,10 @@ actor ApprovalDesk {
     }
 
     private func giveUp(_ id: Int) {
-        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
-        waiting.remove(at: index).continuation.resume(throwing: CancellationError())
+        waiting.remove(id)?.resume(throwing: CancellationError())
     }
 
     private func next() {
-        if waiting.isEmpty { isAsking = false } else { waiting.removeFirst().continuation.resume() }
+        if let next = waiting.removeOldest() { next.value.resume() } else { isAsking = false }
     }
 }

@@ -58,7 +58,7 @@ extension HTTPClientConnection {
     func read(through tls: TLSStream) {
         do {
             for _ in 0 ..< Self.readsPerTurn {
-                guard try takePlaintext(tls), let fd = descriptor?.rawValue else { return }
+                guard try takePlaintext(tls), !isPaused, let fd = descriptor?.rawValue else { return }
                 switch try tls.pull(fd) {
                 case .some: continue
                 case .dry: return write()

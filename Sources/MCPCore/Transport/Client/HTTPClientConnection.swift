@@ -65,6 +65,8 @@ final class HTTPClientConnection: EventHandler {
     /// It has carried an answer before, so the server may have closed it in the meantime.
     private var isReused = false
     var hasAnswerBytes = false
+    /// Whoever takes the answer has no room for more of it.
+    private(set) var isPaused = false
 
     init(_ pool: HTTPClientPool) {
         self.pool = pool
@@ -182,6 +184,7 @@ final class HTTPClientConnection: EventHandler {
 
     func watch(_ interest: Readiness) {
         guard let fd = descriptor?.rawValue else { return }
+        let interest = isPaused ? interest.subtracting(.readable) : interest
         do {
             if let registration {
                 try loop.modify(registration, interest)
@@ -202,13 +205,30 @@ final class HTTPClientConnection: EventHandler {
         default: break
         }
         if events.contains(.writable), !outbox.isEmpty || tls != nil { write() }
+        // A connection that is broken is not waited with.
+        if events.contains(.hangup) { isPaused = false }
         if !events.isDisjoint(with: [.readable, .hangup]) { read() }
+    }
+
+    /// Lets the rest of the answer wait in the socket, and so at its sender.
+    func pauseReading() {
+        guard !isPaused, case .body = phase else { return }
+        isPaused = true
+        watch(outbox.isEmpty ? [] : .writable)
+    }
+
+    func resumeReading() {
+        guard isPaused else { return }
+        isPaused = false
+        watch(outbox.isEmpty ? .readable : [.readable, .writable])
+        // The socket does not tell of what was decrypted already.
+        read()
     }
 
     private func read() {
         if let tls { return read(through: tls) }
         for _ in 0 ..< Self.readsPerTurn {
-            guard let fd = descriptor?.rawValue else { return }
+            guard !isPaused, let fd = descriptor?.rawValue else { return }
             inbox.reserve(Self.readBytes)
             let count: Int?
             do {
@@ -336,6 +356,7 @@ final class HTTPClientConnection: EventHandler {
     }
 
     func endBody(_ head: ResponseHead, _ bytes: ByteSlice, isComplete: Bool) {
+        isPaused = false
         let ended = exchange
         exchange = nil
         ended?.connection = nil

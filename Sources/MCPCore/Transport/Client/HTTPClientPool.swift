@@ -20,7 +20,9 @@ final class HTTPClientPool {
     private var connections: [ObjectIdentifier: HTTPClientConnection] = [:]
     private var idle: [HTTPClientConnection] = []
     private var exchanges: [Int64: HTTPClientExchange] = [:]
-    private var waiting: [HTTPClientExchange] = []
+    /// In the order in which they came; as many as there are calls.
+    private var waiting = BoundedTable<ObjectIdentifier, HTTPClientExchange>(
+        capacity: .max, policy: .evictOldest)
     /// The rests of answers whose streams ended too early, by the id of the request.
     private var streams: [Int64: HTTPClientStream] = [:]
     private var serverStream: HTTPClientStream?
@@ -60,7 +62,7 @@ final class HTTPClientPool {
             session.opening = nil
             connection.begin(exchange)
         } else if exchange.request.id != nil, connections.count >= Self.maxConnections {
-            waiting.append(exchange)
+            waiting.insert(exchange, for: ObjectIdentifier(exchange))
         } else {
             open(for: exchange)
         }
@@ -91,7 +93,7 @@ final class HTTPClientPool {
 
     func ended(_ exchange: HTTPClientExchange) {
         if let id = exchange.request.id { exchanges[id] = nil }
-        waiting.removeAll { $0 === exchange }
+        waiting.remove(ObjectIdentifier(exchange))
     }
 
     /// A connection can take the next request.
@@ -99,7 +101,7 @@ final class HTTPClientPool {
         if isClosed { return connection.close() }
         if !waiting.isEmpty {
             // One that its server has ended already makes room for a new one by being closed.
-            if connection.isStillOpen() { connection.begin(waiting.removeFirst()) }
+            if connection.isStillOpen(), let next = waiting.removeOldest() { connection.begin(next.value) }
             return
         }
         if idle.count >= Self.maxIdle { return connection.close() }
@@ -109,8 +111,8 @@ final class HTTPClientPool {
     func closed(_ connection: HTTPClientConnection) {
         connections[ObjectIdentifier(connection)] = nil
         idle.removeAll { $0 === connection }
-        if !isClosed, !waiting.isEmpty, connections.count < Self.maxConnections {
-            open(for: waiting.removeFirst())
+        if !isClosed, connections.count < Self.maxConnections, let next = waiting.removeOldest() {
+            open(for: next.value)
         }
     }
 
@@ -119,7 +121,9 @@ final class HTTPClientPool {
         isClosed = true
         serverStream?.stop()
         for stream in streams.values { stream.stop() }
-        for exchange in waiting { exchange.fail(ClientError(.connectionClosed, "the client was closed")) }
+        for (_, exchange) in waiting {
+            exchange.fail(ClientError(.connectionClosed, "the client was closed"))
+        }
         for connection in connections.values { connection.close() }
     }
 

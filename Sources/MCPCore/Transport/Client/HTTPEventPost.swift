@@ -1,16 +1,20 @@
 /// One POST whose answer is an event stream, to a server that need not speak MCP.
 ///
-/// Confined to a loop of the clients; the connection is closed when the stream ends or its reader leaves.
+/// Confined to a loop of the clients; the connection is closed when the stream ends or its reader leaves. A
+/// server that sends faster than it is read is read no further until it is.
 final class HTTPEventPost: HTTPStreamListener {
+    /// What waits for the reader; then the connection is not read.
+    static let maxWaitingBytes = 1 << 20
+    /// What an event takes beside its data.
+    private static let eventBytes = 64
+
     private let pool: HTTPClientPool
     private let silence: Duration
-    private let events: AsyncThrowingStream<SSEEvent, any Error>.Continuation
+    private let events: BoundedQueue<SSEEvent>
+    private var exchange: HTTPClientExchange?
     private var timer: LoopTimer?
 
-    private init(
-        _ pool: HTTPClientPool, silence: Duration,
-        _ events: AsyncThrowingStream<SSEEvent, any Error>.Continuation
-    ) {
+    private init(_ pool: HTTPClientPool, silence: Duration, _ events: BoundedQueue<SSEEvent>) {
         self.pool = pool
         self.silence = silence
         self.events = events
@@ -25,6 +29,15 @@ final class HTTPEventPost: HTTPStreamListener {
     static func send(
         _ body: ByteSlice, to url: String, options: ClientOptions, silence: Duration
     ) throws(ClientError) -> AsyncThrowingStream<SSEEvent, any Error> {
+        try open(body, to: url, options: options, silence: silence).stream
+    }
+
+    /// As `send`; with what waits for the reader.
+    static func open(
+        _ body: ByteSlice, to url: String, options: ClientOptions, silence: Duration
+    ) throws(ClientError) -> (
+        stream: AsyncThrowingStream<SSEEvent, any Error>, waiting: BoundedQueue<SSEEvent>
+    ) {
         let endpoint = try HTTPEndpoint(url: url)
         let tls = OpenSSLProvider.system
         if endpoint.isSecure { do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) } }
@@ -37,14 +50,16 @@ final class HTTPEventPost: HTTPStreamListener {
             throw ClientError(.cannotConnect, "cannot make an event loop: \(error)")
         }
         SignalWatch.ignoreBrokenPipes()
-        let (stream, continuation) = AsyncThrowingStream.makeStream(of: SSEEvent.self)
+        let events = BoundedQueue<SSEEvent>(limit: maxWaitingBytes) { $0.data.count + eventBytes }
         let pool = HTTPClientPool(
             endpoint, loop: loop, options: options, fields: fields, session: HTTPClientSession(),
             tls: tls)
-        let post = LoopBound(HTTPEventPost(pool, silence: silence, continuation), loop: loop)
+        let post = LoopBound(HTTPEventPost(pool, silence: silence, events), loop: loop)
         loop.execute { post.value.start(request) }
-        continuation.onTermination = { _ in loop.execute { post.value.stop() } }
-        return stream
+        let stream = events.throwingStream(
+            whenDropped: { loop.execute { post.value.stop() } },
+            whenRoom: { loop.execute { post.value.goOn() } })
+        return (stream, events)
     }
 
     static func request(
@@ -66,23 +81,30 @@ final class HTTPEventPost: HTTPStreamListener {
     }
 
     private func start(_ request: HTTPClientRequest) {
-        timer = pool.loop.makeTimer { [weak self] in
-            guard let self else { return }
-            end(ClientError(.timeout, "\(pool.endpoint.name) said nothing for \(silence)"))
+        timer = pool.loop.makeTimer { [weak self, pool, silence] in
+            self?.end(ClientError(.timeout, "\(pool.endpoint.name) said nothing for \(silence)"))
         }
         timer?.arm(after: silence)
-        pool.send(request, to: self)
+        exchange = pool.send(request, to: self)
     }
 
     private func stop() {
         timer?.cancel()
         timer = nil
+        exchange = nil
         pool.close()
     }
 
     private func end(_ error: ClientError?) {
-        if let error { events.finish(throwing: error) } else { events.finish() }
+        events.finish(throwing: error)
         stop()
+    }
+
+    /// The reader has made room.
+    private func goOn() {
+        guard let connection = exchange?.connection else { return }
+        timer?.arm(after: silence)
+        connection.resumeReading()
     }
 
     // MARK: HTTPStreamListener
@@ -91,7 +113,10 @@ final class HTTPEventPost: HTTPStreamListener {
 
     func take(_ event: SSEEvent) {
         timer?.arm(after: silence)
-        if !event.data.isEmpty { events.yield(event) }
+        guard !event.data.isEmpty, !events.put(event), let connection = exchange?.connection else { return }
+        // It is the reader that is silent now.
+        timer?.cancel()
+        connection.pauseReading()
     }
 
     func reached(_ position: HTTPStreamPosition) {}

@@ -183,6 +183,15 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
         if let stream { endpoint.dispatcher.subscriptions.sessions.attach(stream, to: scope) }
     }
 
+    /// This connection reads the stream no longer.
+    private func detach() {
+        guard let stream else { return }
+        stream.detach(self)
+        if stream.isOfServer, let session {
+            endpoint.dispatcher.subscriptions.sessions.lostReader(session.scope)
+        }
+    }
+
     /// An event of a stream that this connection writes. From any thread; never at once, so that whoever
     /// holds the lock of the stream may call it.
     func write(_ id: String, _ data: ByteSlice) {
@@ -198,7 +207,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
         loop.execute { [self] in
             guard let connection = waiting else { return }
             isOver = true
-            stream?.detach(self)
+            detach()
             endResponse(on: connection)
             connection.scheduleFlush()
         }
@@ -218,7 +227,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
         let exchange = exchange
         isOver = true
         self.exchange = nil
-        stream?.detach(self)
+        detach()
         if isModern { endpoint.dispatcher.cancel(exchange) }
     }
 }

@@ -5,20 +5,22 @@
 /// are those of the endpoint. One door may serve several listeners.
 public protocol HTTPSideDoor: Sendable {
     /// The MCP server at this path (percent-decoded, without query), or nil. Called for each request of a
-    /// path that the main endpoint does not have, on the connection's own thread: it must not wait.
+    /// path that neither the main endpoint nor `handles` has and that `admits` lets pass, on the connection's
+    /// own thread: it must not wait.
     ///
     /// A session of the handshake revisions belongs to the path it began at.
     func server(atPath path: String) -> MCPServer?
 
-    /// Whether a request may go to the server at this path; otherwise it is answered with 401. Called for
-    /// each request of such a path, before its body is read; must not wait. By default all may.
+    /// Whether a request may go to the server at this path; otherwise it is answered with 401. Asked before
+    /// `server(atPath:)`, so that nothing is made for those who may not; must not wait. By default all may.
     ///
     /// - Parameters:
     ///   - isFromOwnUser: whether the client is a process of our own user on this machine, at a unix socket.
     ///   - authorization: the value of the Authorization field, nil when there is none.
     func admits(path: String, isFromOwnUser: () -> Bool, authorization: () -> String?) -> Bool
 
-    /// Whether requests of this path (percent-decoded, without query) are for `answer`. Must not wait.
+    /// Whether requests of this path (percent-decoded, without query) are for `answer`. Asked first; must not
+    /// wait.
     func handles(path: String) -> Bool
 
     /// Answers one request. Begun on the connection's own thread, which it must not block.

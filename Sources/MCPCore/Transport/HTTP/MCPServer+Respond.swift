@@ -93,7 +93,9 @@ public final class MCPEndpoint: Sendable {
         switch await beside.door.answer(request) {
         case .response(let response): return response
         case .events(let events):
-            let queue = BodyQueue(limit: endpoint.dispatcher.options.limits.outputBytes)
+            let queue = BoundedQueue<[UInt8]>(limit: endpoint.dispatcher.options.limits.outputBytes) {
+                $0.count
+            }
             let pump = Task {
                 for await event in events {
                     guard queue.add(StreamingSink.event(event.data, id: event.id)) else { break }
@@ -172,13 +174,13 @@ private final class StreamingSink: ExchangeSink {
     }
 
     private let state = Mutex(State())
-    private let queue: BodyQueue
+    private let queue: BoundedQueue<[UInt8]>
     private let dispatcher: Dispatcher
     let executor: (any TaskExecutor)? = nil
 
     init(_ dispatcher: Dispatcher) {
         self.dispatcher = dispatcher
-        queue = BodyQueue(limit: dispatcher.options.limits.outputBytes)
+        queue = BoundedQueue(limit: dispatcher.options.limits.outputBytes) { $0.count }
     }
 
     func notify(_ message: ByteSlice) {

@@ -4,16 +4,16 @@ import Synchronization
 final class SessionStreams: Sendable {
     /// Streams that one session has at a time; the oldest that are over make room.
     static let maximumPerSession = 64
-    /// Sessions whose streams are kept.
-    static let maximumSessions = 10_000
+    /// Sessions whose streams are kept; those that opened one the longest ago make room.
+    static let maxSessions = 10_000
     /// Streams for messages of the server that one session may open.
     static let maximumServerStreams = 4
     /// Between two looks for streams that nobody will come for.
     private static let sweepInterval = Duration.seconds(60)
 
     private struct State {
-        var sessions: [UInt64: [ResumableStream]] = [:]
-        var order: [UInt64] = []
+        var sessions = BoundedTable<UInt64, [ResumableStream]>(
+            capacity: maxSessions, policy: .evictLeastRecentlyUsed)
         var sweptAt: MonotonicInstant
     }
 
@@ -36,19 +36,15 @@ final class SessionStreams: Sendable {
         let now = clock.now
         // They end outside of the lock.
         let forgotten = state.withLock { state in
-            let forgotten = Self.sweep(&state, now)
-            if state.sessions[scope] == nil {
-                state.order.append(scope)
-                while state.order.count > Self.maximumSessions {
-                    state.sessions[state.order.removeFirst()] = nil
-                }
+            var forgotten = Self.sweep(&state, now)
+            let known: Void? = state.sessions.update(scope) { streams in
+                streams.append(stream)
+                guard streams.count > Self.maximumPerSession else { return }
+                forgotten.append(streams.remove(at: streams.firstIndex { !$0.isLive } ?? 0))
             }
-            var streams = state.sessions[scope] ?? []
-            streams.append(stream)
-            if streams.count > Self.maximumPerSession {
-                streams.remove(at: streams.firstIndex { !$0.isLive } ?? 0)
+            if known == nil, case .evicted(_, let streams) = state.sessions.insert([stream], for: scope) {
+                forgotten += streams
             }
-            state.sessions[scope] = streams
             return forgotten
         }
         _ = consume forgotten
@@ -59,12 +55,12 @@ final class SessionStreams: Sendable {
         guard now - state.sweptAt > sweepInterval else { return [] }
         state.sweptAt = now
         var forgotten: [ResumableStream] = []
-        state.sessions = state.sessions.compactMapValues { streams in
-            forgotten += streams.filter { $0.isForgotten(at: now) }
+        for (scope, streams) in state.sessions {
             let rest = streams.filter { !$0.isForgotten(at: now) }
-            return rest.isEmpty ? nil : rest
+            guard rest.count < streams.count else { continue }
+            forgotten += streams.filter { $0.isForgotten(at: now) }
+            if rest.isEmpty { state.sessions.remove(scope) } else { state.sessions.replace(rest, for: scope) }
         }
-        state.order.removeAll { state.sessions[$0] == nil }
         return forgotten
     }
 
@@ -83,8 +79,8 @@ final class SessionStreams: Sendable {
     }
 
     func forget(_ scope: UInt64) {
-        state.withLock { state in
-            if state.sessions.removeValue(forKey: scope) != nil { state.order.removeAll { $0 == scope } }
-        }
+        // They end outside of the lock.
+        let forgotten = state.withLock { $0.sessions.remove(scope) }
+        _ = consume forgotten
     }
 }

@@ -5,18 +5,9 @@ final class SideEndpoints: Sendable {
     /// Endpoints whose sessions and streams are remembered; the one that was used longest ago makes room.
     static let maximumEndpoints = 1_024
 
-    private struct Entry {
-        let endpoint: StreamableEndpoint
-        var usedAt: UInt64
-    }
-
-    private struct State {
-        var entries: [String: Entry] = [:]
-        var uses: UInt64 = 0
-    }
-
     let door: any HTTPSideDoor
-    private let state = Mutex(State())
+    private let known = Mutex(
+        BoundedTable<String, StreamableEndpoint>(capacity: maximumEndpoints, policy: .evictLeastRecentlyUsed))
 
     init(_ door: any HTTPSideDoor) { self.door = door }
 
@@ -26,25 +17,16 @@ final class SideEndpoints: Sendable {
     func endpoint(
         of server: MCPServer, at path: String, beside home: StreamableEndpoint
     ) -> StreamableEndpoint {
-        state.withLock { state in
-            state.uses += 1
-            if let entry = state.entries[path], entry.endpoint.server === server {
-                state.entries[path]?.usedAt = state.uses
-                return entry.endpoint
-            }
-            if state.entries[path] == nil, state.entries.count >= Self.maximumEndpoints,
-                let oldest = state.entries.min(by: { $0.value.usedAt < $1.value.usedAt })
-            {
-                state.entries[oldest.key] = nil
-            }
+        known.withLock { known in
+            if let endpoint = known.use(path), endpoint.server === server { return endpoint }
             let endpoint = home.beside(with: server, at: path)
-            state.entries[path] = Entry(endpoint: endpoint, usedAt: state.uses)
+            known.insert(endpoint, for: path)
             return endpoint
         }
     }
 
     /// The endpoints that were used and are remembered.
-    var endpoints: [StreamableEndpoint] { state.withLock { $0.entries.values.map(\.endpoint) } }
+    var endpoints: [StreamableEndpoint] { known.withLock { $0.map(\.value) } }
 }
 
 extension StreamableEndpoint {
@@ -64,16 +46,15 @@ extension StreamableEndpoint {
         guard let path = DecodedTarget(head, in: bytes)?.path else {
             throw Plain(status: 400, text: "The target is not UTF-8 in percent-encoding")
         }
-        if let server = beside.door.server(atPath: path) {
-            let isAdmitted = beside.door.admits(path: path, isFromOwnUser: isFromOwnUser) {
-                head.value(named: "authorization", in: bytes).map { String($0) }
-            }
-            guard isAdmitted else { throw .missingToken }
-            let other = beside.endpoint(of: server, at: path, beside: self)
-            return Route(endpoint: other, purpose: try other.purpose(of: head, in: bytes))
+        if beside.door.handles(path: path) { return Route(endpoint: nil, purpose: .message) }
+        // Asked before the door may make a server for it: who has no token makes none.
+        let isAdmitted = beside.door.admits(path: path, isFromOwnUser: isFromOwnUser) {
+            head.value(named: "authorization", in: bytes).map { String($0) }
         }
-        guard beside.door.handles(path: path) else { throw refusal }
-        return Route(endpoint: nil, purpose: .message)
+        guard isAdmitted else { throw .missingToken }
+        guard let server = beside.door.server(atPath: path) else { throw refusal }
+        let other = beside.endpoint(of: server, at: path, beside: self)
+        return Route(endpoint: other, purpose: try other.purpose(of: head, in: bytes))
     }
 }
 

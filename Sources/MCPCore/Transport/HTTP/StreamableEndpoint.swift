@@ -242,7 +242,14 @@ final class StreamableEndpoint: Sendable {
         }
         try checkVersion(head, in: bytes)
         let session = try session(id, head)
-        sessions.end(session, now: wallSeconds)
+        if let seconds = sessions.end(session, now: wallSeconds) {
+            dispatcher.log(
+                "a session was not ended: \(LegacySessions.maxEnded) ended ones are remembered already")
+            throw Plain(
+                status: 503,
+                text: "This session has not ended: too many ended sessions are remembered. Try again later",
+                fields: try? HeaderFields(["Retry-After": "\(seconds)"]))
+        }
         dispatcher.cancelAll(in: session.scope)
         streams.forget(session.scope)
     }

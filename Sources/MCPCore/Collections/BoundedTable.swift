@@ -1,0 +1,196 @@
+/// A dictionary that holds so many entries and no more, in an order.
+///
+/// Finding, inserting, removing and evicting take constant time, however full the table is. It has no lock of
+/// its own: its owner holds one. Entries lie in one array and are linked in their order by index.
+struct BoundedTable<Key: Hashable, Value> {
+    /// What happens when one more entry comes to a full table.
+    enum Policy: Sendable {
+        /// It is refused, and the table stays as it is.
+        case refuse
+        /// The entry that was inserted first makes room.
+        case evictOldest
+        /// The entry that was inserted or used the longest ago makes room.
+        case evictLeastRecentlyUsed
+    }
+
+    /// What became of an insertion.
+    enum Insertion {
+        case inserted
+        /// The key was there: its value before.
+        case replaced(Value)
+        /// This entry made room.
+        case evicted(key: Key, value: Value)
+        /// The table is full and stays as it was.
+        case refused
+    }
+
+    fileprivate struct Node {
+        let key: Key
+        var value: Value
+        /// The entry before it, and the one behind it.
+        var older: Int
+        var newer: Int
+    }
+
+    private static var none: Int { -1 }
+
+    let capacity: Int
+    let policy: Policy
+    private var places: [Key: Int] = [:]
+    /// Nil: free. No longer than the table was at its fullest.
+    private var nodes: [Node?] = []
+    private var free: [Int] = []
+    private var oldestPlace = Self.none
+    private var newestPlace = Self.none
+
+    /// - Precondition: `capacity` is at least 1.
+    init(capacity: Int, policy: Policy) {
+        precondition(capacity > 0, "a table holds at least one entry")
+        self.capacity = capacity
+        self.policy = policy
+    }
+
+    var count: Int { places.count }
+    var isEmpty: Bool { places.isEmpty }
+    /// Whether one more entry is refused, or makes another one go.
+    var isFull: Bool { places.count >= capacity }
+
+    func contains(_ key: Key) -> Bool { places[key] != nil }
+
+    /// The value of a key. Looking at it does not count as use.
+    subscript(key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
+
+    /// The entry that goes next.
+    var oldest: (key: Key, value: Value)? { entry(at: oldestPlace) }
+
+    private func entry(at place: Int) -> (key: Key, value: Value)? {
+        place == Self.none ? nil : nodes[place].map { ($0.key, $0.value) }
+    }
+
+    // MARK: Changing
+
+    /// Inserts a value, or puts it in the place of the one that the key has: where entries go by use this is
+    /// one; where they go by age a replaced value keeps the age of its entry.
+    @discardableResult
+    mutating func insert(_ value: Value, for key: Key) -> Insertion {
+        if let place = places[key] {
+            let before = nodes[place]?.value
+            nodes[place]?.value = value
+            if policy == .evictLeastRecentlyUsed { makeNewest(place) }
+            return before.map(Insertion.replaced) ?? .inserted
+        }
+        guard isFull else {
+            append(key, value)
+            return .inserted
+        }
+        guard policy != .refuse, let evicted = removeOldest() else { return .refused }
+        append(key, value)
+        return .evicted(key: evicted.key, value: evicted.value)
+    }
+
+    /// The value of a key, which counts as use.
+    mutating func use(_ key: Key) -> Value? {
+        guard let place = places[key] else { return nil }
+        if policy == .evictLeastRecentlyUsed { makeNewest(place) }
+        return nodes[place]?.value
+    }
+
+    /// Changes a value in place, which counts as use. Nil when the key is not there.
+    mutating func update<R>(_ key: Key, _ body: (inout Value) -> R) -> R? {
+        guard let place = places[key] else { return nil }
+        if policy == .evictLeastRecentlyUsed { makeNewest(place) }
+        guard var node = nodes[place] else { return nil }
+        // Taken out meanwhile, so that an array or a set in it is not copied.
+        nodes[place] = nil
+        defer { nodes[place] = node }
+        return body(&node.value)
+    }
+
+    /// Puts a value in the place of the one that a key has. Does not count as use.
+    mutating func replace(_ value: Value, for key: Key) {
+        if let place = places[key] { nodes[place]?.value = value }
+    }
+
+    @discardableResult
+    mutating func remove(_ key: Key) -> Value? {
+        guard let place = places.removeValue(forKey: key), let node = nodes[place] else { return nil }
+        unlink(node)
+        nodes[place] = nil
+        free.append(place)
+        return node.value
+    }
+
+    /// Removes the entry that goes next.
+    @discardableResult
+    mutating func removeOldest() -> (key: Key, value: Value)? {
+        guard let oldest else { return nil }
+        remove(oldest.key)
+        return oldest
+    }
+
+    /// Removes entries from the oldest on, up to the first that stays. Constant time for each that goes.
+    mutating func removeOldest(while goes: (Key, Value) -> Bool) {
+        while let (key, value) = oldest, goes(key, value) { remove(key) }
+    }
+
+    /// Removes every entry that `goes`: looks at all of them.
+    mutating func removeAll(where goes: (Key, Value) -> Bool) {
+        var place = oldestPlace
+        while place != Self.none, let node = nodes[place] {
+            place = node.newer
+            if goes(node.key, node.value) { remove(node.key) }
+        }
+    }
+
+    mutating func removeAll() { self = Self(capacity: capacity, policy: policy) }
+
+    // MARK: The order
+
+    private mutating func append(_ key: Key, _ value: Value) {
+        let node = Node(key: key, value: value, older: newestPlace, newer: Self.none)
+        let place: Int
+        if let last = free.popLast() {
+            place = last
+            nodes[place] = node
+        } else {
+            place = nodes.count
+            nodes.append(node)
+        }
+        places[key] = place
+        link(place)
+    }
+
+    /// Hangs an entry on behind the newest.
+    private mutating func link(_ place: Int) {
+        nodes[place]?.older = newestPlace
+        nodes[place]?.newer = Self.none
+        if newestPlace == Self.none { oldestPlace = place } else { nodes[newestPlace]?.newer = place }
+        newestPlace = place
+    }
+
+    private mutating func unlink(_ node: Node) {
+        if node.older == Self.none { oldestPlace = node.newer } else { nodes[node.older]?.newer = node.newer }
+        if node.newer == Self.none { newestPlace = node.older } else { nodes[node.newer]?.older = node.older }
+    }
+
+    private mutating func makeNewest(_ place: Int) {
+        guard place != newestPlace, let node = nodes[place] else { return }
+        unlink(node)
+        link(place)
+    }
+}
+
+/// The entries, the one that goes next first.
+extension BoundedTable: Sequence {
+    func makeIterator() -> AnyIterator<(key: Key, value: Value)> {
+        var place = oldestPlace
+        return AnyIterator {
+            guard let entry = entry(at: place) else { return nil }
+            place = nodes[place]?.newer ?? Self.none
+            return entry
+        }
+    }
+}
+
+extension BoundedTable.Node: Sendable where Key: Sendable, Value: Sendable {}
+extension BoundedTable: Sendable where Key: Sendable, Value: Sendable {}
