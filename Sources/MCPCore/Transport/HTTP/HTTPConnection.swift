@@ -11,6 +11,8 @@ import Glibc
 /// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests
 /// are answered in order. All answers of one turn leave in one write.
 final class HTTPConnection: EventHandler, @unchecked Sendable {
+    private let counted = Counted(.httpConnection)
+
     // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
     // for overlapping accesses at run time, which takes a tenth of a call, is accessed for single steps only,
     // in which nothing else is called that would reach it. `output`, which handlers write into, is checked.

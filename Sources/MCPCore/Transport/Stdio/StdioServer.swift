@@ -6,6 +6,8 @@ import Synchronization
 /// that writes much before it reads would otherwise wait for ever. What it has not read yet is kept, and when
 /// that is more than the limit, new requests are answered with an overload error.
 final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
+    private let counted = Counted(.stdioServer)
+
     // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
     // for overlapping accesses at run time is accessed for single steps only, as in `HTTPConnection`.
     private let server: MCPServer
