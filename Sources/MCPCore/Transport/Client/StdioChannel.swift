@@ -8,7 +8,7 @@ protocol LinePeer: AnyObject, Sendable {
     func takeErrors() -> FileDescriptor?
     /// How it ended, or nil while that is not known.
     var status: ProcessExit? { get }
-    /// Begins to end it, without waiting.
+    /// Begins to end it, without waiting. On the loop.
     func hangUp()
 }
 
@@ -18,6 +18,8 @@ extension ChildProcess: LinePeer {
 
 /// The pipes of a child, or a socket, on their loop.
 final class StdioChannel {
+    private let counted = Counted(.lineChannel)
+
     /// How long an error waits for the exit status after the end of the output.
     private static let statusGrace = Duration.seconds(1)
     private static let readBytes = 64 << 10
@@ -30,7 +32,8 @@ final class StdioChannel {
     private let name: String
     private let loop: EventLoop
     private let options: ClientOptions
-    private var inbox: (any ClientInbox)?
+    /// Weak: the conversation owns the transport, which owns this channel.
+    private weak var inbox: (any ClientInbox)?
 
     private var input: ChildPipe?
     private var output: ChildPipe?
@@ -61,9 +64,9 @@ final class StdioChannel {
         input = ChildPipe(child.takeInput(), loop)
         output = ChildPipe(child.takeOutput(), loop)
         errors = ChildPipe(child.takeErrors(), loop)
-        input?.onReady = { [unowned self] in flush() }
-        output?.onReady = { [unowned self] in readOutput(Self.readsPerTurn) }
-        errors?.onReady = { [unowned self] in readErrors(Self.readsPerTurn) }
+        input?.onReady = { [weak self] in self?.flush() }
+        output?.onReady = { [weak self] in self?.readOutput(Self.readsPerTurn) }
+        errors?.onReady = { [weak self] in self?.readErrors(Self.readsPerTurn) }
         do {
             try output?.watch(.readable)
             try errors?.watch(.readable)
@@ -175,14 +178,20 @@ final class StdioChannel {
 
     /// The conversation is over; the exit status, which follows mostly, makes the better error.
     private func awaitStatus() {
+        if let status = child.status { return ended(status) }
         if isClosing || hasReported { return }
-        if let status = child.status { return conclude(status) }
-        loop.schedule(after: Self.statusGrace) { [self] in conclude(nil) }
+        loop.schedule(after: Self.statusGrace) { [weak self] in self?.conclude(nil) }
     }
 
-    func childExited(_ status: ProcessExit) {
+    /// The other side has ended: reads what it left behind, and lets go of everything.
+    func ended(_ status: ProcessExit) {
         readOutput(Self.lastReads)
         conclude(status)
+        letGo()
+    }
+
+    /// Closes what is left of the pipes; nothing more is read, and nobody is told.
+    func letGo() {
         for pipe in [input, output, errors] { pipe?.close() }
         (input, output, errors) = (nil, nil, nil)
         inbox = nil
@@ -207,6 +216,8 @@ final class StdioChannel {
             hint: isClosing || !details.isEmpty ? nil : "run the program by hand to see what it does")
         end = error
         inbox?.connectionClosed(error)
+        // A conversation that starts anew has another channel: what comes late is not for it.
+        inbox = nil
         close()
         child.hangUp()
     }
@@ -222,6 +233,7 @@ final class StdioChannel {
 
 /// One end of a pipe to a child, and its place on the loop.
 final class ChildPipe: EventHandler {
+    private let counted = Counted(.childPipe)
     var onReady: (() -> Void)?
     private let loop: EventLoop
     private var descriptor: FileDescriptor?
