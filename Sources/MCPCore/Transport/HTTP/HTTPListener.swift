@@ -11,7 +11,9 @@ import Glibc
 /// Confined to its own loop. When the process runs out of descriptors, it sacrifices one it keeps in reserve
 /// to accept and close what is waiting, and rests for 100 ms, so that it neither spins nor hangs (fault 74).
 final class HTTPListener: EventHandler, @unchecked Sendable {
-    // SAFETY: touched on its loop only, after `start`.
+    private let counted = Counted(.httpListener)
+
+    // SAFETY: touched on its loop only, after `start`, and before the loop runs by whoever starts both.
     private var socket: ListenSocket?
     private let number: Int32
     private let isTCP: Bool
@@ -40,7 +42,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         self.targets = targets
     }
 
-    /// Begins to accept. On the loop.
+    /// Begins to accept. On the loop, or before it runs.
     func start() throws(IOError) {
         reserve = try? Syscalls.open("/dev/null", O_RDONLY)
         registration = try loop.register(number, .readable, self)
