@@ -132,9 +132,11 @@ import Glibc
 
     @Test(arguments: Ending.allCases) func nothingIsLeft(_ ending: Ending) async throws {
         var options = ClientOptions()
-        options.timeout = .milliseconds(200)
-        options.probeTimeout = .milliseconds(100)
-        options.connectTimeout = .milliseconds(400)
+        if ending == .silent {
+            options.timeout = .milliseconds(200)
+            options.probeTimeout = .milliseconds(100)
+            options.connectTimeout = .milliseconds(400)
+        }
         let link = try Link(options)
         let conversation = try await Self.end(link, ending, options)
         for _ in 0 ..< 2_000 {
