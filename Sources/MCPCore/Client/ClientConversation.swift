@@ -4,6 +4,8 @@ import Synchronization
 ///
 /// `MCPClient` is its public face; the transport knows it as its inbox.
 final class ClientConversation: Sendable {
+    private let counted = Counted(.clientConversation)
+
     struct State {
         var speech: Speech?
         var profile: ServerProfile?

@@ -2,6 +2,7 @@ import Synchronization
 
 /// One `subscriptions/listen` after the other, as long as somebody wants the changes.
 final class ListenStream: Sendable {
+    private let counted = Counted(.listenStream)
     private let conversation: ClientConversation
     private let filter: SubscriptionFilter
     /// The reader's end; when nobody holds it any more, nobody reads.

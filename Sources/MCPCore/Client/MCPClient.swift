@@ -9,6 +9,7 @@
 /// await client.close()
 /// ```
 public final class MCPClient: Sendable {
+    private let counted = Counted(.mcpClient)
     let conversation: ClientConversation
 
     private init(_ conversation: ClientConversation) { self.conversation = conversation }

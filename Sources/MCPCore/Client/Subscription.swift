@@ -22,6 +22,8 @@ public enum ServerChange: Sendable, Hashable {
 /// Changes that nobody has taken yet are kept once each: a hundred updates of one resource are one. Several
 /// readers share the changes: each goes to one of them.
 public final class Subscription: AsyncSequence, Sendable {
+    private let counted = Counted(.subscription)
+
     /// What a reader gets.
     public typealias Element = ServerChange
     /// How the sequence can fail: `ClientError` when the connection is gone for good.

@@ -9,6 +9,8 @@ import Glibc
 
 /// Readiness by epoll, with an eventfd for wake-ups.
 @safe struct EpollPoller: ~Copyable, PollerProtocol {
+    /// How many descriptors a poller holds.
+    static let descriptors = 2
     private static let capacity = 256
     private static let wakeToken = UInt64.max
 

@@ -18,6 +18,8 @@ import Glibc
 /// One turn: wait, call the ready handlers, fire the due timers, run the mail and the jobs, flush. Whatever
 /// was answered during a turn leaves in its flush, before the loop waits again.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
+    private let counted = Counted(.eventLoop)
+
     // SAFETY: `mailbox`, `thread`, `isStopping`, `isClosed` and `poller.wake` are for any thread; all other
     // state is touched on the loop's thread only, and before `start()` by whoever creates the loop. What is
     // not checked for overlapping accesses at run time is accessed for single steps only: no handler and no
@@ -84,8 +86,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     // MARK: Descriptors
 
     /// Watches a descriptor, which the handler keeps open until it has deregistered it.
+    ///
+    /// - Throws: also when the loop has ended: it would keep the handler for ever.
     func register(_ fd: Int32, _ interest: Readiness, _ handler: EventHandler) throws(IOError) -> Registration
     {
+        if isClosed.load(ordering: .relaxed) { throw IOError(errno: ECANCELED, function: "register") }
         let registration = slots.insert(handler, fd: fd, interest: interest)
         do {
             if try !poller.add(fd, interest, token: registration.token) { slots.setAlwaysReady(registration) }
@@ -132,7 +137,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         return timer
     }
 
-    func enqueue(_ timer: LoopTimer) { timers.insert(timer) }
+    /// A loop that has ended fires no timer, and must not keep one.
+    func enqueue(_ timer: LoopTimer) {
+        if !isClosed.load(ordering: .relaxed) { timers.insert(timer) }
+    }
 
     func dequeue(_ timer: LoopTimer) { timers.remove(timer) }
 

@@ -13,17 +13,22 @@ final class EventLoopGroup: Sendable {
     let loops: [EventLoop]
     private let turn = Atomic<Int>(0)
 
-    /// Starts `count` loops; by default one for each core that this process may use.
+    /// Makes `count` loops, by default one for each core that this process may use, and starts them.
+    ///
+    /// - Parameter isRunning: false when descriptors are registered before the loops start.
     init(
         count: Int = EventLoopGroup.availableCores, label: String = "mcp.loop",
-        clock: any TimeSource = SystemClock()
+        clock: any TimeSource = SystemClock(), isRunning: Bool = true
     ) throws(IOError) {
         precondition(count > 0, "a group needs a loop")
         var loops: [EventLoop] = []
         for index in 0 ..< count { loops.append(try EventLoop(label: "\(label).\(index)", clock: clock)) }
         self.loops = loops
-        for loop in loops { loop.start() }
+        if isRunning { start() }
     }
+
+    /// Starts the loops of a group that does not run yet.
+    func start() { for loop in loops { loop.start() } }
 
     /// The loops one after the other: for connections that one listener hands out.
     func next() -> EventLoop {

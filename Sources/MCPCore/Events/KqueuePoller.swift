@@ -5,6 +5,8 @@ import Darwin
 @safe struct KqueuePoller: ~Copyable, PollerProtocol {
     private static let capacity = 256
 
+    /// How many descriptors a poller holds.
+    static let descriptors = 1
     private let queue: FileDescriptor
     // SAFETY: allocated once, freed in deinit; only the thread that waits touches it.
     private let events: UnsafeMutablePointer<kevent64_s>

@@ -7,6 +7,8 @@
 ///
 /// Confined to its loop. Cancel it when its owner ends: an armed timer is kept alive by the loop.
 final class LoopTimer {
+    private let counted = Counted(.loopTimer)
+
     /// When the owner wants to be called; `never` while disarmed.
     fileprivate(set) var deadline = MonotonicInstant.never
     /// The place in the heap is ordered by this one, which is never later than `deadline`.

@@ -17,6 +17,8 @@ import Glibc
 /// Whoever starts it ends it with `terminate`. However it ends, it is reaped, and with a group or session of
 /// its own everything that is left in its process group is killed (what moved to another group is not found).
 package final class ChildProcess: Sendable {
+    private let counted = Counted(.childProcess)
+
     private struct State: ~Copyable {
         var input: FileDescriptor?
         var output: FileDescriptor?

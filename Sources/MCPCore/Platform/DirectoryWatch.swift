@@ -12,6 +12,8 @@ import Glibc
 /// directory that is removed, or replaced by another one, is watched again once it is back. Linux only;
 /// elsewhere it cannot be made.
 package final class DirectoryWatch: @unchecked Sendable {
+    private let counted = Counted(.directoryWatch)
+
     // SAFETY: `state` is touched on `queue` only, after `init` has returned.
 
     /// What changed, with paths relative to the root.

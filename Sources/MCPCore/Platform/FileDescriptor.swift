@@ -8,13 +8,18 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package init(owning rawValue: Int32) {
         precondition(rawValue >= 0, "not a descriptor")
         self.rawValue = rawValue
+        Census.count(.descriptor, 1)
     }
 
-    deinit { Syscalls.close(rawValue) }
+    deinit {
+        Syscalls.close(rawValue)
+        Census.count(.descriptor, -1)
+    }
 
     /// Gives the open descriptor to the caller, who must close it.
     package consuming func release() -> Int32 {
         let raw = rawValue
+        Census.count(.descriptor, -1)
         discard self
         return raw
     }

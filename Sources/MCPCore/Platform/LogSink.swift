@@ -10,6 +10,8 @@ import Glibc
 
 /// Where log lines go.
 package final class LogSink: Sendable {
+    private let counted = Counted(.logSink)
+
     private struct State: ~Copyable {
         var stream: NonBlockingStream
         var dropped = 0

@@ -61,6 +61,7 @@ package enum ProcessRunner {
 
     /// Ends a run early, from any thread.
     package final class Cancellation: Sendable {
+        private let counted = Counted(.runCancellation)
         fileprivate let reader: FileDescriptor
         private let writer: FileDescriptor
 

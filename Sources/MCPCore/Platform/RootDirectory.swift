@@ -17,6 +17,8 @@ import Glibc
 /// file elsewhere cannot be told from the file: who may create such links in the directory may read the file
 /// anyway.
 package final class RootDirectory: Sendable {
+    private let counted = Counted(.rootDirectory)
+
     /// The path that the root was opened by.
     package let path: String
     private let directory: FileDescriptor

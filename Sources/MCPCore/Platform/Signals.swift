@@ -10,6 +10,7 @@ import Glibc
 
 /// Signals as calls of a handler on a queue, where everything is allowed, unlike in a signal handler.
 package final class SignalWatch: Sendable {
+    private let counted = Counted(.signalWatch)
     private let sources: [WatchSource]
     private let signals: [Int32]
 

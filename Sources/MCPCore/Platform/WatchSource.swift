@@ -5,6 +5,8 @@ import Dispatch
 /// Dispatch serves what happens seldom: signals, the end of processes, a few timers. Connections are watched
 /// by event loops.
 final class WatchSource: @unchecked Sendable {
+    private let counted = Counted(.watchSource)
+
     // SAFETY: dispatch sources are thread-safe; only their Swift protocols do not say so.
     private let source: any DispatchSourceProtocol
 

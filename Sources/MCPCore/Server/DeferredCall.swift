@@ -3,6 +3,7 @@ import Synchronization
 /// A request whose answer comes later, as its handler sees it: whether anybody still waits, and who answers
 /// the handler's questions.
 final class DeferredCall: Sendable {
+    private let counted = Counted(.deferredCall)
     let request: Dispatcher.Request
     let exchange: Exchange
     let dispatcher: Dispatcher

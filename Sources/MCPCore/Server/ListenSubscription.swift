@@ -2,6 +2,8 @@ import Synchronization
 
 /// One `subscriptions/listen`: what it is told, until either side ends it.
 final class ListenSubscription: ChangeSubscriber {
+    private let counted = Counted(.listenSubscription)
+
     /// Why the server ends it.
     enum End: Sendable {
         /// It serves this connection no longer.

@@ -10,6 +10,8 @@
 /// try await server.run(.stdio)
 /// ```
 public final class MCPServer: Sendable {
+    private let counted = Counted(.mcpServer)
+
     /// Who the server says it is.
     public let identity: Implementation
     let dispatcher: Dispatcher

@@ -56,7 +56,9 @@ extension MCPServer {
         let stop = StopRequest()
         // Before anything is served: a signal that comes while it starts must not be lost.
         let signals = SignalWatch([SIGTERM, SIGINT]) { number in
-            if !stop.request() { exit(128 + number) }
+            // Not `exit`: the loops still run, and it would take what they use away from under them. Nothing
+            // that this process has written waits in a buffer of the C library.
+            if !stop.request() { _exit(128 + number) }
         }
         defer { signals.cancel() }
         let running = try start(transports)

@@ -1,19 +1,59 @@
 import Synchronization
 
 /// A server that serves: where, and how to stop it.
+///
+/// A server that is let go goes on serving until the process ends or standard input does: only `stop` and
+/// `requestStop` end it.
 public final class RunningServer: Sendable {
-    private let http: [HTTPServer]
-    private let stdio: StdioServer?
-    private let stdioLoop: EventLoop?
-    private let tasks: TaskDesk?
     /// A stop was asked for, or standard input has ended.
     private let stopping = OneTimeEvent()
+    /// Drains and ends when it is asked to: once, however many ask and wait.
+    private let ending: Task<Void, Never>
 
     /// The addresses that are listened on, with the ports that were really taken.
-    public var addresses: [ListenAddress] { http.flatMap(\.addresses) }
+    public let addresses: [ListenAddress]
 
+    /// Starts all transports, or none.
     init(_ server: MCPServer, _ transports: [ServerTransport]) throws {
-        var http: [HTTPServer] = []
+        var parts = Parts(tasks: server.dispatcher.tasks)
+        do {
+            try parts.start(server, transports, stopping)
+        } catch {
+            parts.abandon()
+            throw error
+        }
+        addresses = parts.http.flatMap(\.addresses)
+        ending = Task { [stopping, parts] in
+            await stopping.wait()
+            await parts.end()
+        }
+    }
+
+    /// Asks the server to drain and end. False when it was asked before.
+    @discardableResult
+    public func requestStop() -> Bool { stopping.happen() }
+
+    /// Returns when standard input has ended or a stop was asked for, and everything is drained.
+    public func waitUntilEnded() async { await ending.value }
+
+    /// Drains and ends.
+    public func stop() async {
+        requestStop()
+        await waitUntilEnded()
+    }
+}
+
+/// What a running server consists of.
+private struct Parts: Sendable {
+    var http: [HTTPServer] = []
+    var stdio: StdioServer?
+    let tasks: TaskDesk?
+
+    init(tasks: TaskDesk?) { self.tasks = tasks }
+
+    mutating func start(
+        _ server: MCPServer, _ transports: [ServerTransport], _ stopping: OneTimeEvent
+    ) throws {
         var wantsStdio = false
         for transport in transports {
             switch transport.kind {
@@ -23,54 +63,33 @@ public final class RunningServer: Sendable {
                     try HTTPServer(server, addresses: addresses, policy: policy, options: options))
             }
         }
-        self.http = http
-        tasks = server.dispatcher.tasks
-        guard wantsStdio else {
-            stdio = nil
-            stdioLoop = nil
-            return
-        }
+        guard wantsStdio else { return }
+        // Last, because it cannot be taken back: whoever has used 0 and 1 before does not get them again.
         let loop = try EventLoop(label: "mcp.stdio")
-        let stopping = stopping
         let stdio = StdioServer(server, streams: try StandardStreams.capture(), loop: loop) {
             stopping.happen()
         }
         self.stdio = stdio
-        stdioLoop = loop
         loop.start()
         loop.execute { stdio.start() }
     }
 
-    /// Asks the server to drain and end. False when it was asked before.
-    @discardableResult
-    public func requestStop() -> Bool { stopping.happen() }
+    /// Ends what a start that failed has begun.
+    func abandon() { for server in http { server.abandon() } }
 
-    /// Returns when standard input has ended or a stop was asked for, and everything is drained.
-    public func waitUntilEnded() async {
-        await stopping.wait()
+    func end() async {
         // Those that watch a task learn of its end before their streams end.
         tasks?.failAll("The server is stopping")
-        await endTransports()
-        // Some may have begun while the last requests were answered.
-        tasks?.failAll("The server is stopping")
-    }
-
-    private func endTransports() async {
         if let stdio {
             stdio.stop()
             await stdio.waitUntilEnded()
-            stdioLoop?.stop()
+            stdio.loop.stop()
         }
-        guard !http.isEmpty else { return }
         await withTaskGroup(of: Void.self) { group in
             for server in http { group.addTask { await server.stop() } }
         }
-    }
-
-    /// Drains and ends.
-    public func stop() async {
-        requestStop()
-        await waitUntilEnded()
+        // Some may have begun while the last requests were answered.
+        tasks?.failAll("The server is stopping")
     }
 }
 

@@ -181,6 +181,13 @@ struct Daemon {
             if !stop.request() { exit(128 + number) }
             log.info("stopping", ["signal": number])
         }
+        #if DEBUG
+        // What lives, for whoever looks for what is never given back.
+        lifelong.keep(
+            SignalWatch([SIGUSR1], on: queue) { _ in
+                log.info("census", ["living": Census.text(Census.counts)])
+            })
+        #endif
         let running: RunningServer
         do {
             running = try plan.served.main.start(plan.transports(configuration.limits))

@@ -85,6 +85,9 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 #if os(Linux)
 /// What the kernel tells about processes.
 enum ProcFS {
+    /// The numbers of the open descriptors of this process.
+    static var openDescriptors: [Int32] { (0 ..< 4_096).filter { fcntl($0, F_GETFD) >= 0 } }
+
     static func state(of pid: Int32) -> Character? {
         guard let stat = try? Files.read("/proc/\(pid)/stat", maxBytes: 4_096) else { return nil }
         let text = text(stat)

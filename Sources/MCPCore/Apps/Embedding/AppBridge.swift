@@ -10,6 +10,7 @@
 /// await bridge.toolResult(try await client.callTool("weather", ["city": "Bern"]))
 /// ```
 public actor AppBridge {
+    private let counted = Counted(.appBridge)
     private let transport: any AppBridgeTransport
     private let handlers: AppBridgeHandlers
     private var machine: AppBridgeMachine

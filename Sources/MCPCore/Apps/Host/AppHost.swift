@@ -12,6 +12,8 @@
 /// `receive` and the user's answers to `answer`. Views are told only what the protocol tells them, and reach
 /// only the server they came from.
 public actor AppHost {
+    private let counted = Counted(.appHost)
+
     /// The size of one message of a view: 1 MiB. A longer one is dropped, and the log says so.
     public static let maxMessageBytes = AppBridgeLimits().maxMessageBytes
     /// The size of all files of one download: 16 MiB. More is refused.

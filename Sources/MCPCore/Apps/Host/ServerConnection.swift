@@ -1,5 +1,7 @@
 /// One server of a host: connected to, watched, and connected to again when it was lost.
 actor ServerConnection {
+    private let counted = Counted(.appServer)
+
     enum Change: Sendable {
         case state(HostedServer.State)
         /// Connected: what the server is.

@@ -4,6 +4,7 @@
 /// Each channel is an MCP server that any agent can be pointed at. Programs come over a connection on which
 /// they are the MCP server (`attach`), or through the HTTP endpoints of `ClientToolEndpoints`.
 public actor ClientToolHub {
+    private let counted = Counted(.toolHub)
     let options: ClientToolOptions
     let clock: any TimeSource
     nonisolated let servers: ChannelServers

@@ -11,6 +11,8 @@ import Glibc
 ///
 /// It dials the daemon, and on this connection it is an ordinary MCP server.
 public actor ClientToolProvider {
+    private let counted = Counted(.provider)
+
     /// What happens to a provider.
     public enum Event: Sendable {
         /// The daemon asks for the tools from now on.

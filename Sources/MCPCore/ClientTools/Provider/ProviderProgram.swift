@@ -14,6 +14,8 @@ import Glibc
 /// It should end with its input. One that does not would keep its provider from connecting again, so it gets
 /// SIGTERM after a while, and SIGKILL after another.
 final class ProviderProgram: EventHandler, @unchecked Sendable {
+    private let counted = Counted(.providerProgram)
+
     // SAFETY: the descriptor and the child never change, and are used from any thread; the registration is
     // touched on the loop's thread only.
     private let socket: FileDescriptor

@@ -10,6 +10,8 @@ import Glibc
 
 /// The program at work. Written to and read from on one queue; ended from anywhere.
 final class CommandModelProcess: Sendable {
+    private let counted = Counted(.commandModel)
+
     /// The program has closed its output.
     struct Ended: Error {}
 

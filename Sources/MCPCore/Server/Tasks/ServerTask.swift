@@ -3,6 +3,8 @@ import Synchronization
 /// A call that became a task: it outlives its request, and its client asks how it is going
 /// (ext-tasks "Task Status").
 final class ServerTask: Sendable {
+    private let counted = Counted(.serverTask)
+
     /// How a task ended.
     enum Outcome: Sendable {
         /// The tool's result, failed tools included (TASK-10).

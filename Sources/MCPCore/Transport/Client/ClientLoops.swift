@@ -16,6 +16,8 @@ enum ClientLoops {
             let new = try EventLoopGroup(
                 count: min(maxLoops, EventLoopGroup.availableCores), label: "mcp.client")
             group = new
+            Census.keep(.eventLoop, new.loops.count)
+            Census.keep(.descriptor, new.loops.count * Poller.descriptors)
             return new.next()
         }
     }

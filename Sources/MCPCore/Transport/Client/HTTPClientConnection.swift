@@ -8,6 +8,7 @@ import Glibc
 
 /// One connection to a server: it carries one exchange after the other. Confined to the loop.
 final class HTTPClientConnection: EventHandler {
+    private let counted = Counted(.httpClientConnection)
     private static let readBytes = 64 << 10
     static let readsPerTurn = 16
     /// How long, and how far, the rest of an event stream is read after its answer, to use the connection

@@ -1,5 +1,7 @@
 /// One request and its answer: what the parts of the answer mean, and who is told. Confined to the loop.
 final class HTTPClientExchange {
+    private let counted = Counted(.httpClientExchange)
+
     /// The part of an unusable body that an error shows.
     private static let snippetBytes = 300
 

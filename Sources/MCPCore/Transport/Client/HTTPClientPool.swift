@@ -2,6 +2,8 @@ import Dispatch
 
 /// The connections to one endpoint, on their loop: a free one is used again, a busy one is never shared.
 final class HTTPClientPool {
+    private let counted = Counted(.clientPool)
+
     /// Connections at the same time; further requests wait. Notifications do not: one may free what they wait
     /// for. Event streams that are opened by GET do not either.
     static let maxConnections = 64

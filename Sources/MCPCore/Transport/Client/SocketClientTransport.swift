@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -41,17 +43,28 @@ final class SocketClientTransport: LineClientTransport {
     func close() async { shutDown() }
 
     func shutDown() {
-        let (line, peer) = (line, peer)
+        let (line, peer, channel) = (line, peer, channel)
         loop.execute {
             line.value.close()
             peer.hangUp()
+            // No status follows, so that there is nothing to wait for.
+            channel.value.letGo()
         }
     }
 }
 
 /// A socket as both ends of a line of messages.
 private final class SocketPeer: LinePeer {
-    private let descriptor: FileDescriptor
+    private let counted = Counted(.socketPeer)
+
+    /// A copy each for reading and writing; the third ends both. Nil: taken, or hung up.
+    private struct Copies: ~Copyable {
+        var input: FileDescriptor?
+        var output: FileDescriptor?
+        var whole: FileDescriptor?
+    }
+
+    private let copies: Mutex<Copies>
 
     init(_ descriptor: consuming FileDescriptor) throws(IOError) {
         try Syscalls.setNonBlocking(descriptor.rawValue)
@@ -59,17 +72,24 @@ private final class SocketPeer: LinePeer {
         if try Syscalls.localAddress(descriptor.rawValue)?.family != .unix {
             try Syscalls.watchPeer(descriptor.rawValue)
         }
-        // A copy each for reading and writing; this one ends both.
-        self.descriptor = descriptor
+        let input = try descriptor.duplicate()
+        let output = try descriptor.duplicate()
+        copies = Mutex(Copies(input: input, output: output, whole: descriptor))
     }
 
-    // The channel reports one that cannot be had.
-    func takeInput() -> FileDescriptor? { try? descriptor.duplicate() }
-    func takeOutput() -> FileDescriptor? { try? descriptor.duplicate() }
+    func takeInput() -> FileDescriptor? { copies.withLock { $0.input.take() } }
+    func takeOutput() -> FileDescriptor? { copies.withLock { $0.output.take() } }
     func takeErrors() -> FileDescriptor? { nil }
 
     /// Nothing follows the end of a socket.
     var status: ProcessExit? { .unknown }
 
-    func hangUp() { shutdown(descriptor.rawValue, Int32(SHUT_RDWR)) }
+    func hangUp() {
+        copies.withLock { copies in
+            _ = copies.input.take()
+            _ = copies.output.take()
+            guard let whole = copies.whole.take() else { return }
+            shutdown(whole.rawValue, Int32(SHUT_RDWR))
+        }
+    }
 }

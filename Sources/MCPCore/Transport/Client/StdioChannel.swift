@@ -16,7 +16,7 @@ protocol LinePeer: AnyObject, Sendable {
     func takeErrors() -> FileDescriptor?
     /// How it ended, or nil while that is not known.
     var status: ProcessExit? { get }
-    /// Begins to end it, without waiting.
+    /// Begins to end it, without waiting. On the loop.
     func hangUp()
 }
 
@@ -26,6 +26,8 @@ extension ChildProcess: LinePeer {
 
 /// The pipes of a child, or a socket, on their loop.
 final class StdioChannel {
+    private let counted = Counted(.lineChannel)
+
     /// How long an error waits for the exit status after the end of the output.
     private static let statusGrace = Duration.seconds(1)
     private static let readBytes = 64 << 10
@@ -38,7 +40,8 @@ final class StdioChannel {
     private let name: String
     private let loop: EventLoop
     private let options: ClientOptions
-    private var inbox: (any ClientInbox)?
+    /// Weak: the conversation owns the transport, which owns this channel.
+    private weak var inbox: (any ClientInbox)?
 
     private var input: ChildPipe?
     private var output: ChildPipe?
@@ -192,14 +195,20 @@ final class StdioChannel {
 
     /// The conversation is over; the exit status, which follows mostly, makes the better error.
     private func awaitStatus() {
+        if let status = child.status { return ended(status) }
         if isClosing || hasReported { return }
-        if let status = child.status { return conclude(status) }
-        loop.schedule(after: Self.statusGrace) { [self] in conclude(nil) }
+        loop.schedule(after: Self.statusGrace) { [weak self] in self?.conclude(nil) }
     }
 
-    func childExited(_ status: ProcessExit) {
+    /// The other side has ended: reads what it left behind, and lets go of everything.
+    func ended(_ status: ProcessExit) {
         readOutput(Self.lastReads)
         conclude(status)
+        letGo()
+    }
+
+    /// Closes what is left of the pipes; nothing more is read, and nobody is told.
+    func letGo() {
         for pipe in [input, output, errors] { pipe?.close() }
         (input, output, errors) = (nil, nil, nil)
         inbox = nil
@@ -224,6 +233,8 @@ final class StdioChannel {
             hint: isClosing || !details.isEmpty ? nil : "run the program by hand to see what it does")
         end = error
         inbox?.connectionClosed(error)
+        // A conversation that starts anew has another channel: what comes late is not for it.
+        inbox = nil
         close()
         child.hangUp()
     }
@@ -239,6 +250,7 @@ final class StdioChannel {
 
 /// One end of a pipe to a child, and its place on the loop.
 final class ChildPipe: EventHandler {
+    private let counted = Counted(.childPipe)
     var onReady: (() -> Void)?
     private let loop: EventLoop
     private var descriptor: FileDescriptor?

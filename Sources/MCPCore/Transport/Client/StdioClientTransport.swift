@@ -65,7 +65,7 @@ final class StdioClientTransport: LineClientTransport {
         let channel = LoopBound(
             StdioChannel(child, name: launch.program, loop: loop, options: options), loop: loop)
         loop.execute { line.value.connect(channel.value) }
-        child.onExit { [loop] status in loop.execute { channel.value.childExited(status) } }
+        child.onExit { [loop] status in loop.execute { channel.value.ended(status) } }
     }
 
     // MARK: The end, and the next beginning

@@ -15,6 +15,8 @@ import Glibc
 /// every flush ends in `settle()`. That is the one place that counts what the connection holds and decides
 /// whether it reads, so nothing is read beyond the bounds of its phase, whoever was last to touch it.
 final class HTTPConnection: EventHandler, @unchecked Sendable {
+    private let counted = Counted(.httpConnection)
+
     // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
     // for overlapping accesses at run time, which takes a tenth of a call, is accessed for single steps only,
     // in which nothing else is called that would reach it. `output`, which handlers write into, is checked.

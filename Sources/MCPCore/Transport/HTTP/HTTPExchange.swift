@@ -2,6 +2,8 @@
 /// an event stream once a message came before it (HTTP-09, HTTP-18); or a stream that a session has opened
 /// by GET.
 final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
+    private let counted = Counted(.httpExchange)
+
     // SAFETY: all state is touched on the connection's loop only; `notify`, `finish` and what a stream
     // sends go there first.
     private let endpoint: StreamableEndpoint

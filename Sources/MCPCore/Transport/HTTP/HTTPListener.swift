@@ -14,7 +14,9 @@ import Glibc
 /// 74). Clients that were gone before they were accepted are passed over, within the bound of a turn: when
 /// all of a turn were, it rests as well (fault 75).
 final class HTTPListener: EventHandler, @unchecked Sendable {
-    // SAFETY: touched on its loop only, after `start`.
+    private let counted = Counted(.httpListener)
+
+    // SAFETY: touched on its loop only, after `start`, and before the loop runs by whoever starts both.
     private var socket: ListenSocket?
     private let number: Int32
     private let isTCP: Bool
@@ -46,7 +48,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         self.targets = targets
     }
 
-    /// Begins to accept. On the loop.
+    /// Begins to accept. On the loop, or before it runs.
     func start() throws(IOError) {
         reserve = try? Syscalls.open("/dev/null", O_RDONLY)
         registration = try loop.register(number, .readable, self)

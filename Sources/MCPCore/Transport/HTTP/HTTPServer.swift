@@ -2,6 +2,7 @@ import Synchronization
 
 /// Serves one endpoint on any number of addresses.
 final class HTTPServer: Sendable {
+    private let counted = Counted(.httpServer)
     private let group: EventLoopGroup
     private let listeners: [(listener: HTTPListener, loop: EventLoop)]
     private let sets: [ConnectionSet]
@@ -21,7 +22,7 @@ final class HTTPServer: Sendable {
         }
         census = ConnectionCensus(limit: limit)
         do {
-            group = try EventLoopGroup(count: max(1, options.loops))
+            group = try EventLoopGroup(count: max(1, options.loops), isRunning: false)
         } catch {
             throw ListenError("cannot start: \(error)")
         }
@@ -30,21 +31,19 @@ final class HTTPServer: Sendable {
         sets = group.loops.map { ConnectionSet(loop: $0, census: census, log: log) }
         endpoint = StreamableEndpoint(
             server: server, policy: policy ?? Self.policy(for: addresses), options: options)
-        do {
-            (listeners, self.addresses) = try Self.open(addresses, policy, endpoint, group, sets, census)
+        (listeners, self.addresses) = try Self.open(addresses, policy, endpoint, group, sets, census)
+        do throws(IOError) {
+            // The loops do not run yet, so that this thread may touch what is theirs.
+            for (listener, _) in listeners { try listener.start() }
         } catch {
+            for (listener, _) in listeners { listener.stop() }
+            // A loop lets go of its handlers when it ends.
+            group.start()
             group.stop()
-            throw error
+            group.waitUntilStopped()
+            throw ListenError("cannot watch a listening socket: \(error)")
         }
-        for (listener, loop) in listeners {
-            loop.execute { [endpoint] in
-                do {
-                    try listener.start()
-                } catch {
-                    endpoint.dispatcher.log("cannot watch a listening socket: \(error)")
-                }
-            }
-        }
+        group.start()
     }
 
     /// Loopback names where there is a TCP listener; a unix socket alone takes any.
@@ -123,7 +122,15 @@ final class HTTPServer: Sendable {
 
     // MARK: Stopping
 
-    /// Stops accepting, lets what is in flight finish within the drain time, cancels the rest.
+    /// Stops at once, for a start that fails later on: nobody has been told of the addresses.
+    func abandon() {
+        for (listener, loop) in listeners { loop.execute { listener.stop() } }
+        for set in sets { set.loop.execute { set.closeAll() } }
+        group.stop()
+        group.waitUntilStopped()
+    }
+
+    /// Stops accepting, lets what is in flight finish within the drain time, cancels the rest. Once only.
     func stop() async {
         // What changed before the end is told before it; subscriptions end with their connections.
         for dispatcher in dispatchers { dispatcher.subscriptions.bus.deliverNow() }

@@ -3,6 +3,8 @@
 /// The connection that waits for it keeps it alive, and its task does not: when the connection ends, for
 /// whatever reason, so does the task, and with it the stream that it reads.
 final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
+    private let counted = Counted(.sideResponse)
+
     // SAFETY: all state is touched on the connection's loop only, on which the task runs as well.
     private let isHead: Bool
     private var task: Task<Void, Never>?

@@ -85,6 +85,7 @@ struct ListenSocket: ~Copyable, Sendable {
 
 /// Holds `PATH.lock` for as long as a server uses the socket at PATH, and removes the socket at the end.
 private final class UnixSocketLock: Sendable {
+    private let counted = Counted(.unixSocketLock)
     private let path: String
     private let descriptor: FileDescriptor
 

@@ -6,6 +6,8 @@ import Synchronization
 /// It outlives the connection that it began on: a disconnect is no cancel in a session (LEG-09), so events
 /// go on being kept, and the connection that takes the stream up again gets what it missed.
 final class ResumableStream: SessionStream {
+    private let counted = Counted(.sessionStream)
+
     struct Event: Sendable {
         let number: Int
         let data: ByteSlice

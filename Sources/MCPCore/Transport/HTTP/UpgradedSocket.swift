@@ -18,6 +18,7 @@ public struct UpgradedSocket: ~Copyable, Sendable {
 ///
 /// Confined to the loop of its connection.
 final class Departure {
+    private let counted = Counted(.departure)
     private var descriptor: FileDescriptor?
     private let take: @Sendable (consuming UpgradedSocket) -> Void
 

@@ -1,0 +1,90 @@
+#if DEBUG
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+#endif
+
+/// Counts the living of the types that own something: descriptors, connections, children, timers.
+///
+/// What is never given back shows as a count that does not come back to what it was. It counts in debug builds
+/// only; in release builds a `Counted` has no size and no code.
+package enum Census {
+    /// What is counted.
+    package enum Kind: String, CaseIterable, Sendable {
+        case appBridge, appHost, appServer
+        case childPipe, childProcess, clientConversation, clientPool, commandModel
+        case deferredCall, departure, descriptor, directoryWatch
+        case eventLoop
+        case httpClientConnection, httpClientExchange, httpConnection, httpExchange, httpListener, httpServer
+        case lineChannel, listenStream, listenSubscription, logSink, loopTimer
+        case mcpClient, mcpServer
+        case provider, providerProgram
+        case rootDirectory, runCancellation
+        case serverTask, sessionStream, sideResponse, signalWatch, socketPeer, stdioServer, subscription
+        case toolHub
+        case unixSocketLock
+        case watchSource
+    }
+
+    /// One more, or one less.
+    @inline(__always)
+    static func count(_ kind: Kind, _ change: Int) {
+        #if DEBUG
+        let isFirst = living.withLock { living in
+            defer { living[kind, default: 0] += change }
+            return living.isEmpty
+        }
+        if isFirst { CensusAtExit.arm() }
+        #endif
+    }
+
+    /// So many live as long as the process.
+    static func keep(_ kind: Kind, _ number: Int) {
+        #if DEBUG
+        kept.withLock { $0[kind, default: 0] += number }
+        #endif
+    }
+
+    #if DEBUG
+    private static let living = Mutex<[Kind: Int]>([:])
+    private static let kept = Mutex<[Kind: Int]>([:])
+
+    /// How many there are now of each kind that there is.
+    package static var counts: [Kind: Int] { living.withLock { $0.filter { $0.value != 0 } } }
+
+    /// The counts beyond those that live as long as the process.
+    package static var surplus: [Kind: Int] {
+        let kept = kept.withLock { $0 }
+        return counts.merging(kept.mapValues { -$0 }) { $0 + $1 }.filter { $0.value != 0 }
+    }
+
+    /// `descriptor=3 eventLoop=1`, by name.
+    package static func text(_ counts: [Kind: Int]) -> String {
+        counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }
+            .joined(separator: " ")
+    }
+    #endif
+}
+
+/// A property by which its owner is counted for as long as it lives.
+package struct Counted: ~Copyable, Sendable {
+    #if DEBUG
+    private let kind: Census.Kind
+
+    package init(_ kind: Census.Kind) {
+        self.kind = kind
+        Census.count(kind, 1)
+    }
+
+    deinit { Census.count(kind, -1) }
+    #else
+    @inline(__always)
+    package init(_ kind: Census.Kind) {}
+    #endif
+}

@@ -1,0 +1,126 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The beginning and the end of a server: all of it or nothing, once.
+@Suite(.timeLimit(.minutes(1))) struct RunningServerTests {
+    private static func isReachable(_ path: String) -> Bool {
+        guard let address = SocketAddress(unixPath: path),
+            let socket = try? Syscalls.streamSocket(address.domain)
+        else { return false }
+        return (try? Syscalls.connect(socket.rawValue, to: address)) != nil
+    }
+
+    private static func http(_ path: String, loops: Int = 2) -> ServerTransport {
+        var options = HTTPServerOptions()
+        options.loops = loops
+        options.drainTimeout = .seconds(2)
+        return .http(.unix(path: path), options: options)
+    }
+
+    @Test func aStartThatFailsServesNothing() async throws {
+        let folder = TemporaryDirectory()
+        let (free, taken) = ("\(folder.path)/free", "\(folder.path)/taken")
+        let other = try MCPServer("other", version: "1").start([Self.http(taken)])
+        let server = MCPServer("s", version: "1")
+        #expect(throws: ListenError.self) { try server.start([Self.http(free), Self.http(taken)]) }
+        #expect(!Self.isReachable(free))
+        await other.stop()
+        let running = try server.start([Self.http(free), Self.http(taken)])
+        #expect(Self.isReachable(free) && Self.isReachable(taken))
+        await running.stop()
+    }
+
+    #if DEBUG
+    @Test func aListenerThatCannotBeWatchedFailsTheStart() async throws {
+        let folder = TemporaryDirectory()
+        let path = "\(folder.path)/s"
+        let address = SocketAddress(unixPath: path)
+        // The listening socket of this test, whatever else is watched at the same time.
+        FaultInjection.install { function, fd in
+            guard function == "epoll_ctl" || function == "kevent", fd >= 0,
+                (try? Syscalls.localAddress(fd)) == address
+            else { return nil }
+            return ENOSPC
+        }
+        defer { FaultInjection.install(nil) }
+        let server = MCPServer("s", version: "1")
+        #expect(throws: ListenError.self) { try server.start([Self.http(path)]) }
+        #expect(!Self.isReachable(path))
+        FaultInjection.install(nil)
+        let running = try server.start([Self.http(path)])
+        #expect(Self.isReachable(path))
+        await running.stop()
+    }
+    #endif
+
+    @Test func aStopThatIsOnlyAskedForHappens() async throws {
+        let folder = TemporaryDirectory()
+        let path = "\(folder.path)/s"
+        let running = try MCPServer("s", version: "1").start([Self.http(path)])
+        #expect(running.requestStop())
+        #expect(!running.requestStop())
+        for _ in 0 ..< 10_000 where Self.isReachable(path) { await pause() }
+        #expect(!Self.isReachable(path))
+    }
+
+    @Test func manyMayStopItAtTheSameTime() async throws {
+        let folder = TemporaryDirectory()
+        let test = try TestServer()
+        let path = "\(folder.path)/s"
+        let running = try test.server.start([Self.http(path)])
+        let client = try await MCPClient.connect(.unix(path: path))
+        async let answer = client.callTool("wait", ["name": "d"])
+        #expect(await test.begun("d").wait())
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0 ..< 4 { group.addTask { await running.stop() } }
+            // What changes meanwhile is told to nobody, or to those who are still there.
+            for number in 0 ..< 20 {
+                group.addTask { test.server.tool("t\(number)", "x") { () in "x" } }
+            }
+            test.release.open()
+        }
+        await running.stop()
+        #expect(try await answer.content.first == .text("released d"))
+        await client.close()
+    }
+
+    @Test func aStopThatComesBeforeTheStartIsNotLost() async throws {
+        let folder = TemporaryDirectory()
+        let stop = StopRequest()
+        #expect(stop.request())
+        let running = try MCPServer("s", version: "1").start([Self.http("\(folder.path)/s")])
+        stop.attach(running)
+        await running.waitUntilEnded()
+        #expect(!stop.request())
+    }
+
+    @Test func aLoopThatHasEndedKeepsNothing() async throws {
+        final class Handler: EventHandler {}
+        let loop = try EventLoop(label: "test.ended")
+        loop.start()
+        loop.stop()
+        loop.waitUntilStopped()
+        weak var timer: LoopTimer?
+        timer = loop.schedule(after: .seconds(60)) {}
+        #expect(timer == nil)
+        weak var handler: Handler?
+        let (ours, theirs) = try Syscalls.socketPair()
+        defer { for end in [ours, theirs] { Syscalls.close(end) } }
+        #expect(throws: IOError.self) {
+            let made = Handler()
+            handler = made
+            _ = try loop.register(ours, .readable, made)
+        }
+        #expect(handler == nil)
+    }
+}
