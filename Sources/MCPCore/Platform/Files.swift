@@ -42,6 +42,7 @@ package enum Files {
             let slash = path.utf8.lastIndex(of: 0x2F)
             let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
             let directory = try Syscalls.open(parent, O_RDONLY | O_DIRECTORY)
+            // The file is in its place; not every file system can do this for a directory.
             _ = fsync(directory.rawValue)
         } catch { throw error.applied(to: path) }
     }

@@ -16,6 +16,7 @@ package enum StartupPages {
     /// missing.
     package static func release() {
         #if os(Linux)
+        // Without the list the pages stay: nothing but memory is lost.
         guard let program = try? Files.read("/proc/self/maps", maxBytes: 1 << 20) else { return }
         let lines = String(decoding: program, as: UTF8.self).split(separator: "\n")
         // The first mapping of the list is the program itself: a position-independent one lies below its

@@ -42,7 +42,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
 
     /// Begins to accept. On the loop.
     func start() throws(IOError) {
-        reserve = try? Syscalls.open("/dev/null", O_RDONLY)
+        takeReserve()
         registration = try loop.register(number, .readable, self)
     }
 
@@ -73,6 +73,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
             refuse(accepted)
             return
         }
+        // Fails for a client that is gone already.
         if isTCP { try? Syscalls.setNoDelay(accepted.rawValue) }
         let target = targets[turn % targets.count]
         turn &+= 1
@@ -92,6 +93,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         let extra = try? HeaderFields(["Retry-After": "1"])
         ResponseWriter.writeText(
             status: 503, "Too many connections; try again later", keepAlive: false, extra: extra, to: &out)
+        // A courtesy: the connection is closed in any case.
         _ = unsafe try? out.withBytes { (bytes) throws(IOError) in
             unsafe try Syscalls.send(accepted.rawValue, UnsafeRawBufferPointer(bytes))
         }
@@ -101,14 +103,26 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         endpoint.dispatcher.log("accept failed: \(error.reason)")
         if error.errno == EMFILE || error.errno == ENFILE {
             reserve = nil
+            // Nobody waits any more, or another thread was faster to take what was free: the rest follows.
             if let victim = try? Syscalls.accept(number) { refuse(victim) }
-            reserve = try? Syscalls.open("/dev/null", O_RDONLY)
+            takeReserve()
         }
         guard let registration else { return }
+        // Where it fails, accepting goes on at once, and fails again.
         try? loop.modify(registration, [])
+        resumeLater()
+    }
+
+    /// Until accepting goes on: a listener whose interest could not be restored would never be heard of
+    /// again.
+    private func resumeLater() {
         loop.schedule(after: .milliseconds(100)) { [weak self] in
-            guard let self, let registration = self.registration else { return }
-            try? self.loop.modify(registration, .readable)
+            guard let self, let registration else { return }
+            if reserve == nil { takeReserve() }
+            do throws(IOError) { try loop.modify(registration, .readable) } catch { resumeLater() }
         }
     }
+
+    /// Without it, running out of descriptors leaves whoever connects without an answer until some are free.
+    private func takeReserve() { reserve = try? Syscalls.open("/dev/null", O_RDONLY) }
 }
