@@ -5,7 +5,7 @@ RELEASE = -c release --static-swift-stdlib
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release demo test e2e sim soak interop layers lint fmt docs bench bench-guard install clean
+.PHONY: help build release demo test e2e sim soak torture interop layers lint fmt docs bench bench-guard install clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -47,6 +47,16 @@ MINUTES ?= 2
 soak: build ## peers come and go for MINUTES=…, ONLY=providers, SEED=…; then nothing may be left (Linux, python3)
 	@Tests/Soak/soak.py "$$($(SWIFT) build --show-bin-path)/mcp-server" --minutes $(MINUTES) \
 	    $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
+
+# Suites that fail the system calls of a scenario one by one; each prints what came of it.
+TORTURE = listing wake
+torture: ## system calls that fail, one by one: ONLY=listing or ONLY=wake; prints the figures
+	$(SWIFT) build --build-tests $(WARNINGS)
+	@for name in $(or $(ONLY),$(TORTURE)); do case $$name in \
+	    listing) filter='[A-Za-z]+\.(ListingTorture|DirectoryWatchTorture|UnreadableFiles)Tests' ;; \
+	    wake) filter='MCPCoreTests\.WakeTortureTests' ;; \
+	    *) echo "torture: ONLY is one of: $(TORTURE)" >&2; exit 2 ;; esac; \
+	    SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- "$$filter" || exit 1; done
 
 interop: release ## against the official Python SDK and the official JSON Schema test suite
 	Tests/Interop/run.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server" \

@@ -135,6 +135,17 @@ awk '
     { before = above; above = $0 }
     END { exit bad }' "${sources[@]}" >&2 || status=1
 
+# An error of the system is never read as "empty" or "at the end": whoever drops one says why, beside it.
+mapfile -t system < <(git ls-files Sources/MCPCore/{Platform,Events,TLS}/ Sources/MCPCore/Transport/{HTTP,Stdio}/ \
+    Sources/MCPServerDaemon/ | grep '\.swift$')
+awk 'FNR == 1 { comment = -9 }
+    { text = $0 }
+    /\/\// { comment = FNR }
+    /try\?.*(Syscalls\.|Files\.|loop\.(register|modify)|openRoot|writeNonBlocking|\.list\(|(RootDirectory|DirectoryWatch|LogSink)\()/ ||
+    /^ *_ = (unsafe )?(write|read|send|recv|fcntl|fsync|inotify_[a-z_]+|mcp_[a-z_]+|kevent64|ioctl|shutdown)\(/ {
+        if (FNR - comment > 3) { printf "lint: %s:%d: drops an error of the system without a reason beside it\n", FILENAME, FNR; bad = 1 } }
+    END { exit bad }' "${system[@]}" >&2 || status=1
+
 # Unsafe state that other threads can see says why it is safe.
 for file in $(grep -lE '@unchecked Sendable' "${sources[@]}" || true); do
     grep -qE '// SAFETY:' "$file" || complain "$file: @unchecked Sendable without a SAFETY line"

@@ -1,4 +1,5 @@
-/* The Linux calls that Swift's C library modules do not show. Nothing is compiled from here on other systems.
+/* Calls and constants that Swift's C library modules do not show, or show differently from one C library to the
+ * next. All of it is inline: nothing is compiled from here by itself.
  *
  * _GNU_SOURCE stays undefined: with it, Dispatch's module and this one disagree about the C library's types.
  * Therefore the declarations hidden behind it are repeated here. */
@@ -8,6 +9,7 @@
 #if defined(__linux__)
 
 #include <errno.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +49,13 @@ enum {
     MCP_RESOLVE_IN_ROOT = 0x10,
     MCP_POSIX_SPAWN_SETSID = 0x80,
 };
+
+/* Enumerators in glibc, macros in musl: Swift shows the two as different types. */
+static const uint32_t MCP_EPOLLIN = EPOLLIN;
+static const uint32_t MCP_EPOLLOUT = EPOLLOUT;
+static const uint32_t MCP_EPOLLERR = EPOLLERR;
+static const uint32_t MCP_EPOLLHUP = EPOLLHUP;
+static const uint32_t MCP_EPOLLRDHUP = EPOLLRDHUP;
 
 /* struct open_how of linux/openat2.h */
 struct mcp_open_how {
@@ -94,6 +103,9 @@ static inline int mcp_epoll_ctl(int epoll, int operation, int fd, uint32_t event
     event.data.u64 = data;
     return epoll_ctl(epoll, operation, fd, &event);
 }
+
+/* The calling thread, a number in glibc and a pointer in musl. */
+static inline uintptr_t mcp_thread(void) { return (uintptr_t)pthread_self(); }
 
 static inline uint64_t mcp_epoll_data(const struct epoll_event *event) { return event->data.u64; }
 
@@ -183,5 +195,16 @@ static inline int mcp_spawn_add_closefrom(posix_spawn_file_actions_t *actions, i
 #endif
 }
 
+#endif
+
+/* The environment as it stands: a variable of the C library on Linux, behind a function on Darwin. */
+#if defined(__APPLE__)
+#include <crt_externs.h>
+
+static inline char **mcp_environment(void) { return *_NSGetEnviron(); }
+#elif defined(__linux__)
+extern char **environ;
+
+static inline char **mcp_environment(void) { return environ; }
 #endif
 #endif

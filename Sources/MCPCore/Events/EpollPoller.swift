@@ -30,10 +30,8 @@ import Glibc
                 truncatingIfNeeded: try Syscalls.require("eventfd") {
                     Int(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
                 }))
-        _ = try Syscalls.require("epoll_ctl", on: wakeup.rawValue) {
-            Int(
-                mcp_epoll_ctl(
-                    epoll.rawValue, EPOLL_CTL_ADD, wakeup.rawValue, EPOLLIN.rawValue, Self.wakeToken))
+        try Syscalls.require("epoll_ctl", on: wakeup.rawValue) {
+            Int(mcp_epoll_ctl(epoll.rawValue, EPOLL_CTL_ADD, wakeup.rawValue, MCP_EPOLLIN, Self.wakeToken))
         }
         self.epoll = epoll
         self.wakeup = wakeup
@@ -57,25 +55,26 @@ import Glibc
     }
 
     func remove(_ fd: Int32, _ interest: Readiness) {
-        _ = mcp_epoll_ctl(epoll.rawValue, EPOLL_CTL_DEL, fd, 0, 0)
+        // Fails only for what is not watched: closing takes it out of the set as well.
+        try? control(EPOLL_CTL_DEL, fd, [], 0)
     }
 
     private func control(_ operation: Int32, _ fd: Int32, _ interest: Readiness, _ token: UInt64)
         throws(IOError)
     {
         var mask: UInt32 = 0
-        if interest.contains(.readable) { mask |= EPOLLIN.rawValue }
-        if interest.contains(.writable) { mask |= EPOLLOUT.rawValue }
-        if interest.contains(.readClosed) { mask |= EPOLLRDHUP.rawValue }
+        if interest.contains(.readable) { mask |= MCP_EPOLLIN }
+        if interest.contains(.writable) { mask |= MCP_EPOLLOUT }
+        if interest.contains(.readClosed) { mask |= MCP_EPOLLRDHUP }
         try Syscalls.require("epoll_ctl", on: fd) {
             Int(mcp_epoll_ctl(epoll.rawValue, operation, fd, mask, token))
         }
     }
 
-    func wait(timeoutMilliseconds: Int32) -> Int {
-        let count = unsafe epoll_wait(epoll.rawValue, events, Int32(Self.capacity), timeoutMilliseconds)
-        // EINTR is the only failure a correct call has; the loop then looks at its clock and comes back.
-        return max(0, Int(count))
+    func wait(timeoutMilliseconds: Int32) throws(IOError) -> Int {
+        try Syscalls.wait("epoll_wait", on: epoll.rawValue) {
+            Int(unsafe epoll_wait(epoll.rawValue, events, Int32(Self.capacity), timeoutMilliseconds))
+        }
     }
 
     @inline(__always)
@@ -87,22 +86,27 @@ import Glibc
         }
         let mask = unsafe events[index].events
         var readiness: Readiness = []
-        if mask & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
-        if mask & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
-        if mask & EPOLLRDHUP.rawValue != 0 { readiness.insert(.readClosed) }
-        if mask & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { readiness.insert(.hangup) }
+        if mask & MCP_EPOLLIN != 0 { readiness.insert(.readable) }
+        if mask & MCP_EPOLLOUT != 0 { readiness.insert(.writable) }
+        if mask & MCP_EPOLLRDHUP != 0 { readiness.insert(.readClosed) }
+        if mask & (MCP_EPOLLERR | MCP_EPOLLHUP) != 0 { readiness.insert(.hangup) }
         return PollEvent(token: token, readiness: readiness)
     }
 
-    func wake() {
+    func wake() throws(IOError) {
         var one: UInt64 = 1
-        // A full counter (EAGAIN) wakes as well.
-        _ = unsafe write(wakeup.rawValue, &one, MemoryLayout<UInt64>.size)
+        // EAGAIN is an error as well: the counter would hold 2^64 wake-ups that nobody has taken.
+        try Syscalls.require("eventfd_write", on: wakeup.rawValue) {
+            unsafe write(wakeup.rawValue, &one, MemoryLayout<UInt64>.size)
+        }
     }
 
     private func drainWakeup() {
         var count: UInt64 = 0
-        _ = unsafe read(wakeup.rawValue, &count, MemoryLayout<UInt64>.size)
+        // What was not taken is reported again.
+        _ = try? Syscalls.perform("eventfd_read", on: wakeup.rawValue) {
+            unsafe read(wakeup.rawValue, &count, MemoryLayout<UInt64>.size)
+        }
     }
 }
 #endif

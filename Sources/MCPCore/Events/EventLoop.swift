@@ -1,6 +1,9 @@
 import Dispatch
 import Synchronization
 
+#if os(Linux)
+import CMCPSystem
+#endif
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -48,13 +51,16 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Jobs that make jobs may go on for so many rounds before descriptors get their turn again.
     private static let maxJobRounds = 64
 
+    /// After the poller failed, which a sandbox can bring about; in milliseconds.
+    private static let pauseAfterError = 10
+
     /// Creates a loop with its poller; nothing runs before `start()`.
     init(label: String = "mcp.loop", clock: any TimeSource = SystemClock()) throws(IOError) {
         poller = try Poller()
         self.clock = clock
         now = clock.now
         queue = DispatchQueue(label: label)
-        clock.onAdvance { [weak self] in self?.poller.wake() }
+        clock.onAdvance { [weak self] in self?.wake() }
     }
 
     /// Starts the loop's thread. Once only.
@@ -66,7 +72,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Lets the loop end after its current turn. From any thread, any number of times.
     func stop() {
         isStopping.store(true, ordering: .releasing)
-        poller.wake()
+        wake()
     }
 
     /// Waits for the end of a loop that was started and stopped. Never on the loop itself.
@@ -162,8 +168,21 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func deliver(_ item: Mailbox.Item) {
         switch mailbox.send(item) {
         case .done: break
-        case .wake: poller.wake()
+        case .wake: wake()
         case .refused: queue.async { self.runLate(item) }
+        }
+    }
+
+    /// Ends the loop's wait. Nobody else would: the mailbox asks the first sender only, so a wake-up that
+    /// failed is tried until it arrives.
+    private func wake() {
+        do { try poller.wake() } catch {
+            assert(error.errno != EBADF, "the poller's descriptor was closed by somebody else")
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Self.pauseAfterError)) {
+                [weak self] in
+                guard let self, !isClosed.load(ordering: .relaxed) else { return }
+                wake()
+            }
         }
     }
 
@@ -178,7 +197,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     private func turn() {
-        let count = poller.wait(timeoutMilliseconds: timeout())
+        let count = wait()
         now = clock.now
         for index in 0 ..< count {
             if let event = poller.event(index) { dispatch(Registration(token: event.token), event.readiness) }
@@ -189,6 +208,16 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         runJobs()
         flush()
         if !retired.isEmpty { forgetRetired() }
+    }
+
+    /// The number of events. Timers, mail and jobs get their turn also when the poller cannot tell any.
+    private func wait() -> Int {
+        do { return try poller.wait(timeoutMilliseconds: timeout()) } catch {
+            assert(error.errno != EBADF, "the poller's descriptor was closed by somebody else")
+            // A poller that is broken for good must not make the loop spin.
+            usleep(UInt32(Self.pauseAfterError) * 1_000)
+            return 0
+        }
     }
 
     /// How long this turn may wait, in milliseconds; -1 without end.
@@ -295,6 +324,6 @@ private func currentThread() -> UInt {
     #if canImport(Darwin)
     unsafe UInt(bitPattern: pthread_self())
     #else
-    UInt(pthread_self())
+    UInt(mcp_thread())
     #endif
 }

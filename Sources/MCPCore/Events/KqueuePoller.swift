@@ -14,50 +14,76 @@ import Darwin
     init() throws(IOError) {
         let queue = FileDescriptor(
             owning: Int32(truncatingIfNeeded: try Syscalls.require("kqueue") { Int(kqueue()) }))
-        _ = fcntl(queue.rawValue, F_SETFD, FD_CLOEXEC)
+        try Syscalls.setCloseOnExec(queue.rawValue)
+        // Before the stored properties: a noncopyable value's initializer may throw until it begins to set
+        // them.
+        try Self.change(queue.rawValue, 0, EVFILT_USER, EV_ADD | EV_CLEAR, .max)
         self.queue = queue
         unsafe events = .allocate(capacity: Self.capacity)
-        try change(0, EVFILT_USER, EV_ADD | EV_CLEAR, .max)
     }
 
     deinit { unsafe events.deallocate() }
 
     func add(_ fd: Int32, _ interest: Readiness, token: UInt64) throws(IOError) -> Bool {
-        try modify(fd, from: [], to: interest, token: token)
-        return true
+        // EVFILT_READ is silent at the end of a file, which is always ready.
+        if try Syscalls.status(fd).st_mode & S_IFMT == S_IFREG { return false }
+        do {
+            try modify(fd, from: [], to: interest, token: token)
+            return true
+        } catch {
+            remove(fd, interest)
+            // /dev/null and other devices that kqueue knows no readiness of.
+            if error.errno == EINVAL { return false }
+            throw error
+        }
     }
 
     func modify(_ fd: Int32, from old: Readiness, to new: Readiness, token: UInt64) throws(IOError) {
-        let (read, wasRead) = (Self.wantsRead(new), Self.wantsRead(old))
-        let (write, wasWrite) = (new.contains(.writable), old.contains(.writable))
-        if read != wasRead { try change(UInt64(fd), EVFILT_READ, read ? EV_ADD : EV_DELETE, token) }
-        if write != wasWrite { try change(UInt64(fd), EVFILT_WRITE, write ? EV_ADD : EV_DELETE, token) }
+        for (filter, interest) in Self.filters where new.contains(interest) != old.contains(interest) {
+            let flags = new.contains(interest) ? EV_ADD : EV_DELETE
+            try Self.change(queue.rawValue, UInt64(fd), filter, flags, token)
+        }
     }
 
     func remove(_ fd: Int32, _ interest: Readiness) {
-        try? modify(fd, from: interest, to: [], token: 0)
+        // Fails only for what is not watched: closing takes it out of the queue as well. One by one, so that
+        // one that is gone keeps none of the others.
+        for (filter, kind) in Self.filters where interest.contains(kind) {
+            try? Self.change(queue.rawValue, UInt64(fd), filter, EV_DELETE, 0)
+        }
     }
 
-    private static func wantsRead(_ interest: Readiness) -> Bool { interest.contains(.readable) }
+    private static let filters: [(Int32, Readiness)] = [
+        (EVFILT_READ, .readable), (EVFILT_WRITE, .writable), (EVFILT_EXCEPT, .readClosed),
+    ]
 
-    private func change(_ ident: UInt64, _ filter: Int32, _ flags: Int32, _ token: UInt64) throws(IOError) {
+    private static func change(
+        _ queue: Int32, _ ident: UInt64, _ filter: Int32, _ flags: Int32, _ token: UInt64
+    ) throws(IOError) {
         var event = kevent64_s()
         event.ident = ident
         event.filter = Int16(filter)
         event.flags = UInt16(flags)
         event.udata = token
-        try Syscalls.require("kevent") { Int(unsafe kevent64(queue.rawValue, &event, 1, nil, 0, 0, nil)) }
+        if filter == EVFILT_EXCEPT {
+            // It also reports bytes, unless more are asked for than any buffer holds.
+            event.fflags = UInt32(NOTE_LOWAT)
+            event.data = .max
+        }
+        try Syscalls.require("kevent") { Int(unsafe kevent64(queue, &event, 1, nil, 0, 0, nil)) }
     }
 
-    func wait(timeoutMilliseconds: Int32) -> Int {
+    func wait(timeoutMilliseconds: Int32) throws(IOError) -> Int {
         var limit = timespec(
             tv_sec: Int(timeoutMilliseconds) / 1_000, tv_nsec: Int(timeoutMilliseconds) % 1_000 * 1_000_000)
         let capacity = Int32(Self.capacity)
-        let count = unsafe withUnsafePointer(to: &limit) { limit in
-            unsafe kevent64(
-                queue.rawValue, nil, 0, events, capacity, 0, timeoutMilliseconds < 0 ? nil : limit)
+        return try Syscalls.wait("kevent", on: queue.rawValue) {
+            unsafe withUnsafePointer(to: &limit) { limit in
+                Int(
+                    unsafe kevent64(
+                        queue.rawValue, nil, 0, events, capacity, 0, timeoutMilliseconds < 0 ? nil : limit))
+            }
         }
-        return max(0, Int(count))
     }
 
     func event(_ index: Int) -> PollEvent? {
@@ -65,6 +91,9 @@ import Darwin
         switch Int32(event.filter) {
         case EVFILT_USER: return nil
         case EVFILT_WRITE: return PollEvent(token: event.udata, readiness: readiness(event, .writable))
+        case EVFILT_EXCEPT:
+            let ended: Readiness = event.flags & UInt16(EV_EOF) != 0 ? .readClosed : []
+            return PollEvent(token: event.udata, readiness: readiness(event, ended))
         default:
             let ended: Readiness = event.flags & UInt16(EV_EOF) != 0 ? [.readable, .readClosed] : .readable
             return PollEvent(token: event.udata, readiness: readiness(event, ended))
@@ -75,11 +104,13 @@ import Darwin
         event.flags & UInt16(EV_EOF) != 0 && event.fflags != 0 ? base.union(.hangup) : base
     }
 
-    func wake() {
+    func wake() throws(IOError) {
         var event = kevent64_s()
         event.filter = Int16(EVFILT_USER)
         event.fflags = UInt32(NOTE_TRIGGER)
-        _ = unsafe kevent64(queue.rawValue, &event, 1, nil, 0, 0, nil)
+        try Syscalls.require("kevent_wake", on: queue.rawValue) {
+            Int(unsafe kevent64(queue.rawValue, &event, 1, nil, 0, 0, nil))
+        }
     }
 }
 #endif

@@ -19,14 +19,15 @@ protocol PollerProtocol: ~Copyable {
     /// Starts to watch. False: descriptors of this kind (regular files, /dev/null) are always ready.
     func add(_ fd: Int32, _ interest: Readiness, token: UInt64) throws(IOError) -> Bool
     func modify(_ fd: Int32, from old: Readiness, to new: Readiness, token: UInt64) throws(IOError)
-    /// Must come before the descriptor is closed.
+    /// Must come before the descriptor is closed, which removes what this could not.
     func remove(_ fd: Int32, _ interest: Readiness)
 
     /// Waits until something is ready, a wake arrives or the time is over; returns the number of events.
-    func wait(timeoutMilliseconds: Int32) -> Int
+    /// A signal ends the wait with 0 events.
+    func wait(timeoutMilliseconds: Int32) throws(IOError) -> Int
     /// The event at `index` of the last wait, or nil for one that only woke the poller.
     func event(_ index: Int) -> PollEvent?
 
-    /// Ends a wait, from any thread.
-    func wake()
+    /// Ends a wait, from any thread. When it throws, nobody was woken.
+    func wake() throws(IOError)
 }

@@ -1,8 +1,13 @@
 #if os(Linux)
 import CMCPSystem
 import Dispatch
-import Glibc
 import Synchronization
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
 
 // MARK: The tree
 
@@ -27,12 +32,11 @@ extension DirectoryWatch {
 
     /// Where the root stands, and its name there.
     private var place: (parent: String, name: String)? {
-        var path = Substring(root)
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        guard path != "/", path != "." else { return nil }
-        guard let slash = path.lastIndex(of: "/") else { return (".", String(path)) }
-        let parent = slash == path.startIndex ? "/" : String(path[..<slash])
-        return (parent, String(path[path.index(after: slash)...]))
+        let components = Files.components(root)
+        guard let name = components.last, !name.utf8.elementsEqual(".".utf8) else { return nil }
+        let parent = components.dropLast().joined(separator: "/")
+        if root.utf8.first == UInt8(ascii: "/") { return ("/" + parent, name) }
+        return (parent.isEmpty ? "." : parent, name)
     }
 
     private var parent: String? { place?.parent }
@@ -48,9 +52,7 @@ extension DirectoryWatch {
         guard let tree = state.tree else { return }
         var waiting = [directory]
         while let next = waiting.popLast(), !isCancelled.load(ordering: .relaxed) {
-            // A directory that is gone or not readable has nothing to watch.
-            let entries = (try? tree.list(next, maxEntries: Self.maxEntries))?.entries ?? []
-            for child in entries {
+            for child in entries(of: next, in: tree) {
                 switch child.info.kind {
                 case .directory: if add(child.path) { waiting.append(child.path) }
                 case .file: if areNew, interest.files(child.path) { noteWritten(child.path) }
@@ -60,18 +62,57 @@ extension DirectoryWatch {
         }
     }
 
+    /// A directory that is gone has nothing to watch, and what may not be read is told of once. Another error
+    /// says nothing of what is there: it is looked at again.
+    private func entries(of directory: String, in tree: RootDirectory) -> [RootEntry] {
+        var listing = RootListing()
+        do throws(RootError) {
+            do throws(RootError) {
+                listing = try tree.list(directory, maxEntries: Self.maxEntries)
+            } catch { try listing.leaveOut(error) }
+            if let denied = listing.denied { note(denied) }
+        } catch {
+            note(error)
+            state.unread.insert(directory)
+            queue.asyncAfter(deadline: .now() + Self.searchInterval) { [weak self] in
+                guard let self, !isCancelled.load(ordering: .relaxed),
+                    state.unread.remove(directory) != nil
+                else { return }
+                // What happened in it meanwhile is not known.
+                state.pending.areLost = true
+                addDirectories(beneath: directory)
+                schedule()
+            }
+        }
+        return listing.entries
+    }
+
+    private func note(_ failure: RootError) {
+        if state.pending.failure == nil { state.pending.failure = failure }
+        schedule()
+    }
+
     /// False when the directory is watched already, or cannot be.
     private func add(_ path: String) -> Bool {
         guard interest.directories(path), state.directories.count < Self.maxDirectories else { return false }
         let watch = unsafe inotify_add_watch(
             fd, root + "/" + path, Self.events | UInt32(IN_DONT_FOLLOW))
-        return watch >= 0 && state.directories.updateValue(path, forKey: watch) != path
+        guard watch >= 0 else {
+            let error = IOError("inotify_add_watch")
+            // Gone, or another thing already.
+            if error.errno != ENOENT, error.errno != ENOTDIR { note(.failed(error.applied(to: path))) }
+            return false
+        }
+        return state.directories.updateValue(path, forKey: watch)?.utf8.elementsEqual(path.utf8) != true
     }
 
     /// Forgets a directory that has another place now, and what is beneath it.
     private func forget(_ path: String) {
-        for (watch, known) in state.directories where known == path || known.hasPrefix(path + "/") {
+        let beneath = path + "/"
+        for (watch, known) in state.directories
+        where known.utf8.elementsEqual(path.utf8) || known.utf8.starts(with: beneath.utf8) {
             state.directories[watch] = nil
+            // Fails for a directory that is gone, whose watch went with it.
             _ = inotify_rm_watch(fd, watch)
         }
     }
@@ -82,7 +123,9 @@ extension DirectoryWatch {
     private func checkRoot() {
         if let tree = state.tree, tree.isInPlace { return }
         let wasThere = state.tree != nil
+        // Fails for a directory that is gone, whose watch went with it.
         for watch in state.directories.keys { _ = inotify_rm_watch(fd, watch) }
+        state.unread = []
         state.directories = [:]
         state.tree = nil
         if wasThere { state.pending.isListChanged = true }
@@ -91,6 +134,7 @@ extension DirectoryWatch {
 
     /// Whether the root is there again.
     private func findRoot() -> Bool {
+        // Whatever the reason is, it is looked for again.
         guard (try? openRoot()) != nil else { return false }
         addDirectories(beneath: "")
         state.pending.isListChanged = true
@@ -115,15 +159,21 @@ extension DirectoryWatch {
 extension DirectoryWatch {
     func read() {
         var buffer = [UInt64](repeating: 0, count: 2_048)
-        while true {
-            let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
-                guard let start = bytes.baseAddress else { return 0 }
-                return unsafe Glibc.read(fd, start, bytes.count)
+        do throws(IOError) {
+            while true {
+                let count = try unsafe buffer.withUnsafeMutableBufferPointer {
+                    words throws(IOError) -> Int? in
+                    unsafe try Syscalls.read(fd, into: UnsafeMutableRawBufferPointer(words))
+                }
+                guard let count, count > 0 else { break }
+                unsafe buffer.withUnsafeBytes { bytes in
+                    unsafe take(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+                }
             }
-            guard count > 0 else { break }
-            unsafe buffer.withUnsafeBytes { bytes in
-                unsafe take(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-            }
+        } catch {
+            // The next event wakes us again; what this one was is not known.
+            state.pending.areLost = true
+            note(.failed(error.applied(to: root)))
         }
         schedule()
     }
@@ -154,7 +204,9 @@ extension DirectoryWatch {
         }
         if watch == state.parent {
             if has(Int(IN_IGNORED)) { state.parent = -1 }
-            if name == place?.name || has(Int(IN_IGNORED), Int(IN_MOVE_SELF)) { checkRoot() }
+            if place?.name.utf8.elementsEqual(name.utf8) == true || has(Int(IN_IGNORED), Int(IN_MOVE_SELF)) {
+                checkRoot()
+            }
             return
         }
         if has(Int(IN_IGNORED)) {

@@ -3,6 +3,12 @@ import Synchronization
 
 #if os(Linux)
 import CMCPSystem
+#endif
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
 import Glibc
 #endif
 
@@ -25,7 +31,14 @@ package final class DirectoryWatch: @unchecked Sendable {
         /// More happened than could be noticed: everything may have changed.
         package var areLost = false
 
-        package var isEmpty: Bool { written.isEmpty && !isListChanged && !areLost }
+        /// Why a directory is not watched, the first where there are several. What could not be looked at for
+        /// the moment is looked at again.
+        package var failure: RootError?
+
+        package var isEmpty: Bool { !tellsOfFiles && failure == nil }
+
+        /// Whether there is more than a failure to tell.
+        package var tellsOfFiles: Bool { !written.isEmpty || isListChanged || areLost }
     }
 
     /// What is of interest, by its path relative to the root.
@@ -64,6 +77,8 @@ package final class DirectoryWatch: @unchecked Sendable {
         var pending = Changes()
         var isScheduled = false
         var isSearching = false
+        /// Directories that could not be listed, and are tried again.
+        var unread: Set<String> = []
     }
 
     let queue = DispatchQueue(label: "mcp.watch")

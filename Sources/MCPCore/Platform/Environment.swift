@@ -1,3 +1,5 @@
+import CMCPSystem
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -17,7 +19,7 @@ package enum Environment {
     /// All variables, in the `NAME=value` form that children receive.
     package static var entries: [String] {
         var entries: [String] = []
-        guard var place = unsafe environmentBlock() else { return [] }
+        guard var place = unsafe mcp_environment() else { return [] }
         while let entry = unsafe place.pointee {
             entries.append(unsafe String(cString: entry))
             unsafe place += 1
@@ -33,13 +35,5 @@ package enum Environment {
             all[String(entry[..<equals])] = String(entry[entry.utf8.index(after: equals)...])
         }
         return all
-    }
-
-    private static func environmentBlock() -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
-        #if canImport(Darwin)
-        unsafe _NSGetEnviron().pointee
-        #else
-        unsafe environ
-        #endif
     }
 }

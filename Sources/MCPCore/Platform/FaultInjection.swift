@@ -16,14 +16,53 @@ enum FaultInjection {
     /// descriptor.
     typealias Plan = @Sendable (_ function: String, _ fd: Int32) -> Int32?
 
+    private struct Queue {
+        var isTaken = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
     private static let isActive = Atomic<Bool>(false)
     private static let plan = Mutex<Plan?>(nil)
+    private static let queue = Mutex(Queue())
 
-    /// Installs a plan, or removes it with nil. A plan concerns the whole process: let it look at the
-    /// descriptor.
-    static func install(_ newPlan: Plan?) {
+    /// Runs `body` with a plan, one after the other: a plan concerns the whole process, and there is one. Let
+    /// it look at the descriptor or at the thread.
+    static func during<T>(
+        _ newPlan: @escaping Plan, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> T
+    ) async rethrows -> T {
+        await enter()
+        defer { leave() }
+        install(newPlan)
+        defer { install(nil) }
+        return try await body()
+    }
+
+    private static func install(_ newPlan: Plan?) {
         plan.withLock { $0 = newPlan }
         isActive.store(newPlan != nil, ordering: .releasing)
+    }
+
+    private static func enter() async {
+        await withCheckedContinuation { continuation in
+            let mayGo = queue.withLock { queue in
+                if queue.isTaken { queue.waiting.append(continuation) }
+                defer { queue.isTaken = true }
+                return !queue.isTaken
+            }
+            if mayGo { continuation.resume() }
+        }
+    }
+
+    private static func leave() {
+        let next = queue.withLock { queue in
+            if queue.waiting.isEmpty {
+                queue.isTaken = false
+                return nil as CheckedContinuation<Void, Never>?
+            }
+            return queue.waiting.removeFirst()
+        }
+        next?.resume()
     }
 
     @inline(__always)

@@ -53,6 +53,7 @@ struct NonBlockingStream: ~Copyable, Sendable {
         // A named pipe whose writers have gone reports no hangup on a description opened afterwards.
         if direction == .read, try Syscalls.isReady(fd, 0) { return nil }
         let access = direction == .read ? O_RDONLY : O_WRONLY
+        // What cannot be opened again, as a socket, is polled.
         return try? Syscalls.open("/proc/self/fd/\(fd)", access | O_NONBLOCK)
         #else
         return nil

@@ -47,6 +47,8 @@ package enum ProcessRunner {
         case outputLimit
         /// It wrote more to stderr than it may.
         case errorLimit
+        /// What it writes cannot be read; what was read of it is not all.
+        case unreadable(IOError)
     }
 
     package struct Result: Sendable, Hashable {
@@ -74,8 +76,8 @@ package enum ProcessRunner {
         /// Ends the runs that use this cancellation, also those that begin later.
         package func cancel() {
             var byte: UInt8 = 1
-            // A full pipe has been cancelled already.
-            _ = unsafe write(writer.rawValue, &byte, 1)
+            // Fails only where nothing is lost: a full pipe has been cancelled already.
+            _ = unsafe withUnsafeBytes(of: &byte) { unsafe try? Syscalls.write(writer.rawValue, $0) }
         }
     }
 
@@ -133,7 +135,8 @@ private struct ProcessRun: ~Copyable {
         let pidfd = mcp_pidfd_open(pid)
         exitWatch = pidfd >= 0 ? FileDescriptor(owning: pidfd) : nil
         #endif
-        // The writing end is ours alone: the child has the other description.
+        // The writing end is ours alone: the child has the other description. For a pipe that is open this
+        // cannot fail.
         if self.input != nil { try? Syscalls.setNonBlocking(FileDescriptor.rawValue(of: self.input)) }
     }
 
@@ -144,11 +147,19 @@ private struct ProcessRun: ~Copyable {
             var timeout = SystemClock().pollTimeout(until: deadline, now: now)
             // Without a pidfd the end is looked for, not reported.
             if exitWatch == nil { timeout = timeout < 0 ? 20 : min(timeout, 20) }
-            _ = try? Syscalls.poll(&entries, timeoutMilliseconds: timeout)
+            var isBlind = exitWatch == nil
+            do throws(IOError) {
+                _ = try Syscalls.poll(&entries, timeoutMilliseconds: timeout)
+            } catch {
+                // No memory for it: the process ends, and its end is looked for.
+                isBlind = true
+                stop(because: .unreadable(error))
+                usleep(20_000)
+            }
             movePipes(entries)
             if entries[Slot.cancel].revents != 0 { stop(because: .cancelled) }
             if SystemClock().now >= deadline { deadlinePassed() }
-            if exitWatch == nil || entries[Slot.exit].revents != 0 { collectExit() }
+            if isBlind || entries[Slot.exit].revents != 0 { collectExit() }
         }
         drain()
         return ProcessRunner.Result(
@@ -169,8 +180,8 @@ private struct ProcessRun: ~Copyable {
 
     private mutating func movePipes(_ entries: [pollfd]) {
         if entries[Slot.input].revents != 0 { writeInput() }
-        if entries[Slot.output].revents != 0, !output.readOnce() { overflow(.outputLimit) }
-        if entries[Slot.errors].revents != 0, !errors.readOnce() { overflow(.errorLimit) }
+        if entries[Slot.output].revents != 0, let end = output.readOnce(.outputLimit) { abandon(end) }
+        if entries[Slot.errors].revents != 0, let end = errors.readOnce(.errorLimit) { abandon(end) }
     }
 
     private mutating func writeInput() {
@@ -192,7 +203,7 @@ private struct ProcessRun: ~Copyable {
         deadline = SystemClock().now + limits.terminationGrace
     }
 
-    private mutating func overflow(_ reason: ProcessRunner.End) {
+    private mutating func abandon(_ reason: ProcessRunner.End) {
         if end == nil { end = reason }
         // Killed first: a pipe closed under its feet would let it die of SIGPIPE, or go on without it.
         forceEnd()
@@ -243,11 +254,18 @@ private struct ProcessRun: ~Copyable {
             var entries = pollEntries(-1)
             entries[Slot.input].fd = -1
             entries[Slot.exit].fd = -1
-            guard let ready = try? Syscalls.poll(&entries, timeoutMilliseconds: timeout), ready >= 0 else {
+            do throws(IOError) {
+                _ = try Syscalls.poll(&entries, timeoutMilliseconds: timeout)
+            } catch {
+                end = end ?? .unreadable(error)
                 return
             }
-            if entries[Slot.output].revents != 0, !output.readOnce() { end = end ?? .outputLimit }
-            if entries[Slot.errors].revents != 0, !errors.readOnce() { end = end ?? .errorLimit }
+            if entries[Slot.output].revents != 0, let problem = output.readOnce(.outputLimit) {
+                end = end ?? problem
+            }
+            if entries[Slot.errors].revents != 0, let problem = errors.readOnce(.errorLimit) {
+                end = end ?? problem
+            }
         }
     }
 }
@@ -267,21 +285,30 @@ private struct Capture: ~Copyable {
 
     var isOpen: Bool { rawValue >= 0 }
 
-    /// Reads from a ready pipe and closes it at its end. False: there is more than the limit allows.
-    mutating func readOnce() -> Bool {
+    /// Reads from a ready pipe and closes it at its end.
+    ///
+    /// - Parameter tooMuch: returned when there is more than the limit allows.
+    /// - Returns: why the run cannot go on, nil when it can.
+    mutating func readOnce(_ tooMuch: ProcessRunner.End) -> ProcessRunner.End? {
         let fd = rawValue
         let room = min(65_536, limit - bytes.count + 1)
-        var got = 0
+        var got: Int?
+        var failure: IOError?
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
             let raw = UnsafeMutableRawBufferPointer(buffer)
-            got = (unsafe try? Syscalls.read(fd, into: raw)) ?? 0
-            count = got
+            do throws(IOError) { got = unsafe try Syscalls.read(fd, into: raw) } catch { failure = error }
+            count = got ?? 0
         }
         bytes += piece
-        let isOver = bytes.count > limit
-        if isOver { bytes.removeLast(bytes.count - limit) }
+        if let failure {
+            close()
+            return .unreadable(failure)
+        }
+        // Nil: nothing was there after all.
         if got == 0 { close() }
-        return !isOver
+        guard bytes.count > limit else { return nil }
+        bytes.removeLast(bytes.count - limit)
+        return tooMuch
     }
 
     mutating func close() { _ = descriptor.take() }

@@ -159,8 +159,11 @@ private struct StreamEnds: ~Copyable {
     private static func addDirectory(_ actions: UnsafeMutablePointer<Actions>, _ path: String) -> Int32 {
         #if os(Linux)
         unsafe mcp_spawn_add_chdir(actions, path)
-        #else
+        #elseif os(macOS)
         unsafe posix_spawn_file_actions_addchdir_np(actions, path)
+        #else
+        // iOS has no such action, and lets no app start a program.
+        ENOTSUP
         #endif
     }
 

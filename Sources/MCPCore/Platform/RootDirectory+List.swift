@@ -17,17 +17,24 @@ package struct RootEntry: Sendable, Hashable {
 /// What a listing found.
 package struct RootListing: Sendable, Hashable {
     /// Sorted by the bytes of their paths.
-    package var entries: [RootEntry]
-    /// Whether a limit kept something out.
-    package var isTruncated: Bool
+    package var entries: [RootEntry] = []
+    /// Whether a limit, or a missing permission, kept something out.
+    package var isTruncated = false
     /// Names that are no UTF-8 and therefore cannot be given to a peer.
-    package var unreadableNames: Int
+    package var unreadableNames = 0
+    /// The first directory or file that this process may not look at, and why; for the log.
+    package var denied: RootError?
+
+    /// Nothing yet.
+    package init() {}
 }
 
 extension RootDirectory {
     /// Lists a directory, with all that lies below it down to `maxDepth` levels.
     ///
-    /// Symlinked directories are not entered, and directories that cannot be read are passed over.
+    /// Symlinked directories are not entered. What goes away meanwhile is not listed. What this process may
+    /// not look at is left out, and the listing marked as truncated. Everything else that keeps a part from
+    /// being read, such as too many open files, is an error: a listing is never short for that.
     /// - Parameters:
     ///   - relative: the directory; the empty path is the root.
     ///   - maxDepth: 1 lists the directory alone.
@@ -35,15 +42,17 @@ extension RootDirectory {
     package func list(
         _ relative: String = "", maxDepth: Int = 1, maxEntries: Int = 10_000
     ) throws(RootError) -> RootListing {
-        var listing = RootListing(entries: [], isTruncated: false, unreadableNames: 0)
-        let top = try openDirectory(relative)
+        var listing = RootListing()
         let prefix = relative.isEmpty ? "" : try Self.components(relative).map { $0 + "/" }.joined()
-        var pending = add(top, prefix: prefix, to: &listing, maxEntries)
+        var pending = try add(relative, prefix: prefix, to: &listing, maxEntries)
         for depth in 1 ..< max(1, maxDepth) where !pending.isEmpty && depth < maxDepth {
             var next: [String] = []
             for path in pending {
-                guard let directory = try? openDirectory(path) else { continue }
-                next += add(directory, prefix: path + "/", to: &listing, maxEntries)
+                do throws(RootError) {
+                    next += try add(path, prefix: path + "/", to: &listing, maxEntries)
+                } catch {
+                    try listing.leaveOut(error)
+                }
             }
             pending = next
         }
@@ -56,58 +65,78 @@ extension RootDirectory {
 
     /// Adds the entries of one directory; returns the paths of its subdirectories.
     private func add(
-        _ directory: borrowing FileDescriptor, prefix: String, to listing: inout RootListing,
-        _ maxEntries: Int
-    ) -> [String] {
+        _ relative: String, prefix: String, to listing: inout RootListing, _ maxEntries: Int
+    ) throws(RootError) -> [String] {
+        let directory = try openDirectory(relative)
         var subdirectories: [String] = []
-        for name in names(of: directory, &listing).sorted() {
+        for name in try names(of: directory, relative, &listing) {
             if listing.entries.count >= maxEntries {
                 listing.isTruncated = true
                 break
             }
-            var status = stat()
-            let fd = directory.rawValue
-            guard unsafe fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
-            var info = FileInfo(status)
             let path = prefix + name
-            if info.kind == .symlink, let target = try? self.info(path), target.kind == .file {
-                info = target
+            do throws(RootError) {
+                let info = try info(of: name, in: directory, path)
+                if info.kind == .directory { subdirectories.append(path) }
+                listing.entries.append(RootEntry(path: path, info: info))
+            } catch {
+                try listing.leaveOut(error)
             }
-            if info.kind == .directory { subdirectories.append(path) }
-            listing.entries.append(RootEntry(path: path, info: info))
         }
         return subdirectories
     }
 
-    private func names(of directory: borrowing FileDescriptor, _ listing: inout RootListing) -> [String] {
-        // readdir's stream owns its descriptor and shares the position of the description it was made from.
-        guard let own = try? Syscalls.openat(directory.rawValue, ".", O_RDONLY | O_DIRECTORY) else {
-            return []
-        }
-        let fd = own.release()
-        guard let stream = unsafe fdopendir(fd) else {
-            Syscalls.close(fd)
-            return []
-        }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    unsafe String(validatingCString: $0)
-                }
+    private func info(
+        of name: String, in directory: borrowing FileDescriptor, _ path: String
+    ) throws(RootError) -> FileInfo {
+        var status = stat()
+        do throws(IOError) {
+            try Syscalls.require("fstatat", on: directory.rawValue) {
+                Int(unsafe fstatat(directory.rawValue, name, &status, AT_SYMLINK_NOFOLLOW))
             }
-            guard let name else {
-                listing.unreadableNames += 1
-                continue
+        } catch { throw Self.describe(error, path) }
+        let own = FileInfo(status)
+        guard own.kind == .symlink else { return own }
+        do throws(RootError) {
+            let target = try info(path)
+            return target.kind == .file ? target : own
+        } catch {
+            switch error {
+            // It leads out of the root, nowhere, or where nobody may look: a symlink and no more.
+            case .outside, .invalid, .notFound, .notRegular, .tooLarge: return own
+            case .failed: if error.isDenied { return own } else { throw error }
             }
-            if name == "." || name == ".." { continue }
-            if names.count >= Self.maxNamesPerDirectory {
-                listing.isTruncated = true
-                break
-            }
-            names.append(name)
         }
-        return names
+    }
+
+    private func names(
+        of directory: borrowing FileDescriptor, _ relative: String, _ listing: inout RootListing
+    ) throws(RootError) -> [String] {
+        do throws(IOError) {
+            // The stream uses up its descriptor and shares the position of the description it was made from.
+            let own = try Syscalls.openat(directory.rawValue, ".", O_RDONLY | O_DIRECTORY)
+            let found = try Files.names(in: own, atMost: Self.maxNamesPerDirectory)
+            listing.unreadableNames += found.unreadable
+            listing.isTruncated = listing.isTruncated || found.isTruncated
+            return found.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        } catch { throw Self.describe(error, relative) }
+    }
+}
+
+extension RootListing {
+    /// Goes on without something that is gone, that another thing has replaced, or that this process may not
+    /// look at.
+    ///
+    /// - Throws: the error itself where a later look could find more.
+    package mutating func leaveOut(_ error: RootError) throws(RootError) {
+        switch error {
+        case .notFound, .outside, .notRegular: break
+        // Deeper than a path can be long.
+        case .invalid, .tooLarge: isTruncated = true
+        case .failed:
+            guard error.isDenied else { throw error }
+            isTruncated = true
+            if denied == nil { denied = error }
+        }
     }
 }

@@ -15,8 +15,9 @@ extension RootDirectory {
     package func resolve(_ relative: String) throws(RootError) -> String {
         let file = try open(relative, O_RDONLY | O_NONBLOCK)
         let root = try open(".", O_RDONLY | O_DIRECTORY)
-        guard let path = Self.name(of: file), let top = Self.name(of: root) else {
-            throw .failed(IOError(errno: ENOENT, function: "readlink").applied(to: relative))
+        let (path, top): (String, String)
+        do throws(IOError) { (path, top) = (try Self.name(of: file), try Self.name(of: root)) } catch {
+            throw .failed(error.applied(to: relative))
         }
         // Moved out between the two look-ups, or deleted.
         guard path == top || path.utf8.starts(with: (top == "/" ? "/" : top + "/").utf8) else {
@@ -25,25 +26,34 @@ extension RootDirectory {
         return path
     }
 
-    private static func name(of file: borrowing FileDescriptor) -> String? {
-        #if canImport(Darwin)
-        var buffer = [CChar](repeating: 0, count: Int(MAXPATHLEN) + 1)
+    private static func name(of file: borrowing FileDescriptor) throws(IOError) -> String {
         let fd = file.rawValue
-        let status = unsafe buffer.withUnsafeMutableBufferPointer { buffer -> Int32 in
-            guard let base = buffer.baseAddress else { return -1 }
-            return unsafe fcntl(fd, F_GETPATH, base)
+        #if canImport(Darwin)
+        let call: StaticString = "fcntl"
+        var buffer = [UInt8](repeating: 0, count: Int(MAXPATHLEN) + 1)
+        try Syscalls.require(call, on: fd) {
+            unsafe buffer.withUnsafeMutableBytes { bytes in
+                guard let base = bytes.baseAddress else { return 0 }
+                return Int(unsafe fcntl(fd, F_GETPATH, base))
+            }
         }
-        guard status == 0 else { return nil }
-        return String(validating: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let name = buffer.prefix { $0 != 0 }
         #else
+        let call: StaticString = "readlink"
         var buffer = [UInt8](repeating: 0, count: maxPathBytes)
-        let link = "/proc/self/fd/\(file.rawValue)"
-        let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
-            guard let base = bytes.baseAddress else { return -1 }
-            return unsafe readlink(link, base.assumingMemoryBound(to: CChar.self), bytes.count)
+        let link = "/proc/self/fd/\(fd)"
+        let count = try Syscalls.require(call, on: fd) {
+            unsafe buffer.withUnsafeMutableBytes { bytes in
+                guard let base = bytes.baseAddress else { return 0 }
+                return unsafe readlink(link, base.assumingMemoryBound(to: CChar.self), bytes.count)
+            }
         }
-        guard count > 0, count < buffer.count else { return nil }
-        return String(validating: buffer[..<count], as: UTF8.self)
+        if count == buffer.count { throw IOError(errno: ENAMETOOLONG, function: "\(call)") }
+        let name = buffer[..<count]
         #endif
+        guard let text = String(validating: name, as: UTF8.self) else {
+            throw IOError(errno: EILSEQ, function: "\(call)")
+        }
+        return text
     }
 }

@@ -13,9 +13,9 @@ import Glibc
 ///
 /// A path is opened beneath the directory's descriptor by the kernel itself (openat2 with RESOLVE_BENEATH),
 /// so there is no moment between a check and the use in which a name could be swapped. Where that call is
-/// missing, each component is opened with O_NOFOLLOW; symlinks are then refused altogether. A hard link to a
-/// file elsewhere cannot be told from the file: who may create such links in the directory may read the file
-/// anyway.
+/// missing (Darwin, Linux before 5.6, some sandboxes), each component is opened with O_NOFOLLOW; symlinks are
+/// then refused altogether. A hard link to a file elsewhere cannot be told from the file: who may create such
+/// links in the directory may read the file anyway.
 package final class RootDirectory: Sendable {
     private let counted = Counted(.rootDirectory)
 
@@ -36,20 +36,37 @@ package final class RootDirectory: Sendable {
             throw error.applied(to: path)
         }
         self.path = path
+        self.usesOpenat2 = usesOpenat2 ? try Self.hasOpenat2(directory) : false
+    }
+
+    /// Older kernels lack the call, and sandboxes refuse it with numbers of their choice; the slow way is
+    /// safe for all of them.
+    private static func hasOpenat2(_ directory: borrowing FileDescriptor) throws(IOError) -> Bool {
         #if os(Linux)
-        let probe = unsafe mcp_openat2(
-            directory.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, UInt64(MCP_RESOLVE_BENEATH))
-        if probe >= 0 { Syscalls.close(probe) }
-        self.usesOpenat2 = usesOpenat2 && probe >= 0
+        let fd = directory.rawValue
+        do {
+            let probe = try Syscalls.perform("openat2", on: fd) {
+                Int(
+                    unsafe mcp_openat2(
+                        fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, UInt64(MCP_RESOLVE_BENEATH)))
+            }
+            if let probe { Syscalls.close(Int32(truncatingIfNeeded: probe)) }
+            return true
+        } catch {
+            // These say nothing of the call itself.
+            if [EMFILE, ENFILE, ENOMEM, EIO].contains(error.errno) { throw error }
+            return false
+        }
         #else
-        self.usesOpenat2 = false
+        return false
         #endif
     }
 
     /// Whether the directory still stands at its path: false once it was removed or renamed, and when
-    /// another one stands there now.
+    /// another one stands there now, and when that cannot be found out.
     package var isInPlace: Bool {
         var there = stat()
+        // Whoever gets false opens the path again, and sees why that fails.
         guard unsafe stat(path, &there) == 0, let own = try? Syscalls.status(directory.rawValue) else {
             return false
         }
@@ -104,16 +121,24 @@ package final class RootDirectory: Sendable {
     func open(_ relative: String, _ flags: Int32) throws(RootError) -> FileDescriptor {
         let components = try Self.components(relative)
         do {
-            return usesOpenat2 ? try openBeneath(relative, flags) : try walk(components, flags)
-        } catch {
-            switch error.errno {
-            // EXDEV is the kernel's word for a path that leaves the root.
-            case EXDEV, ELOOP: throw .outside(relative)
-            case ENOENT, ENOTDIR: throw .notFound(relative)
-            // A socket, or a device without driver.
-            case ENXIO, ENODEV: throw .notRegular(relative)
-            default: throw .failed(error.applied(to: relative))
-            }
+            if usesOpenat2 { return try openBeneath(relative, flags) }
+            // What a slash or a dot follows is a directory for the kernel.
+            let last = Files.components(relative, omittingEmpty: false).last ?? ""
+            let isDirectory = last.isEmpty || last.utf8.elementsEqual(".".utf8)
+            return try walk(components, isDirectory ? flags | O_DIRECTORY : flags)
+        } catch { throw Self.describe(error, relative) }
+    }
+
+    /// What an error number says about a path beneath the root.
+    static func describe(_ error: IOError, _ relative: String) -> RootError {
+        switch error.errno {
+        // EXDEV is the kernel's word for a path that leaves the root.
+        case EXDEV, ELOOP: .outside(relative)
+        case ENOENT, ENOTDIR: .notFound(relative)
+        // A socket (ENXIO on Linux, EOPNOTSUPP on Darwin), or a device without driver.
+        case ENXIO, ENODEV, EOPNOTSUPP: .notRegular(relative)
+        case ENAMETOOLONG: .invalid(relative)
+        default: .failed(error.applied(to: relative))
         }
     }
 
@@ -122,12 +147,9 @@ package final class RootDirectory: Sendable {
         if relative.isEmpty || relative.utf8.count > maxPathBytes || relative.utf8.contains(0) {
             throw .invalid(relative)
         }
-        if relative.hasPrefix("/") { throw .outside(relative) }
-        var components: [String] = []
-        for part in relative.split(separator: "/", omittingEmptySubsequences: true) where part != "." {
-            if part == ".." { throw .outside(relative) }
-            components.append(String(part))
-        }
+        if relative.utf8.first == UInt8(ascii: "/") { throw .outside(relative) }
+        let components = Files.components(relative).filter { !$0.utf8.elementsEqual(".".utf8) }
+        if components.contains(where: { $0.utf8.elementsEqual("..".utf8) }) { throw .outside(relative) }
         return components
     }
 
@@ -139,7 +161,7 @@ package final class RootDirectory: Sendable {
         // EAGAIN: something was renamed during the look-up and the kernel cannot prove the path stayed
         // inside.
         for _ in 0 ..< 16 {
-            let fd = try Syscalls.perform("openat2") {
+            let fd = try Syscalls.perform("openat2", on: directory.rawValue) {
                 Int(unsafe mcp_openat2(directory.rawValue, relative, flags, 0, resolve))
             }
             if let fd { return FileDescriptor(owning: Int32(truncatingIfNeeded: fd)) }
@@ -173,6 +195,23 @@ package enum RootError: Error, Sendable, Hashable, CustomStringConvertible {
     case notRegular(String)
     case tooLarge(String, limit: Int)
     case failed(IOError)
+
+    /// Whether this process may not look at what is there.
+    package var isDenied: Bool {
+        if case .failed(let error) = self { error.errno == EACCES || error.errno == EPERM } else { false }
+    }
+
+    /// What went wrong, without the path.
+    package var reason: String {
+        switch self {
+        case .outside: "outside of the root directory"
+        case .invalid: "not a usable path"
+        case .notFound: "no such file or directory"
+        case .notRegular: "not a regular file"
+        case .tooLarge: "too large"
+        case .failed(let error): error.reason
+        }
+    }
 
     package var description: String {
         switch self {

@@ -30,10 +30,17 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         var six = sockaddr_in6()
         if unsafe inet_pton(AF_INET, host, &four.sin_addr) == 1 {
             four.sin_family = sa_family_t(AF_INET)
+            #if canImport(Darwin)
+            // The kernel fills it in in what it returns; without it the same address would be another one.
+            four.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
+            #endif
             four.sin_port = port.bigEndian
             self.init(family: .ipv4, bytes: unsafe withUnsafeBytes(of: four) { unsafe Array($0) })
         } else if unsafe inet_pton(AF_INET6, host, &six.sin6_addr) == 1 {
             six.sin6_family = sa_family_t(AF_INET6)
+            #if canImport(Darwin)
+            six.sin6_len = UInt8(MemoryLayout<sockaddr_in6>.size)
+            #endif
             six.sin6_port = port.bigEndian
             self.init(family: .ipv6, bytes: unsafe withUnsafeBytes(of: six) { unsafe Array($0) })
         } else {
@@ -47,6 +54,9 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         guard !path.isEmpty, path.count <= Self.maxUnixPathBytes, !path.contains(0) else { return nil }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
+        #if canImport(Darwin)
+        address.sun_len = UInt8(MemoryLayout<sockaddr_un>.size)
+        #endif
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path) }
         self.init(family: .unix, bytes: unsafe withUnsafeBytes(of: address) { unsafe Array($0) })
     }

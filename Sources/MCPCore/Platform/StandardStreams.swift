@@ -50,7 +50,7 @@ struct StandardStreams: ~Copyable, Sendable {
         for target in descriptors where fcntl(target, F_GETFD) < 0 {
             let null = try Syscalls.open("/dev/null", O_RDWR)
             if null.rawValue == target {
-                _ = fcntl(target, F_SETFD, 0)
+                try Syscalls.require("fcntl", on: target) { Int(fcntl(target, F_SETFD, 0)) }
                 _ = null.release()
             } else {
                 try Syscalls.duplicate(null.rawValue, onto: target)

@@ -16,6 +16,7 @@ package enum StartupPages {
     /// missing.
     package static func release() {
         #if os(Linux)
+        // Without the list the pages stay: nothing but memory is lost.
         guard let program = try? Files.read("/proc/self/maps", maxBytes: 1 << 20) else { return }
         for range in codeRanges(String(decoding: program, as: UTF8.self)) { release(range) }
         #endif

@@ -32,10 +32,12 @@ extension Syscalls {
         let type = streamType
         #endif
         try require("socketpair") { Int(unsafe socketpair(AF_UNIX, type, 0, &ends)) }
+        let one = FileDescriptor(owning: ends[0])
+        let other = FileDescriptor(owning: ends[1])
         #if !os(Linux)
         for end in ends { try prepareDarwinSocket(end) }
         #endif
-        return (ends[0], ends[1])
+        return (one.release(), other.release())
     }
 
     static func bind(_ fd: Int32, to address: SocketAddress) throws(IOError) {
@@ -79,12 +81,15 @@ extension Syscalls {
             Int(mcp_accept4(fd, socketFlags))
         }
         #else
-        let accepted = try perform("accept", on: fd, atMost: acceptTries) { Int(unsafe sysAccept(fd)) }
+        let accepted = try perform("accept", on: fd, atMost: acceptTries) { Int(sysAccept(fd)) }
         #endif
         guard let accepted else { return nil }
         let descriptor = FileDescriptor(owning: Int32(truncatingIfNeeded: accepted))
         #if !os(Linux)
-        try prepareDarwinSocket(descriptor.rawValue)
+        do throws(IOError) { try prepareDarwinSocket(descriptor.rawValue) } catch {
+            // A socket that its peer has reset meanwhile takes no option any more.
+            throw error.errno == EINVAL ? IOError(errno: ECONNABORTED, function: "accept") : error
+        }
         #endif
         return descriptor
     }
@@ -205,11 +210,11 @@ private let sendFlags = MSG_DONTWAIT
 private let receiveFlags = MSG_DONTWAIT
 private let shutdownWrite = SHUT_WR
 
-private func sysAccept(_ fd: Int32) -> Int32 { unsafe accept(fd, nil, nil) }
+private func sysAccept(_ fd: Int32) -> Int32 { accept(fd, nil, nil) }
 
 /// Darwin has neither accept4 nor MSG_NOSIGNAL.
 private func prepareDarwinSocket(_ fd: Int32) throws(IOError) {
-    _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
+    try Syscalls.setCloseOnExec(fd)
     try Syscalls.setNonBlocking(fd)
     try Syscalls.setOption(fd, SOL_SOCKET, SO_NOSIGPIPE, 1)
 }

@@ -48,6 +48,24 @@ enum Syscalls {
         return result
     }
 
+    /// `perform` for calls that wait for something to happen; returns how much did.
+    ///
+    /// EINTR and EAGAIN are 0, because the caller has to compute the rest of its time.
+    @inline(__always)
+    static func wait(_ function: StaticString, on fd: Int32 = -1, _ call: () -> Int) throws(IOError) -> Int {
+        #if DEBUG
+        if let injected = FaultInjection.errno(for: function, fd) {
+            if injected == EINTR || injected == EAGAIN { return 0 }
+            throw IOError(errno: injected, function: "\(function)")
+        }
+        #endif
+        let result = call()
+        if result >= 0 { return result }
+        let error = currentErrno()
+        if error == EINTR || error == EAGAIN { return 0 }
+        throw IOError(errno: error, function: "\(function)")
+    }
+
     // MARK: Reading and writing. Nil: would block. 0 from a read: end of file.
 
     @inline(__always)
@@ -98,7 +116,7 @@ enum Syscalls {
         _ directory: Int32, _ path: String, _ flags: Int32, mode: mode_t = 0
     ) throws(IOError) -> FileDescriptor {
         let flags = flags | O_CLOEXEC | O_NOCTTY
-        let fd = try require("open") { Int(sysOpenat(directory, path, flags, mode)) }
+        let fd = try require("open", on: directory) { Int(sysOpenat(directory, path, flags, mode)) }
         return FileDescriptor(owning: Int32(truncatingIfNeeded: fd))
     }
 
@@ -118,6 +136,16 @@ enum Syscalls {
         try require("fcntl", on: fd) { Int(fcntl(fd, F_SETFL, flags | O_NONBLOCK)) }
     }
 
+    #if !os(Linux)
+    /// Where no call makes a descriptor that has the flag from the start.
+    ///
+    /// A program that another thread starts in between could inherit it; ours are started with
+    /// POSIX_SPAWN_CLOEXEC_DEFAULT.
+    static func setCloseOnExec(_ fd: Int32) throws(IOError) {
+        try require("fcntl", on: fd) { Int(fcntl(fd, F_SETFD, FD_CLOEXEC)) }
+    }
+    #endif
+
     /// A close-on-exec pipe whose ends are both at least 3, so that they survive being moved to 0, 1 or 2.
     static func pipe(nonBlocking: Bool = false) throws(IOError) -> (Int32, Int32) {
         var ends: [Int32] = [-1, -1]
@@ -130,13 +158,15 @@ enum Syscalls {
         try require("pipe") {
             Int(unsafe ends.withUnsafeMutableBufferPointer { unsafe sysPipe($0.baseAddress) })
         }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            if nonBlocking { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-        }
         #endif
         let reader = FileDescriptor(owning: ends[0])
         let writer = FileDescriptor(owning: ends[1])
+        #if !os(Linux)
+        for end in ends {
+            try setCloseOnExec(end)
+            if nonBlocking { try setNonBlocking(end) }
+        }
+        #endif
         let movedReader = reader.rawValue < 3 ? try reader.duplicate() : reader
         let movedWriter = writer.rawValue < 3 ? try writer.duplicate() : writer
         return (movedReader.release(), movedWriter.release())
@@ -146,15 +176,13 @@ enum Syscalls {
 
     /// Waits for one of `entries`; returns how many are ready. Negative timeout: no limit.
     ///
-    /// EINTR is reported as 0 ready, because the caller has to compute the rest of its timeout.
+    /// A signal is reported as 0 ready, because the caller has to compute the rest of its time.
     static func poll(_ entries: inout [pollfd], timeoutMilliseconds: Int32) throws(IOError) -> Int {
-        let count = unsafe entries.withUnsafeMutableBufferPointer { buffer in
-            unsafe sysPoll(buffer.baseAddress, nfds_t(buffer.count), timeoutMilliseconds)
+        try wait("poll") {
+            unsafe entries.withUnsafeMutableBufferPointer { buffer in
+                Int(unsafe sysPoll(buffer.baseAddress, nfds_t(buffer.count), timeoutMilliseconds))
+            }
         }
-        if count >= 0 { return Int(count) }
-        let error = currentErrno()
-        if error == EINTR || error == EAGAIN { return 0 }
-        throw IOError(errno: error, function: "poll")
     }
 
     /// Whether `fd` is ready for one of `events` right now (also when it is at its end or broken).

@@ -1,3 +1,13 @@
+import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// The configuration that is used when none is named.
 ///
 /// Never one of the current directory: hosts start the server in the directory of a project, and a project
@@ -20,7 +30,11 @@ enum DefaultFile {
         return directories.map { "\($0)/mcp-server/mcp.jsonc" }
     }
 
+    /// A directory that cannot be read counts as one that has the file: who loads it then says why it cannot
+    /// be used, instead of serving the file of another place.
     private static func exists(_ path: String) -> Bool {
-        Paths.entries(of: Paths.parent(of: path)).contains("mcp.jsonc")
+        do throws(IOError) {
+            return try Files.names(in: Paths.parent(of: path)).names.contains("mcp.jsonc")
+        } catch { return error.errno != ENOENT && error.errno != ENOTDIR }
     }
 }

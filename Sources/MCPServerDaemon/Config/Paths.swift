@@ -1,3 +1,5 @@
+import MCPCore
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -29,11 +31,9 @@ enum Paths {
         "/" + components(path).dropLast().joined(separator: "/")
     }
 
-    /// The parts between the slashes. By bytes, as the kernel does: for Swift's characters a slash with a
-    /// combining mark behind it is no slash.
+    /// The parts between the slashes, by bytes.
     static func components(_ path: String, omittingEmpty: Bool = true) -> [String] {
-        path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: omittingEmpty)
-            .map { String(Substring($0)) }
+        Files.components(path, omittingEmpty: omittingEmpty)
     }
 
     /// Why `path` cannot serve as a directory, nil where it can.
@@ -43,23 +43,6 @@ enum Paths {
             return errno == ENOENT ? "does not exist" : "cannot be opened"
         }
         return status.st_mode & S_IFMT == S_IFDIR ? nil : "is not a directory"
-    }
-
-    /// The names in a directory, in no order; none where it cannot be read. Names that are not UTF-8 are left
-    /// out.
-    static func entries(of path: String) -> [String] {
-        guard let directory = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    unsafe String(validatingCString: $0)
-                }
-            }
-            if let name, name != ".", name != ".." { names.append(name) }
-        }
-        return names
     }
 
     /// The path of the executable that `program` names in a search path, nil where there is none.

@@ -1,6 +1,14 @@
 import MCPCore
 import Synchronization
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// The files of a directory as resources.
 ///
 /// Every open goes through `RootDirectory`: the kernel keeps it beneath the root (fault rows 96 to 98).
@@ -23,25 +31,33 @@ final class DirectoryResources: ResourceProvider {
     private struct State {
         var snapshots: [Snapshot] = []
         var nextNumber = 1
+        /// What the log was last told of this directory; the same is not said twice.
+        var problem: String?
     }
 
     /// Pages of different clients may come from this many looks at the same time.
     private static let maxSnapshots = 8
 
     let definition: FilesDefinition
+    private let log: Log
     private let opened: Mutex<RootDirectory>
     private let state = Mutex(State())
     private let walks = SharedWork<Snapshot>()
 
-    init(_ definition: FilesDefinition) throws(IOError) {
+    init(_ definition: FilesDefinition, log: Log) throws(IOError) {
         self.definition = definition
+        self.log = log.with(["files": definition.name])
         opened = Mutex(try RootDirectory(definition.root))
     }
 
     /// The directory that stands at the path now; the one that stood there last while there is none.
-    private var root: RootDirectory {
-        opened.withLock { root in
-            if !root.isInPlace, let new = try? RootDirectory(definition.root) { root = new }
+    private func root() throws(IOError) -> RootDirectory {
+        try opened.withLock { root throws(IOError) in
+            if root.isInPlace { return root }
+            do throws(IOError) { root = try RootDirectory(definition.root) } catch {
+                guard error.errno == ENOENT || error.errno == ENOTDIR else { throw error }
+                note("the directory is gone; what was open of it is served until it is back")
+            }
             return root
         }
     }
@@ -96,8 +112,20 @@ final class DirectoryResources: ResourceProvider {
         try await walks.value { [self] in try takeSnapshot() }
     }
 
-    private func takeSnapshot() throws -> Snapshot {
-        let (files, isTruncated) = try walk()
+    /// - Throws: an error for the client where the directory could not be read as a whole: a list that is
+    ///   short would tell it that files are gone.
+    private func takeSnapshot() throws(MCPError) -> Snapshot {
+        let files: [RootEntry]
+        let isTruncated: Bool
+        do {
+            (files, isTruncated) = try walk()
+        } catch {
+            note("the files cannot be listed: \(error)")
+            let reason = (error as? RootError)?.reason ?? (error as? IOError)?.reason ?? "unknown"
+            throw .internalError(
+                "The files of \(definition.name) cannot be listed (\(reason)). "
+                    + "Try again later; the log of the server says which directory it is.")
+        }
         let now = ContinuousClock().now
         return state.withLock { state in
             let snapshot = Snapshot(
@@ -114,20 +142,15 @@ final class DirectoryResources: ResourceProvider {
     private func walk() throws -> (files: [RootEntry], isTruncated: Bool) {
         var files: [RootEntry] = []
         var isTruncated = false
+        var denied: RootError?
         var pending = [""]
-        let root = root
+        let root = try root()
         for depth in 1 ... Self.maxDepth where !pending.isEmpty {
             var next: [String] = []
             for directory in pending {
-                let listing: RootListing
-                do throws(RootError) {
-                    listing = try root.list(directory, maxEntries: Self.maxEntries)
-                } catch {
-                    if directory.isEmpty { throw error }
-                    // Gone meanwhile, or not readable: the others are shown all the same.
-                    continue
-                }
+                let listing = try list(directory, in: root)
                 isTruncated = isTruncated || listing.isTruncated
+                denied = denied ?? listing.denied
                 for entry in listing.entries {
                     if entry.info.kind == .directory, definition.filter.mayDescend(into: entry.path) {
                         next.append(entry.path)
@@ -141,8 +164,34 @@ final class DirectoryResources: ResourceProvider {
             if files.count > Self.maxFiles { break }
             pending = next
         }
+        if let denied {
+            note("not everything can be listed: \(denied)")
+        } else if root.isInPlace {
+            state.withLock { $0.problem = nil }
+        }
         files.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         return (Array(files.prefix(Self.maxFiles)), isTruncated)
+    }
+
+    /// Beneath the root the others are shown also where one directory is gone or may not be read.
+    private func list(_ directory: String, in root: RootDirectory) throws(RootError) -> RootListing {
+        do throws(RootError) {
+            return try root.list(directory, maxEntries: Self.maxEntries)
+        } catch {
+            if directory.isEmpty { throw error }
+            var listing = RootListing()
+            try listing.leaveOut(error)
+            return listing
+        }
+    }
+
+    /// Tells the log, once for each change of what is wrong.
+    private func note(_ problem: String) {
+        let isNew = state.withLock { state in
+            defer { state.problem = problem }
+            return state.problem != problem
+        }
+        if isNew { log.warning(problem) }
     }
 
     private func resource(_ entry: RootEntry) -> Resource {
@@ -157,6 +206,8 @@ final class DirectoryResources: ResourceProvider {
     private func contents(of path: String, uri: String) throws -> ResourceContents {
         let bytes: [UInt8]
         do throws(RootError) {
+            let root: RootDirectory
+            do throws(IOError) { root = try self.root() } catch { throw .failed(error) }
             bytes = try root.read(path, maxBytes: definition.maxBytes).bytes
         } catch {
             switch error {
@@ -165,7 +216,9 @@ final class DirectoryResources: ResourceProvider {
             case .tooLarge:
                 let limit = Units.describe(bytes: definition.maxBytes)
                 throw MCPError.invalidParams("\(uri) is larger than the limit of \(limit)")
-            case .failed: throw MCPError.internalError("\(uri) cannot be read")
+            case .failed(let error):
+                note("a file cannot be read: \(error)")
+                throw MCPError.internalError("\(uri) cannot be read (\(error.reason))")
             }
         }
         let type = MediaTypes.type(of: path)

@@ -96,6 +96,7 @@ struct Daemon {
     private func makeLog(_ level: LogLevel) -> Log? {
         let format: LogFormat =
             environment["JOURNAL_STREAM"] != nil ? .journal : Terminal.errorIsTerminal ? .text : .json
+        // Nil: the caller ends with a text.
         return (try? LogSink(format: format)).map { Log(level: level, sink: $0) }
     }
 

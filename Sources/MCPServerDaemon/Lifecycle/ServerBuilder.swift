@@ -25,7 +25,7 @@ struct ServerBuilder: Sendable {
                 contents.tools += 1
             }
             for definition in configuration.files {
-                let files = try DirectoryResources(definition)
+                let files = try DirectoryResources(definition, log: log)
                 let (count, areMore) = try files.count()
                 contents.files += count
                 contents.filesAreMore = contents.filesAreMore || areMore

@@ -1,9 +1,17 @@
+import MCPCore
+
 /// Reads `prompts` and the Markdown files of its directory.
 struct PromptReader {
     /// More files than this are no collection of prompts.
     static let maxFiles = 1_000
 
     let context: ConfigContext
+
+    /// Whether a name in the directory is that of a prompt.
+    static func isPrompt(_ name: String) -> Bool {
+        let name = name.utf8
+        return name.suffix(3).elementsEqual(".md".utf8) && name.first != UInt8(ascii: ".")
+    }
 
     /// The prompts, and their directory when it is to be watched.
     func readAll(_ reader: ObjectReader) -> (prompts: [PromptDefinition], watched: String?) {
@@ -23,7 +31,14 @@ struct PromptReader {
             context.diagnostics.error("prompts.dir: \(directory) \(problem)", at: place)
             return ([], nil)
         }
-        let names = Paths.entries(of: path).filter { $0.hasSuffix(".md") && !$0.hasPrefix(".") }.sorted()
+        let names: [String]
+        do throws(IOError) {
+            names = try Files.names(in: path).names.filter(Self.isPrompt).sorted()
+        } catch {
+            context.diagnostics.error(
+                "prompts.dir: \(directory) cannot be listed: \(error.reason)", at: place)
+            return ([], nil)
+        }
         if names.isEmpty {
             context.diagnostics.warning("prompts.dir: \(directory) has no *.md file", at: place)
         }

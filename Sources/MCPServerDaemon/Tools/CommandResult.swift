@@ -19,6 +19,8 @@ struct CommandResult {
             return failure(
                 "stopped: it wrote more than \(Units.describe(bytes: definition.maxOutput))", run)
         case .errorLimit: return failure("stopped: it wrote too much to standard error", run)
+        case .unreadable(let error):
+            return failure("stopped: what it wrote could not be read (\(error.reason)); try again later", run)
         }
         switch run.status {
         case .exited(0): return success(run.output)

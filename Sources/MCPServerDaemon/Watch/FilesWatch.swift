@@ -16,6 +16,11 @@ final class FilesWatch: Sendable {
                         .init(
                             files: { filter.allows($0) }, directories: { filter.mayDescend(into: $0) })
                     ) { changes in
+                        if let failure = changes.failure {
+                            log.warning(
+                                "not every directory can be watched",
+                                ["files": definition.name, "error": failure])
+                        }
                         for server in served.all { Self.publish(changes, definition, server) }
                     })
             } catch {

@@ -40,11 +40,14 @@ final class Reloader: Sendable {
         let name = Paths.components(file).last ?? file
         // The directory is watched, because editors put a new file in the place of the old one.
         let interest = DirectoryWatch.Interest(files: { $0 == name }, directories: { _ in false })
-        let watch = try? DirectoryWatch(Paths.parent(of: file), interest) { [weak self] changes in
-            if !changes.written.isEmpty || changes.areLost { self?.reload("the file has changed") }
+        do throws(IOError) {
+            let watch = try DirectoryWatch(Paths.parent(of: file), interest) { [weak self] changes in
+                if !changes.written.isEmpty || changes.areLost { self?.reload("the file has changed") }
+            }
+            ownFile.withLock { $0 = watch }
+        } catch {
+            log.info("the configuration is not watched; SIGHUP reads it again", ["error": error])
         }
-        if watch == nil { log.info("the configuration is not watched; SIGHUP reads it again") }
-        ownFile.withLock { $0 = watch }
     }
 
     /// Reads the configuration again, soon.
@@ -85,10 +88,19 @@ final class Reloader: Sendable {
     private func watch(_ configuration: Configuration) {
         let files = FilesWatch(configuration.files, of: served, log: log)
         let prompts = configuration.watchedPrompts.flatMap { directory -> DirectoryWatch? in
-            let isPrompt: @Sendable (String) -> Bool = { $0.hasSuffix(".md") && !$0.hasPrefix(".") }
-            let interest = DirectoryWatch.Interest(files: isPrompt, directories: { _ in false })
-            return try? DirectoryWatch(directory, interest) { [weak self] _ in
-                self?.reload("the prompts have changed")
+            let interest = DirectoryWatch.Interest(
+                files: { PromptReader.isPrompt($0) }, directories: { _ in false })
+            do throws(IOError) {
+                return try DirectoryWatch(directory, interest) { [weak self] changes in
+                    if let failure = changes.failure {
+                        self?.log.warning("not every prompt can be watched", ["error": failure])
+                    }
+                    // A reload watches anew: a failure alone would go round in circles.
+                    if changes.tellsOfFiles { self?.reload("the prompts have changed") }
+                }
+            } catch {
+                log.warning("the prompts are not watched; SIGHUP reads them again", ["error": error])
+                return nil
             }
         }
         let previous = state.withLock { state -> (FilesWatch?, DirectoryWatch?) in

@@ -177,8 +177,8 @@ import Glibc
         let program = try await WatchedProgram(
             ["--demo", "--listen", "unix://\(socket)"], socket: socket, environment: place.environment)
         #expect(try await Self.ask(SocketAddress(unixPath: socket), Self.registration()).0 == 404)
-        #expect(Paths.entries(of: "\(place.directory.path)/run") == [])
-        #expect(Paths.entries(of: "\(place.directory.path)/state") == [])
+        #expect(try Files.names(in: "\(place.directory.path)/run").names == [])
+        #expect(try Files.names(in: "\(place.directory.path)/state").names == [])
         await program.stop()
     }
 
@@ -292,7 +292,7 @@ import Glibc
         await client.close()
         #expect(await eventually { (try? Files.info(socket)) == nil })
         // No token where nothing but the socket is listened on.
-        #expect(Paths.entries(of: "\(place.directory.path)/state") == [])
+        #expect(try Files.names(in: "\(place.directory.path)/state").names == [])
     }
 
     /// Beside standard input and output programs come over TCP where it is asked for, and show the token.

@@ -19,7 +19,7 @@ import Glibc
         #expect(first.text.utf8.count == 64)
         #expect(try Files.info(path).permissions == 0o600)
         #expect(try Files.info("\(directory.path)/state/mcpcore").permissions == 0o700)
-        #expect(Paths.entries(of: "\(directory.path)/state/mcpcore") == ["providers.token"])
+        #expect(try Files.names(in: "\(directory.path)/state/mcpcore").names == ["providers.token"])
         let second = try ProviderToken(at: path)
         #expect(!second.isNew)
         #expect(second.text == first.text)

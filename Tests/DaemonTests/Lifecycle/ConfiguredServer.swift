@@ -43,7 +43,7 @@ final class TemporaryDirectory {
             unsafe unlink(path)
             return
         }
-        for name in Paths.entries(of: path) { remove("\(path)/\(name)") }
+        for name in (try? Files.names(in: path).names) ?? [] { remove("\(path)/\(name)") }
         unsafe rmdir(path)
     }
 }

@@ -43,23 +43,25 @@ import Glibc
     #if DEBUG
     // Fault row 72
     @Test(arguments: [EINTR, EAGAIN, EIO]) func injectedFaultsAreRetriedReportedOrThrown(_ number: Int32)
-        throws
+        async throws
     {
         let (reader, writer) = try Syscalls.pipe()
         let r = FileDescriptor(owning: reader)
         let w = FileDescriptor(owning: writer)
         try writeText(w.rawValue, "abc")
         let calls = Counter()
-        FaultInjection.install { function, fd in
+        let plan: FaultInjection.Plan = { function, fd in
             fd == reader && function == "read" && calls.increment() == 1 ? number : nil
         }
-        defer { FaultInjection.install(nil) }
-        switch number {
-        case EINTR: #expect(try readOnce(r.rawValue) == Array("abc".utf8))
-        case EAGAIN: #expect(try readOnce(r.rawValue) == nil)
-        default:
-            #expect(throws: IOError(errno: EIO, function: "read")) { try readOnce(r.rawValue) }
-            #expect(try readOnce(r.rawValue) == Array("abc".utf8))
+        let fd = r.rawValue
+        try await FaultInjection.during(plan) { () throws -> Void in
+            switch number {
+            case EINTR: #expect(try readOnce(fd) == Array("abc".utf8))
+            case EAGAIN: #expect(try readOnce(fd) == nil)
+            default:
+                #expect(throws: IOError(errno: EIO, function: "read")) { try readOnce(fd) }
+                #expect(try readOnce(fd) == Array("abc".utf8))
+            }
         }
         #expect(calls.value == (number == EAGAIN ? 1 : 2))
     }

@@ -73,7 +73,7 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
     private var isLinkOver: Bool {
         #if os(Linux)
         // POLLRDHUP, which has the same value and is hidden from Swift.
-        let events = Int16(truncatingIfNeeded: EPOLLRDHUP.rawValue)
+        let events = Int16(truncatingIfNeeded: MCP_EPOLLRDHUP)
         #else
         let events = Int16(POLLHUP)
         #endif

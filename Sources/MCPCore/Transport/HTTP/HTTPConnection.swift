@@ -342,6 +342,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         case .idle where peerClosed, .head where peerClosed, .draining where peerClosed: return close()
         case .draining where !isWriteClosed:
             isWriteClosed = true
+            // Fails for a client that is gone, which the next event tells.
             try? Syscalls.shutdownWriting(descriptor.rawValue)
         case .leaving(let departure): return leave(departure)
         default: break
@@ -401,7 +402,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     func close() {
         if case .closed = phase { return }
         detach()
-        // The descriptor closes with this object; the loop lets go of it at the end of the turn.
+        // The descriptor closes with this object; the loop lets go of it at the end of the turn. Fails for a
+        // client that is gone.
         try? Syscalls.shutdownWriting(descriptor.rawValue)
     }
 
@@ -423,6 +425,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Whether the process at the other end is one of our own user: it is when the socket is a unix socket
     /// and the kernel says so.
     var isFromOwnUser: Bool {
+        // Whoever cannot be told is somebody else.
         guard let address = try? Syscalls.localAddress(descriptor.rawValue), address.family == .unix,
             let peer = try? Syscalls.peerCredentials(descriptor.rawValue)
         else { return false }

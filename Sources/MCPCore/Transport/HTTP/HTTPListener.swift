@@ -50,7 +50,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
 
     /// Begins to accept. On the loop, or before it runs.
     func start() throws(IOError) {
-        reserve = try? Syscalls.open("/dev/null", O_RDONLY)
+        takeReserve()
         registration = try loop.register(number, .readable, self)
     }
 
@@ -86,6 +86,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
             refuse(accepted)
             return
         }
+        // Fails for a client that is gone already.
         if isTCP { try? Syscalls.setNoDelay(accepted.rawValue) }
         let target = targets[turn % targets.count]
         turn &+= 1
@@ -105,6 +106,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         var out = ByteBuffer()
         ResponseWriter.writeHead(
             status: 503, framing: .length(0), keepAlive: false, extra: .retryAfter, to: &out)
+        // A courtesy: the connection is closed in any case.
         _ = unsafe try? out.withBytes { (bytes) throws(IOError) in
             unsafe try Syscalls.send(accepted.rawValue, UnsafeRawBufferPointer(bytes))
         }
@@ -114,14 +116,23 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         log(error)
         if error.errno == EMFILE || error.errno == ENFILE {
             reserve = nil
+            // Nobody waits any more, or another thread was faster to take what was free: the rest follows.
             if let victim = try? Syscalls.accept(number) { refuse(victim) }
-            reserve = try? Syscalls.open("/dev/null", O_RDONLY)
+            takeReserve()
         }
         guard let registration else { return }
+        // Where it fails, accepting goes on at once, and fails again.
         try? loop.modify(registration, [])
+        resumeLater()
+    }
+
+    /// Until accepting goes on: a listener whose interest could not be restored would never be heard of
+    /// again.
+    private func resumeLater() {
         loop.schedule(after: .milliseconds(100)) { [weak self] in
-            guard let self, let registration = self.registration else { return }
-            try? self.loop.modify(registration, .readable)
+            guard let self, let registration else { return }
+            if reserve == nil { takeReserve() }
+            do throws(IOError) { try loop.modify(registration, .readable) } catch { resumeLater() }
         }
     }
 
@@ -133,4 +144,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         unlogged = 0
         nextLog = loop.now + .seconds(1)
     }
+
+    /// Without it, running out of descriptors leaves whoever connects without an answer until some are free.
+    private func takeReserve() { reserve = try? Syscalls.open("/dev/null", O_RDONLY) }
 }

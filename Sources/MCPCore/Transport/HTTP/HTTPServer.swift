@@ -92,13 +92,11 @@ final class HTTPServer: Sendable {
                     + "listen on 127.0.0.1 and let a proxy with authentication forward to it")
         }
         let probe = try ListenSocket.tcp(wanted, shared: false)
-        let bound = (try? Syscalls.localAddress(probe.descriptor.rawValue)) ?? wanted
-        #if os(Linux)
-        let isShared = sets.count > 1
-        #else
-        let isShared = false
-        #endif
-        guard isShared else {
+        let bound: SocketAddress
+        do throws(IOError) { bound = try Syscalls.localAddress(probe.descriptor.rawValue) ?? wanted } catch {
+            throw ListenError("cannot tell the port that \(wanted) got: \(error.reason)")
+        }
+        guard ListenSocket.canBeShared, sets.count > 1 else {
             let listener = HTTPListener(
                 probe, loop: sets[0].loop, endpoint: endpoint, census: census, targets: sets)
             return ([(listener, sets[0].loop)], bound.port)

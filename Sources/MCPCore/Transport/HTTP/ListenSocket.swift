@@ -20,6 +20,15 @@ struct ListenSocket: ~Copyable, Sendable {
     /// Nobody can connect by the path any more. The descriptor closes with the socket.
     func withdraw() { lock?.release() }
 
+    /// Whether the kernel balances connections among the sockets of one address.
+    static var canBeShared: Bool {
+        #if os(Linux)
+        true
+        #else
+        false
+        #endif
+    }
+
     /// A listening TCP socket.
     ///
     /// `shared` lets several loops have one each, among which the kernel balances. It would also let a second

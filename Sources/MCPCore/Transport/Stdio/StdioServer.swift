@@ -241,6 +241,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         output.out.removeAll(keeping: 256 * 1024)
         toldBytes = 0
         framer.shrink(keeping: 256 * 1024)
+        // Where it fails the handler is called for nothing.
         if let outputRegistration { try? loop.modify(outputRegistration, []) }
         settle()
         if !output.out.isEmpty { return loop.scheduleFlush(self) }

@@ -1,0 +1,88 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The names in a directory.
+package struct DirectoryNames: Sendable, Hashable {
+    /// In no order, without `.` and `..`.
+    package var names: [String] = []
+    /// Names that are no UTF-8 and therefore cannot be told.
+    package var unreadable = 0
+    /// Whether there are more than were asked for.
+    package var isTruncated = false
+}
+
+extension Files {
+    /// The names in a directory that the program itself chooses.
+    ///
+    /// - Throws: when the directory cannot be opened or not be read to its end; it is never empty for that.
+    package static func names(in path: String, atMost limit: Int = 100_000) throws(IOError) -> DirectoryNames
+    {
+        do throws(IOError) {
+            return try names(in: try Syscalls.open(path, O_RDONLY | O_DIRECTORY), atMost: limit)
+        } catch { throw error.applied(to: path) }
+    }
+
+    /// The names in an open directory, which is used up.
+    static func names(
+        in directory: consuming FileDescriptor, atMost limit: Int
+    ) throws(IOError) -> DirectoryNames {
+        let fd = directory.rawValue
+        var opened: OpaqueStream?
+        try Syscalls.require("fdopendir", on: fd) {
+            unsafe opened = fdopendir(fd)
+            return unsafe opened == nil ? -1 : 0
+        }
+        guard let stream = unsafe opened else { throw IOError(errno: EBADF, function: "fdopendir") }
+        // The stream owns the descriptor now.
+        _ = directory.release()
+        defer { unsafe closedir(stream) }
+        var found = DirectoryNames()
+        while let name = try unsafe next(of: stream, fd) {
+            guard let name = String(validating: name, as: UTF8.self) else {
+                found.unreadable += 1
+                continue
+            }
+            if name == "." || name == ".." { continue }
+            if found.names.count >= limit {
+                found.isTruncated = true
+                break
+            }
+            found.names.append(name)
+        }
+        return found
+    }
+
+    /// Nil at the end; readdir(3) tells an error from it by errno alone.
+    private static func next(
+        of stream: OpaqueStream, _ fd: Int32
+    ) throws(IOError) -> [UInt8]? {
+        var name: [UInt8]?
+        try Syscalls.require("readdir", on: fd) {
+            errno = 0
+            guard let entry = unsafe readdir(stream) else { return errno == 0 ? 0 : -1 }
+            name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+            return 1
+        }
+        return name
+    }
+
+    /// The parts between the slashes of a path.
+    ///
+    /// By bytes, as the kernel sees them: for Swift's characters a slash with a combining mark behind it is
+    /// no slash, and one component for us would be several for the kernel.
+    package static func components(_ path: String, omittingEmpty: Bool = true) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: omittingEmpty)
+            .map { String(Substring($0)) }
+    }
+}
+
+#if canImport(Darwin)
+private typealias OpaqueStream = UnsafeMutablePointer<DIR>
+#else
+private typealias OpaqueStream = OpaquePointer
+#endif
