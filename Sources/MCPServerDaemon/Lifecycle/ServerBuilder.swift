@@ -10,6 +10,8 @@ struct ServerBuilder: Sendable {
 
     let configuration: Configuration
     let log: Log
+    /// Ends the commands of tools when the process ends.
+    var supervisor: ProcessSupervisor?
 
     func build() throws(BuildError) -> Built {
         let server = makeServer()
@@ -18,7 +20,8 @@ struct ServerBuilder: Sendable {
             let resolver = PathResolver()
             let shared = CallSlots(CommandTool.maxRunning)
             for definition in configuration.tools {
-                let tool = try CommandTool(definition, resolver: resolver, shared: shared)
+                let tool = try CommandTool(
+                    definition, resolver: resolver, shared: shared, supervisor: supervisor)
                 try server.register(definition.tool, timeout: tool.serverTimeout) { call, _ in
                     try await tool.call(call)
                 }

@@ -17,6 +17,7 @@ final class Reloader: Sendable {
     private let loader: ConfigurationLoader
     private let served: ServedServers
     private let log: Log
+    private let supervisor: ProcessSupervisor?
     private let state: Mutex<State>
     private let ownFile = Mutex<DirectoryWatch?>(nil)
     /// One reload at a time.
@@ -24,8 +25,9 @@ final class Reloader: Sendable {
 
     init(
         _ file: String, _ configuration: Configuration, loader: ConfigurationLoader,
-        served: ServedServers, log: Log
+        served: ServedServers, log: Log, supervisor: ProcessSupervisor?
     ) {
+        self.supervisor = supervisor
         self.file = Paths.absolute(file, relativeTo: Paths.currentDirectory)
         self.loader = loader
         self.served = served
@@ -58,7 +60,9 @@ final class Reloader: Sendable {
         }
         let built: ServerBuilder.Built
         do throws(ServerBuilder.BuildError) {
-            built = try ServerBuilder(configuration: outcome.configuration, log: log).build()
+            built = try ServerBuilder(
+                configuration: outcome.configuration, log: log, supervisor: supervisor
+            ).build()
         } catch {
             return log.error(
                 "not reloaded: the running configuration stays", ["reason": reason, "error": error.text])
