@@ -45,11 +45,13 @@ struct Daemon {
 
     private func run(_ options: RunOptions) async -> ExitCode {
         let isStdio = options.isStdio || (options.namesNothing && Terminal.inputIsPipe)
+        if !options.leavesCores { ProcessPrivacy.begin() }
         guard let log = makeLog(options.logLevel ?? .info) else {
             Terminal.error(["mcp-server: cannot write to standard error"])
             return .failure
         }
-        guard var configuration = load(options, isStdio: isStdio, log) else { return .usage }
+        guard let loaded = load(options, isStdio: isStdio, log) else { return .usage }
+        var configuration = loaded
         do throws(CommandLineError) {
             configuration.clientTools = try options.clientTools.applied(
                 to: configuration.clientTools, isStdio: isStdio)
@@ -85,7 +87,7 @@ struct Daemon {
         let file = options.isDemo ? nil : options.file ?? DefaultFile.find(environment)
         let reloader = file.map {
             Reloader(
-                $0, configuration,
+                $0, loaded,
                 loader: ConfigurationLoader(overrides: options.overrides, environment: environment),
                 served: served, log: log, supervisor: supervisor)
         }
@@ -178,7 +180,7 @@ struct Daemon {
     ) async -> ExitCode {
         let stop = StopRequest()
         let isDaemon = !plan.isStdio
-        let lifelong = lifelong
+        let lifelong = self.lifelong
         // Watched before anything is served, so that a signal during the start is not lost.
         let signals: SignalWatch
         do throws(IOError) {

@@ -13,12 +13,15 @@ struct ServerBuilder: Sendable {
     /// Ends the commands of tools when the process ends.
     var supervisor: ProcessSupervisor?
 
+    /// Enough for all commands at the same time; connections raise the limit further.
+    private static let openFiles = CommandTool.maxRunning * 4 * 9
+
     func build() throws(BuildError) -> Built {
         let server = makeServer()
         var contents = ServedContents()
         do {
             let resolver = PathResolver()
-            let shared = CallSlots(CommandTool.maxRunning)
+            let shared = CallSlots(CommandTool.maxRunning(openFiles: OpenFileLimit.raise(to: Self.openFiles)))
             for definition in configuration.tools {
                 let tool = try CommandTool(
                     definition, resolver: resolver, shared: shared, supervisor: supervisor)

@@ -15,8 +15,11 @@ struct CommandTool: Sendable {
     private let output: CompiledSchema?
     private let supervisor: ProcessSupervisor?
 
-    /// Commands of all tools that run at the same time: each holds a thread and three pipes.
+    /// Commands of all tools that run at the same time: each holds a thread and up to nine descriptors.
     static let maxRunning = 128
+
+    /// As many as a quarter of the open files that the process may have is enough for.
+    static func maxRunning(openFiles: Int) -> Int { max(1, min(Self.maxRunning, openFiles / 4 / 9)) }
 
     /// - Parameters:
     ///   - shared: bounds all tools together.
@@ -103,6 +106,8 @@ struct CommandTool: Sendable {
             }
         } catch let error as SpawnError {
             return .error(Self.text(error, program: run.argv[0]))
+        } catch let error as IOError {
+            return .error(Self.text(.failed(error), program: run.argv[0]))
         }
         if result.end == .cancelled { throw CancellationError() }
         return CommandResult(definition: definition, output: output).result(of: result)
