@@ -1,3 +1,5 @@
+import MCPCore
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -6,4 +8,4 @@ import Musl
 import Glibc
 #endif
 
-exit(ClientProgram.main(Array(CommandLine.arguments.dropFirst())))
+exit(ClientProgram.main(Array(ProgramArguments.all.dropFirst())))

@@ -8,5 +8,7 @@ import Musl
 import Glibc
 #endif
 
+let arguments = Array(ProgramArguments.all.dropFirst())
+if arguments == [Daemon.superviseCommand] { exit(SupervisorProgram.run() ? 0 : ExitCode.usage.rawValue) }
 let daemon = Daemon(environment: Environment.all, started: ContinuousClock().now)
-exit(await daemon.run(Array(CommandLine.arguments.dropFirst())))
+exit(await daemon.run(arguments))

@@ -96,6 +96,12 @@ static inline int mcp_peer_credentials(int fd, struct mcp_peer_credentials *peer
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }
 
+/* What this thread, and so a process of one thread, is called; 15 bytes are kept. */
+static inline int mcp_set_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+/* Whether others of the same user may look into this process and trace it, and whether it leaves a core. */
+static inline int mcp_set_dumpable(int is_dumpable) { return prctl(PR_SET_DUMPABLE, is_dumpable, 0, 0, 0); }
+
 /* Epoll with the registration's number in the event's data. */
 static inline int mcp_epoll_ctl(int epoll, int operation, int fd, uint32_t events, uint64_t data) {
     struct epoll_event event;

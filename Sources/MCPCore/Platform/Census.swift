@@ -28,7 +28,7 @@ package enum Census {
         case rootDirectory, runCancellation
         case serverTask, sessionStream, sideResponse, signalWatch, socketPeer, stdioServer, subscription
         case toolHub
-        case unixSocketLock
+        case unixSocketPath
         case watchSource
     }
 

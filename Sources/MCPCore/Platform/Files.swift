@@ -21,6 +21,8 @@ package enum Files {
 
     /// Replaces a file as a whole: whoever reads it sees the old or the new content, also after a crash.
     ///
+    /// Only a regular file or a symbolic link is replaced; a socket, a FIFO or a device stays (EINVAL).
+    ///
     /// - Parameters:
     ///   - mode: the permissions of the new file, less those that the process gives nobody (umask).
     ///   - isExact: the permissions are those of `mode`, whatever the umask says.
@@ -33,6 +35,9 @@ package enum Files {
         let suffix = SystemRandom().bytes(8).map { String($0, radix: 16) }.joined()
         let temporary = temporary ?? "\(path).\(suffix).tmp"
         do throws(IOError) {
+            if let info = try? info(path), info.kind == .other {
+                throw IOError(errno: EINVAL, function: "replace")
+            }
             let file = try Syscalls.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode_t(mode))
             do throws(IOError) {
                 let fd = file.rawValue

@@ -7,9 +7,9 @@ import Glibc
 #endif
 
 /// The number of descriptors that this process may have.
-enum OpenFileLimit {
+package enum OpenFileLimit {
     /// Raises the soft limit to `wanted` where the hard limit allows it; returns the limit in force.
-    static func raise(to wanted: Int) -> Int {
+    package static func raise(to wanted: Int) -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(resource, &limit) == 0 else { return 1024 }
         if limit.rlim_cur < rlim_t(wanted) {

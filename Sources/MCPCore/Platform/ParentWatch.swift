@@ -63,8 +63,9 @@ package final class ParentWatch: Sendable {
     deinit { cancel() }
 }
 
-/// The death is seen both by the watch and by the look afterwards when it falls between them.
-private final class Once: Sendable {
+/// Something that two may ask for and that happens once: the death of a parent is seen both by the watch and
+/// by the look afterwards when it falls between them.
+final class Once: Sendable {
     private let isCalled = Atomic<Bool>(false)
     private let handler: @Sendable () -> Void
 

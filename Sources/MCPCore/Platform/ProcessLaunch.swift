@@ -32,6 +32,8 @@ package struct ProcessLaunch: Sendable {
 
     /// A path if it holds a slash (relative ones from this process's directory), otherwise looked up in PATH.
     package var program: String
+    /// What the program is called in lists of processes: its argument 0. Nil: `program`.
+    package var name: String?
     /// The arguments without the program's name.
     package var arguments: [String]
     /// The whole environment of the child; nil: the one of this process.

@@ -84,16 +84,24 @@ package enum ProcessRunner {
     /// Starts a command, feeds it `input`, collects what it writes and waits for its end.
     ///
     /// It runs in a session of its own with pipes, whatever `launch` says about streams and group.
+    ///
+    /// - Parameter supervisor: ends the command when this process ends before it.
     package static func run(
         _ launch: ProcessLaunch, input: [UInt8] = [], limits: Limits = Limits(),
-        cancellation: Cancellation? = nil
+        cancellation: Cancellation? = nil, supervisor: ProcessSupervisor? = nil
     ) throws(SpawnError) -> Result {
         var launch = launch
         launch.group = .session
         launch.input = input.isEmpty ? .null : .pipe
         launch.output = .pipe
         launch.errors = .pipe
-        var run = ProcessRun(try SpawnedProcess(launch), input: input, limits: limits)
+        let process: SpawnedProcess
+        if let supervisor {
+            process = try supervisor.spawn(launch)
+        } else {
+            process = try SpawnedProcess(launch)
+        }
+        var run = ProcessRun(process, input: input, limits: limits, supervisor: supervisor)
         return run.toItsEnd(cancelledBy: cancellation?.reader.rawValue ?? -1)
     }
 }
@@ -115,6 +123,7 @@ private struct ProcessRun: ~Copyable {
     private let inputBytes: [UInt8]
     private var written = 0
     private let limits: ProcessRunner.Limits
+    private let supervisor: ProcessSupervisor?
     private let started = SystemClock().now
 
     private var end: ProcessRunner.End?
@@ -123,7 +132,11 @@ private struct ProcessRun: ~Copyable {
     private var deadline: MonotonicInstant
     private var isKilled = false
 
-    init(_ process: consuming SpawnedProcess, input: [UInt8], limits: ProcessRunner.Limits) {
+    init(
+        _ process: consuming SpawnedProcess, input: [UInt8], limits: ProcessRunner.Limits,
+        supervisor: ProcessSupervisor?
+    ) {
+        self.supervisor = supervisor
         pid = process.pid
         self.input = process.input.take()
         output = Capture(process.output.take(), limit: limits.maxOutputBytes)
@@ -220,8 +233,11 @@ private struct ProcessRun: ~Copyable {
 
     private mutating func deadlinePassed() {
         if isKilled {
-            let pid = pid
-            DispatchQueue.global().async { _ = ProcessExit.reap(pid) }
+            DispatchQueue.global().async { [pid, supervisor] in
+                ProcessExit.waitWithoutReaping(pid)
+                supervisor?.release(pid)
+                _ = ProcessExit.reap(pid)
+            }
             status = .unknown
         } else if end != nil {
             forceEnd()
@@ -234,6 +250,7 @@ private struct ProcessRun: ~Copyable {
         if status != nil || !hasEnded { return }
         // While the leader is a zombie its number, and so the group's, cannot belong to anybody else.
         kill(-pid, SIGKILL)
+        supervisor?.release(pid)
         status = ProcessExit.reap(pid)
     }
 

@@ -25,7 +25,7 @@ struct SpawnedProcess: ~Copyable {
             }
         }
         let environment = launch.environment.map { $0.map { "\($0.key)=\($0.value)" } } ?? Environment.entries
-        for text in [path] + launch.arguments + environment + [launch.directory ?? ""]
+        for text in [path, launch.name ?? ""] + launch.arguments + environment + [launch.directory ?? ""]
         where text.utf8.contains(0) {
             throw .invalid("an argument or a variable of \(launch.program) contains a NUL byte")
         }
@@ -40,7 +40,8 @@ struct SpawnedProcess: ~Copyable {
             try attributes.assign(FileDescriptor.rawValue(of: output.child), launch.output, to: 1)
             try attributes.assign(FileDescriptor.rawValue(of: errors.child), launch.errors, to: 2)
             try attributes.closeOthers()
-            pid = try attributes.spawn(path, [launch.program] + launch.arguments, environment)
+            pid = try attributes.spawn(
+                path, [launch.name ?? launch.program] + launch.arguments, environment)
             self.input = input.ours.take()
             self.output = output.ours.take()
             self.errors = errors.ours.take()

@@ -1,4 +1,4 @@
-package import Dispatch
+import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -8,34 +8,25 @@ import Musl
 import Glibc
 #endif
 
-/// Signals as calls of a handler on a queue, where everything is allowed, unlike in a signal handler.
+/// Signals as calls of a handler on a thread, where everything is allowed, unlike in a signal handler.
 package final class SignalWatch: Sendable {
     private let counted = Counted(.signalWatch)
-    private let sources: [WatchSource]
-    private let signals: [Int32]
+    private let registrations: [SignalReceiver.Registration]
 
     /// Calls `handler` with the number of each of these signals, which lose their usual effect.
     ///
-    /// The closures are made here and not at the caller's, because closures made in main.swift count as the
-    /// main actor's and trap on another queue.
+    /// The calls come one after the other on a thread that does nothing else, so no queue that is busy can
+    /// hold them up; a handler that waits holds up all other signals.
+    /// - Throws: `IOError` when there is no descriptor or thread to receive signals with; then the signals
+    ///   keep their usual effect.
     package init(
-        _ signals: [Int32], on queue: DispatchQueue = .global(), handler: @escaping @Sendable (Int32) -> Void
-    ) {
-        self.signals = signals
-        #if canImport(Darwin)
-        // kqueue sees signals that are ignored, and does not keep others from their usual effect.
-        for number in signals { signal(number, SIG_IGN) }
-        #endif
-        // On Linux the source installs its own action. SIG_IGN before would lose what arrives until then, and
-        // afterwards would replace that action; left alone, an early SIGTERM simply ends the process.
-        sources = signals.map { number in WatchSource.signal(number, on: queue) { handler(number) } }
+        _ signals: [Int32], handler: @escaping @Sendable (Int32) -> Void
+    ) throws(IOError) {
+        registrations = try SignalReceiver.add(signals, handler)
     }
 
-    /// Ends the watch and gives the signals their usual effect back.
-    package func cancel() {
-        for source in sources { source.cancel() }
-        for number in signals { signal(number, SIG_DFL) }
-    }
+    /// Ends the watch. A signal that nobody else watches gets its usual effect back.
+    package func cancel() { SignalReceiver.remove(registrations) }
 
     deinit { cancel() }
 
@@ -57,4 +48,112 @@ package final class SignalWatch: Sendable {
         unsafe action.__sigaction_handler.sa_handler == nil
         #endif
     }
+}
+
+/// What all watches of a process share: the actions of signals, a pipe that they write into, and the thread
+/// that reads it.
+///
+/// A signalfd of Dispatch, which this replaces, is made when the source is, and a source cannot say that it
+/// could not be: a server without descriptors to spare would run and never hear SIGTERM.
+enum SignalReceiver {
+    struct Registration: Sendable, Hashable {
+        fileprivate let signal: Int32
+        fileprivate let number: Int
+    }
+
+    private struct State {
+        var isRunning = false
+        var count = 0
+        var handlers: [Int32: [Int: @Sendable (Int32) -> Void]] = [:]
+    }
+
+    private static let state = Mutex(State())
+
+    fileprivate static func add(
+        _ signals: [Int32], _ handler: @escaping @Sendable (Int32) -> Void
+    ) throws(IOError) -> [Registration] {
+        try state.withLock { (state) throws(IOError) in
+            if !state.isRunning {
+                try start()
+                state.isRunning = true
+            }
+            return signals.map { number in
+                state.count += 1
+                state.handlers[number, default: [:]][state.count] = handler
+                // Calls that it interrupts are begun again (SA_RESTART).
+                _ = signal(number, passOn)
+                return Registration(signal: number, number: state.count)
+            }
+        }
+    }
+
+    fileprivate static func remove(_ registrations: [Registration]) {
+        state.withLock { state in
+            for registration in registrations {
+                let removed = state.handlers[registration.signal]?.removeValue(forKey: registration.number)
+                guard removed != nil, state.handlers[registration.signal]?.isEmpty == true else { continue }
+                state.handlers[registration.signal] = nil
+                signal(registration.signal, SIG_DFL)
+            }
+        }
+    }
+
+    /// Makes the pipe and the thread, once per process.
+    private static func start() throws(IOError) {
+        let (reader, writer) = try Syscalls.pipe()
+        let input = FileDescriptor(owning: reader)
+        let output = FileDescriptor(owning: writer)
+        // A handler must not wait: a full pipe holds 65,536 signals that nobody has looked at.
+        try Syscalls.setNonBlocking(output.rawValue)
+        signalPipe.store(output.rawValue, ordering: .releasing)
+        signalReader.store(input.rawValue, ordering: .releasing)
+        try startThread()
+        // Both stay open as long as the process lives.
+        _ = input.release()
+        _ = output.release()
+    }
+
+    private static func startThread() throws(IOError) {
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        let status = unsafe pthread_create(&thread, nil, { _ in unsafe SignalReceiver.receive() }, nil)
+        if let thread { unsafe pthread_detach(thread) }
+        #else
+        var thread = pthread_t()
+        let status = unsafe pthread_create(&thread, nil, { _ in unsafe SignalReceiver.receive() }, nil)
+        if status == 0 { pthread_detach(thread) }
+        #endif
+        if status != 0 { throw IOError(errno: status, function: "pthread_create") }
+    }
+
+    private static func receive() -> UnsafeMutableRawPointer? {
+        // Threads of Dispatch block signals, and this one may have been made by one of them.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
+        let fd = signalReader.load(ordering: .acquiring)
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe read(fd, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            // Somebody has closed a descriptor that is not his.
+            if count != 1 { return nil }
+            let number = Int32(byte)
+            let handlers = state.withLock { Array(($0.handlers[number] ?? [:]).values) }
+            for handler in handlers { handler(number) }
+        }
+    }
+}
+
+/// The ends of the pipe. Outside of the type, and used before an action is installed, so that the signal
+/// handler below runs no initializer.
+private let signalPipe = Atomic<Int32>(-1)
+private let signalReader = Atomic<Int32>(-1)
+
+/// The signal handler itself: only what POSIX allows there.
+private func passOn(_ number: Int32) {
+    let saved = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = unsafe write(signalPipe.load(ordering: .acquiring), &byte, 1)
+    errno = saved
 }

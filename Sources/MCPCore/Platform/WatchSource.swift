@@ -2,7 +2,7 @@ import Dispatch
 
 /// A dispatch source that can be cancelled from any thread.
 ///
-/// Dispatch serves what happens seldom: signals, the end of processes, a few timers. Connections are watched
+/// Dispatch serves what happens seldom: the end of processes, a few timers. Connections are watched
 /// by event loops.
 final class WatchSource: @unchecked Sendable {
     private let counted = Counted(.watchSource)
@@ -39,21 +39,6 @@ final class WatchSource: @unchecked Sendable {
         source.setCancelHandler { @Sendable in Syscalls.close(fd) }
         source.setEventHandler { @Sendable in handler() }
         source.resume()
-        return WatchSource(source)
-    }
-
-    /// Calls `handler` at each arrival of a signal; when this returns, the signal is being watched.
-    static func signal(
-        _ number: Int32, on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
-    ) -> WatchSource {
-        // A queue of its own: the caller may be on the one where the handler runs.
-        let source = DispatchSource.makeSignalSource(
-            signal: number, queue: DispatchQueue(label: "mcp.signal"))
-        let registered = DispatchSemaphore(value: 0)
-        source.setRegistrationHandler { @Sendable in registered.signal() }
-        source.setEventHandler { @Sendable in queue.async { handler() } }
-        source.resume()
-        _ = registered.wait(timeout: .now() + 5)
         return WatchSource(source)
     }
 

@@ -48,14 +48,14 @@ extension MCPServer {
     /// Serves until standard input ends, or SIGTERM or SIGINT comes; then drains and returns.
     ///
     /// A second signal ends the process at once, with 143 or 130.
-    /// - Throws: `ListenError` when an address cannot be used.
+    /// - Throws: `ListenError` when an address cannot be used, `IOError` when signals cannot be received.
     public func run(_ transports: ServerTransport...) async throws { try await run(transports) }
 
     /// Serves until standard input ends, or SIGTERM or SIGINT comes; then drains and returns.
     public func run(_ transports: [ServerTransport]) async throws {
         let stop = StopRequest()
         // Before anything is served: a signal that comes while it starts must not be lost.
-        let signals = SignalWatch([SIGTERM, SIGINT]) { number in
+        let signals = try SignalWatch([SIGTERM, SIGINT]) { number in
             // Not `exit`: the loops still run, and it would take what they use away from under them. Nothing
             // that this process has written waits in a buffer of the C library.
             if !stop.request() { _exit(128 + number) }

@@ -18,5 +18,7 @@ struct RunOptions: Sendable, Hashable {
     var listen: [ConfiguredAddress] = []
     var overrides: [Override] = []
     var logLevel: LogLevel?
+    /// A crash may leave a core file, which holds the environment and all secrets.
+    var leavesCores = false
     var clientTools = ClientToolFlags()
 }

@@ -5,7 +5,8 @@ struct CommandLineParser {
     private static let commands = ["run", "check", "schema", "version", "help"]
     private static let options = [
         "-c", "--config", "--demo", "--stdio", "--listen", "--set", "--log-level", "--help", "-h",
-        "--version", "--client-tools", "--client-tools-auth", "--channel", "--providers-socket",
+        "--version", "--core-dumps", "--client-tools", "--client-tools-auth", "--channel",
+        "--providers-socket",
     ]
 
     private var arguments: ArraySlice<String>
@@ -61,12 +62,13 @@ struct CommandLineParser {
         case "--providers-socket":
             options.clientTools.providersSocket = try value(
                 of: name, inline, example: "/run/me/providers.sock")
-        case "--demo", "--stdio", "--client-tools", "-h", "--help", "--version":
+        case "--demo", "--stdio", "--client-tools", "--core-dumps", "-h", "--help", "--version":
             if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
             if name == "--version" { return .version }
             switch name {
             case "--demo": options.isDemo = true
             case "--stdio": options.isStdio = true
+            case "--core-dumps": options.leavesCores = true
             case "--client-tools": options.clientTools.isOn = true
             default: return .help
             }

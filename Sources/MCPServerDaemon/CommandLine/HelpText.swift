@@ -26,6 +26,8 @@ enum HelpText {
                                  --listen ADDR                    beside --stdio: where they
                                connect, too
           --log-level LEVEL    error, warning, info (the default) or debug
+          --core-dumps         leave a core file after a crash; without it other processes of the
+                               user cannot read the server's environment either (Linux)
           -h, --help           this text
 
         try it:   mcp-server --demo

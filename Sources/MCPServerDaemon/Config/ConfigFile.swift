@@ -25,6 +25,7 @@ enum ConfigFile {
         guard unsafe fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw ConfigFileError(text: "\(name) is not a regular file")
         }
+        try checkOwner(status, path, name)
         if isPrivate, status.st_mode & 0o077 != 0 {
             throw ConfigFileError(
                 text: "\(name) may be read or written by others than its owner: chmod 600 it")
@@ -42,6 +43,31 @@ enum ConfigFile {
             if bytes.count > maxBytes {
                 throw ConfigFileError(text: "\(name) is larger than \(Units.describe(bytes: maxBytes))")
             }
+        }
+    }
+
+    /// What a file of the configuration says is run: whoever may write it may do what this server may.
+    ///
+    /// Files of this user and of root are taken. A group that may write is the administrator's decision.
+    private static func checkOwner(
+        _ status: stat, _ path: String, _ name: String
+    ) throws(ConfigFileError) {
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw ConfigFileError(
+                text: "\(name) belongs to another user, who could change it: "
+                    + "chown it to the user of the server or to root")
+        }
+        if status.st_mode & 0o002 != 0 {
+            throw ConfigFileError(text: "\(name) may be written by everybody: chmod o-w it")
+        }
+        var directory = stat()
+        let parent = Paths.parent(of: Paths.absolute(path, relativeTo: Paths.currentDirectory))
+        // With the sticky bit nobody else can put another file in its place.
+        if unsafe stat(parent, &directory) == 0, directory.st_mode & 0o002 != 0,
+            directory.st_mode & 0o1000 == 0
+        {
+            throw ConfigFileError(
+                text: "\(name) can be replaced by everybody: chmod o-w its directory \(parent)")
         }
     }
 

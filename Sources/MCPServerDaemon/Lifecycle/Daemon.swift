@@ -16,6 +16,9 @@ struct Daemon {
     let started: ContinuousClock.Instant
     private let lifelong = Lifelong()
 
+    /// Not for people: the program as the helper that ends commands.
+    static let superviseCommand = "supervise"
+
     init(environment: [String: String], started: ContinuousClock.Instant) {
         self.environment = environment
         self.started = started
@@ -42,11 +45,13 @@ struct Daemon {
 
     private func run(_ options: RunOptions) async -> ExitCode {
         let isStdio = options.isStdio || (options.namesNothing && Terminal.inputIsPipe)
+        if !options.leavesCores { ProcessPrivacy.begin() }
         guard let log = makeLog(options.logLevel ?? .info) else {
             Terminal.error(["mcp-server: cannot write to standard error"])
             return .failure
         }
-        guard var configuration = load(options, isStdio: isStdio, log) else { return .usage }
+        guard let loaded = load(options, isStdio: isStdio, log) else { return .usage }
+        var configuration = loaded
         do throws(CommandLineError) {
             configuration.clientTools = try options.clientTools.applied(
                 to: configuration.clientTools, isStdio: isStdio)
@@ -62,10 +67,12 @@ struct Daemon {
         }
         // Beside standard input and output nothing is listened on that was not asked for.
         let addresses = isStdio ? options.listen : addresses(options, configuration, log)
+        let supervisor = ProcessSupervisor(
+            program: SupervisorProgram.ownProgram, arguments: [Self.superviseCommand], log: log)
         let built: ServerBuilder.Built
         let clientTools: ClientToolService?
         do {
-            let builder = ServerBuilder(configuration: configuration, log: log)
+            let builder = ServerBuilder(configuration: configuration, log: log, supervisor: supervisor)
             built = try options.isDemo ? builder.buildDemo() : builder.build()
             clientTools = try configuration.clientTools.map {
                 try ClientToolService(
@@ -80,13 +87,13 @@ struct Daemon {
         let file = options.isDemo ? nil : options.file ?? DefaultFile.find(environment)
         let reloader = file.map {
             Reloader(
-                $0, configuration,
+                $0, loaded,
                 loader: ConfigurationLoader(overrides: options.overrides, environment: environment),
-                served: served, log: log)
+                served: served, log: log, supervisor: supervisor)
         }
         let plan = Plan(
             served: served, contents: built.contents, clientTools: clientTools, isStdio: isStdio,
-            addresses: addresses)
+            addresses: addresses, supervisor: supervisor)
         return await serve(plan, configuration, reloader, log)
     }
 
@@ -154,6 +161,7 @@ struct Daemon {
         let clientTools: ClientToolService?
         let isStdio: Bool
         let addresses: [ConfiguredAddress]
+        let supervisor: ProcessSupervisor
 
         func transports(_ limits: LimitSettings) -> [ServerTransport] {
             var options = HTTPServerOptions()
@@ -172,22 +180,30 @@ struct Daemon {
         _ plan: Plan, _ configuration: Configuration, _ reloader: Reloader?, _ log: Log
     ) async -> ExitCode {
         let stop = StopRequest()
-        // A queue of its own: a busy pool must not keep anybody from stopping the server. Watched before
-        // anything is served, so that a signal during the start is not lost.
-        let queue = DispatchQueue(label: "mcp.signals")
         let isDaemon = !plan.isStdio
-        let signals = SignalWatch([SIGTERM, SIGINT, SIGHUP], on: queue) { number in
-            // The end of the terminal ends a program on a pipe; a daemon reads its configuration again.
-            if number == SIGHUP, isDaemon, let reloader { return reloader.reload("SIGHUP") }
-            if !stop.request() { exit(128 + number) }
-            log.info("stopping", ["signal": number])
+        let lifelong = self.lifelong
+        // Watched before anything is served, so that a signal during the start is not lost.
+        let signals: SignalWatch
+        do throws(IOError) {
+            signals = try SignalWatch([SIGTERM, SIGINT, SIGHUP]) { number in
+                // The end of the terminal ends a program on a pipe; a daemon reads its configuration again.
+                if number == SIGHUP, isDaemon, let reloader { return reloader.reload("SIGHUP") }
+                if stop.request() { return log.info("stopping", ["signal": number]) }
+                lifelong.cutShort.store(number, ordering: .releasing)
+                plan.supervisor.endNow()
+                // Without what is registered for the end: another thread may hold its locks.
+                _exit(128 + number)
+            }
+        } catch {
+            Terminal.error(["mcp-server: cannot receive signals, so it is not started: \(error)"])
+            return .failure
         }
         #if DEBUG
-        // What lives, for whoever looks for what is never given back.
-        lifelong.keep(
-            SignalWatch([SIGUSR1], on: queue) { _ in
-                log.info("census", ["living": Census.text(Census.counts)])
-            })
+        // What lives, for whoever looks for what is never given back. Without descriptors there is no census.
+        let census = try? SignalWatch([SIGUSR1]) { _ in
+            log.info("census", ["living": Census.text(Census.counts)])
+        }
+        if let census { lifelong.keep(census) }
         #endif
         let running: RunningServer
         do {
@@ -201,7 +217,7 @@ struct Daemon {
         }
         stop.attach(running)
         // A bridge that outlives its host is an orphan that nobody finds.
-        let parent = isDaemon ? nil : ParentWatch(on: queue) { running.requestStop() }
+        let parent = isDaemon ? nil : ParentWatch { running.requestStop() }
         Terminal.error(
             Banner(
                 server: configuration.server, contents: plan.contents, isStdio: plan.isStdio,
@@ -216,6 +232,12 @@ struct Daemon {
         await running.waitUntilEnded()
         // Calls that were in flight have had the time to drain.
         await plan.served.stop()
+        // The commands of those that were cancelled have got SIGTERM and have the usual time to obey.
+        await plan.supervisor.waitUntilIdle(timeout: CommandTool.grace)
+        plan.supervisor.endNow()
+        // The end of the commands was what the drain has waited for.
+        let number = lifelong.cutShort.load(ordering: .acquiring)
+        if number != 0 { _exit(128 + number) }
         return .success
     }
 }
@@ -223,6 +245,8 @@ struct Daemon {
 /// What lives as long as the process: taking the watches down would only delay its end.
 private final class Lifelong: Sendable {
     private let kept = Mutex<[any Sendable]>([])
+    /// The signal that ended the drain, 0 while none has.
+    let cutShort = Atomic<Int32>(0)
 
     func keep(_ thing: any Sendable) { kept.withLock { $0.append(thing) } }
 }

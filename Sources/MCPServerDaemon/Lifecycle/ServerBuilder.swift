@@ -10,15 +10,21 @@ struct ServerBuilder: Sendable {
 
     let configuration: Configuration
     let log: Log
+    /// Ends the commands of tools when the process ends.
+    var supervisor: ProcessSupervisor?
+
+    /// Enough for all commands at the same time; connections raise the limit further.
+    private static let openFiles = CommandTool.maxRunning * 4 * 9
 
     func build() throws(BuildError) -> Built {
         let server = makeServer()
         var contents = ServedContents()
         do {
             let resolver = PathResolver()
-            let shared = CallSlots(CommandTool.maxRunning)
+            let shared = CallSlots(CommandTool.maxRunning(openFiles: OpenFileLimit.raise(to: Self.openFiles)))
             for definition in configuration.tools {
-                let tool = try CommandTool(definition, resolver: resolver, shared: shared)
+                let tool = try CommandTool(
+                    definition, resolver: resolver, shared: shared, supervisor: supervisor)
                 try server.register(definition.tool, timeout: tool.serverTimeout) { call, _ in
                     try await tool.call(call)
                 }

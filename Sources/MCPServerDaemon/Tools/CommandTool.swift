@@ -6,19 +6,29 @@ struct CommandTool: Sendable {
     /// Bytes of standard error that a run may write; only the tail is shown.
     private static let maxErrorBytes = 1 << 20
     /// Between SIGTERM and SIGKILL.
-    private static let grace = Duration.seconds(2)
+    static let grace = Duration.seconds(2)
 
     let definition: ToolDefinition
     private let resolver: PathResolver
     /// Those of the tool, then those of all tools.
     private let slots: [CallSlots]
     private let output: CompiledSchema?
+    private let supervisor: ProcessSupervisor?
 
-    /// Commands of all tools that run at the same time: each holds a thread and three pipes.
+    /// Commands of all tools that run at the same time: each holds a thread and up to nine descriptors.
     static let maxRunning = 128
 
-    /// `shared` bounds all tools together.
-    init(_ definition: ToolDefinition, resolver: PathResolver, shared: CallSlots) throws(SchemaError) {
+    /// As many as a quarter of the open files that the process may have is enough for.
+    static func maxRunning(openFiles: Int) -> Int { max(1, min(Self.maxRunning, openFiles / 4 / 9)) }
+
+    /// - Parameters:
+    ///   - shared: bounds all tools together.
+    ///   - supervisor: ends what still runs when the process ends.
+    init(
+        _ definition: ToolDefinition, resolver: PathResolver, shared: CallSlots,
+        supervisor: ProcessSupervisor? = nil
+    ) throws(SchemaError) {
+        self.supervisor = supervisor
         self.definition = definition
         self.resolver = resolver
         slots = (definition.concurrency.map { [CallSlots($0)] } ?? []) + [shared]
@@ -86,15 +96,18 @@ struct CommandTool: Sendable {
         do {
             cancellation = try ProcessRunner.Cancellation()
             result = try await withTaskCancellationHandler {
-                try await Offload.runLong { [launch] in
+                try await Offload.runLong { [launch, supervisor] in
                     try ProcessRunner.run(
-                        launch, input: run.input, limits: limits, cancellation: cancellation)
+                        launch, input: run.input, limits: limits, cancellation: cancellation,
+                        supervisor: supervisor)
                 }
             } onCancel: {
                 cancellation.cancel()
             }
         } catch let error as SpawnError {
             return .error(Self.text(error, program: run.argv[0]))
+        } catch let error as IOError {
+            return .error(Self.text(.failed(error), program: run.argv[0]))
         }
         if result.end == .cancelled { throw CancellationError() }
         return CommandResult(definition: definition, output: output).result(of: result)

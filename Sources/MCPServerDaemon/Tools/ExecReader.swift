@@ -1,5 +1,13 @@
 import MCPCore
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// Reads `exec` and checks what a call could make of it.
 struct ExecReader {
     /// `tools.NAME`.
@@ -49,12 +57,28 @@ struct ExecReader {
             return nil
         }
         let program = text.value.utf8.contains(UInt8(ascii: "/")) ? context.absolute(text.value) : text.value
-        if Paths.findProgram(program, in: searchPath) == nil {
-            let place = program.utf8.contains(UInt8(ascii: "/")) ? "" : " in PATH (\(searchPath))"
-            context.diagnostics.warning(
-                "\(path): program \(program) was not found\(place)", at: node.position)
+        if let problem = problem(of: program) {
+            context.diagnostics.warning("\(path): program \(problem)", at: node.position)
         }
         return program
+    }
+
+    /// Why a program could not be run now, nil when it could.
+    private func problem(of program: String) -> String? {
+        do throws(SpawnError) {
+            _ = try ProcessLaunch(program, environment: ["PATH": searchPath]).resolvedProgram()
+            return nil
+        } catch {
+            switch error {
+            case .notExecutable(let path, let reason) where reason.errno == ENOENT:
+                return "\(path) was not found"
+            case .notExecutable(let path, let reason) where reason.errno == EACCES:
+                return "\(path) is there and cannot be executed (\(reason.reason)): chmod +x it"
+            case .notExecutable(let path, let reason):
+                return "\(path) cannot be executed: \(reason.reason)"
+            default: return "\(program) was not found in PATH (\(searchPath))"
+            }
+        }
     }
 
     private func readItem(_ node: ConfigNode) -> CommandTemplate.Item? {

@@ -123,6 +123,8 @@ struct ToolInputReader {
                 context.diagnostics.error("\(path).\(name).dash must be true or false", at: dash.position)
             }
         }
+        let check = SchemaCheck(diagnostics: context.diagnostics) { published($0) }
+        check.run("\(path).\(name)", node)
         let valueSchema = parameter.kind == .array ? node["items"] ?? node : node
         parameter.root = readRoot("\(path).\(name)", valueSchema)
         return parameter

@@ -2,18 +2,29 @@
 struct ConfigurationDifference {
     /// `+tool journal ~tool git_log -files docs`, or `none`.
     let text: String
-    /// Something changed that is read at the start only.
-    let needsRestart: Bool
+    /// The keys that are read at the start only and differ from what runs: `server.version`.
+    let needingRestart: [String]
 
-    init(_ old: Configuration, _ new: Configuration) {
+    /// - Parameter started: what the server was started with.
+    init(_ old: Configuration, _ new: Configuration, started: Configuration) {
         var parts: [String] = []
         Self.compare("tool", old.tools, new.tools, by: \.name, &parts)
         Self.compare("files", old.files, new.files, by: \.name, &parts)
         Self.compare("prompt", old.prompts, new.prompts, by: \.name, &parts)
         text = parts.isEmpty ? "none" : parts.joined(separator: " ")
-        needsRestart =
-            old.server != new.server || old.limits != new.limits || old.listen != new.listen
-            || old.clientTools != new.clientTools
+        let isSame: [(key: String, Bool)] = [
+            ("server.name", started.server.name == new.server.name),
+            ("server.title", started.server.title == new.server.title),
+            ("server.version", started.server.version == new.server.version),
+            ("server.instructions", started.server.instructions == new.server.instructions),
+            ("listen", started.listen == new.listen),
+            ("limits.connections", started.limits.connections == new.limits.connections),
+            ("limits.perConnection", started.limits.perConnection == new.limits.perConnection),
+            ("limits.body", started.limits.body == new.limits.body),
+            ("limits.drain", started.limits.drain == new.limits.drain),
+            ("clientTools", started.clientTools == new.clientTools),
+        ]
+        needingRestart = isSame.filter { !$0.1 }.map(\.key)
     }
 
     private static func compare<T: Equatable>(

@@ -17,6 +17,9 @@ final class Reloader: Sendable {
     private let loader: ConfigurationLoader
     private let served: ServedServers
     private let log: Log
+    private let supervisor: ProcessSupervisor?
+    /// What the file said at the start: what of it is read then only is in effect still.
+    private let started: Configuration
     private let state: Mutex<State>
     private let ownFile = Mutex<DirectoryWatch?>(nil)
     /// One reload at a time.
@@ -24,8 +27,10 @@ final class Reloader: Sendable {
 
     init(
         _ file: String, _ configuration: Configuration, loader: ConfigurationLoader,
-        served: ServedServers, log: Log
+        served: ServedServers, log: Log, supervisor: ProcessSupervisor?
     ) {
+        self.supervisor = supervisor
+        started = configuration
         self.file = Paths.absolute(file, relativeTo: Paths.currentDirectory)
         self.loader = loader
         self.served = served
@@ -61,7 +66,9 @@ final class Reloader: Sendable {
         }
         let built: ServerBuilder.Built
         do throws(ServerBuilder.BuildError) {
-            built = try ServerBuilder(configuration: outcome.configuration, log: log).build()
+            built = try ServerBuilder(
+                configuration: outcome.configuration, log: log, supervisor: supervisor
+            ).build()
         } catch {
             return log.error(
                 "not reloaded: the running configuration stays", ["reason": reason, "error": error.text])
@@ -76,11 +83,12 @@ final class Reloader: Sendable {
             for server in served.all { server.resourcesChanged() }
         }
         watch(outcome.configuration)
-        let difference = ConfigurationDifference(old, outcome.configuration)
+        let difference = ConfigurationDifference(old, outcome.configuration, started: started)
         log.info("reloaded", ["reason": reason, "changes": difference.text])
-        if difference.needsRestart {
+        if !difference.needingRestart.isEmpty {
             log.warning(
-                "server, listen, limits and clientTools are read at the start only: restart for those")
+                "not in effect before a restart: these keys are read at the start only",
+                ["keys": difference.needingRestart.joined(separator: " ")])
         }
     }
 

@@ -3,6 +3,12 @@ import Testing
 
 @testable import MCPServerDaemon
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 @Suite struct ConfigFileTests {
     // Fault row 94: a secret that others may read or write.
     @Test(
@@ -17,6 +23,39 @@ import Testing
         } else {
             #expect(throws: ConfigFileError.self) { try context.readSecret("secret") }
         }
+    }
+
+    /// Who may write a configuration decides what runs.
+    @Test(
+        arguments: [(0o644, true), (0o664, true), (0o646, false), (0o666, false), (0o602, false)]
+            as [(UInt32, Bool)])
+    func configurationsMustNotBeEverybodys(mode: UInt32, isAccepted: Bool) throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("mcp.jsonc", Array("{}".utf8), mode: mode)
+        let outcome = ConfigurationLoader(environment: [:]).load(file: "\(directory.path)/mcp.jsonc")
+        #expect(outcome.diagnostics.hasErrors == !isAccepted, "\(outcome.diagnostics.report)")
+    }
+
+    @Test func directoriesOfConfigurationsMustNotBeEverybodys() throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("open")
+        try directory.write("open/mcp.jsonc", "{}")
+        let loader = ConfigurationLoader(environment: [:])
+        func isAccepted(_ mode: mode_t) -> Bool {
+            unsafe chmod("\(directory.path)/open", mode)
+            return !loader.load(file: "\(directory.path)/open/mcp.jsonc").diagnostics.hasErrors
+        }
+        #expect(isAccepted(0o755) && isAccepted(0o1777) && !isAccepted(0o777))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func configurationsOfOthersAreRefused() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("mcp.jsonc", "{}")
+        try #require(unsafe chown("\(directory.path)/mcp.jsonc", 12_345, 12_345) == 0)
+        let report = ConfigurationLoader(environment: [:]).load(file: "\(directory.path)/mcp.jsonc")
+            .diagnostics.report
+        #expect(report.first?.contains("belongs to another user") == true, "\(report)")
     }
 
     // Fault row 98.

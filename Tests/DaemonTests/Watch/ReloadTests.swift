@@ -245,24 +245,35 @@ import Glibc
     }
 
     @Test(arguments: [
-        ("{}", "{}", "none", false),
-        (#"{"tools":{"a":{"exec":["true"]}}}"#, "{}", "-tool a", false),
+        ("{}", "{}", "none", ""),
+        (#"{"tools":{"a":{"exec":["true"]}}}"#, "{}", "-tool a", ""),
         (
             #"{"tools":{"a":{"exec":["true"]},"b":{"exec":["true"]}}}"#,
-            #"{"tools":{"b":{"exec":["true","x"]},"c":{"exec":["true"]}}}"#, "~tool b +tool c -tool a", false
+            #"{"tools":{"b":{"exec":["true","x"]},"c":{"exec":["true"]}}}"#, "~tool b +tool c -tool a", ""
         ),
-        ("{}", #"{"files":{"t":{"root":"/tmp"}}}"#, "+files t", false),
+        ("{}", #"{"files":{"t":{"root":"/tmp"}}}"#, "+files t", ""),
         (
             #"{"files":{"t":{"root":"/tmp"}}}"#, #"{"files":{"t":{"root":"/tmp","watch":true}}}"#, "~files t",
-            false
+            ""
         ),
-        ("{}", #"{"server":{"name":"x"}}"#, "none", true),
-        (#"{"limits":{"connections":5}}"#, "{}", "none", true),
-        ("{}", #"{"listen":["127.0.0.1:1"]}"#, "none", true),
+        ("{}", #"{"server":{"name":"x"}}"#, "none", "server.name"),
+        (#"{"limits":{"connections":5}}"#, "{}", "none", "limits.connections"),
+        ("{}", #"{"listen":["127.0.0.1:1"]}"#, "none", "listen"),
     ])
-    func inWords(_ old: String, _ new: String, _ text: String, _ needsRestart: Bool) throws {
-        let difference = ConfigurationDifference(try Self.load(old), try Self.load(new))
+    func inWords(_ old: String, _ new: String, _ text: String, _ restart: String) throws {
+        let running = try Self.load(old)
+        let difference = ConfigurationDifference(running, try Self.load(new), started: running)
         #expect(difference.text == text)
-        #expect(difference.needsRestart == needsRestart)
+        #expect(difference.needingRestart.joined(separator: " ") == restart)
+    }
+
+    /// What runs counts, not what the file said last.
+    @Test func comparesWithWhatRuns() throws {
+        let one = try Self.load(#"{"server":{"version":"1"}}"#)
+        let two = try Self.load(#"{"server":{"version":"2"}}"#)
+        let further = try Self.load(#"{"server":{"version":"2"},"tools":{"a":{"exec":["true"]}}}"#)
+        #expect(ConfigurationDifference(one, two, started: one).needingRestart == ["server.version"])
+        #expect(ConfigurationDifference(two, further, started: one).needingRestart == ["server.version"])
+        #expect(ConfigurationDifference(further, one, started: one).needingRestart == [])
     }
 }

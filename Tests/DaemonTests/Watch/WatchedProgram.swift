@@ -69,7 +69,11 @@ final class WatchedProgram: Sendable {
         await eventually { self.output.ranges(of: text).count >= times }
     }
 
+    var pid: Int32 { child.pid }
+
     func signal(_ number: Int32) { child.signal(number) }
+
+    func wait() async -> ProcessExit { await child.wait() }
 
     func stop() async {
         child.signal(SIGTERM)

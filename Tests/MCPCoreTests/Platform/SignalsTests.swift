@@ -12,12 +12,28 @@ import Glibc
 #endif
 
 @Suite(.serialized) struct SignalsTests {
-    @Test func signalsArriveOnTheQueue() throws {
+    @Test(arguments: [SIGUSR2, SIGWINCH]) func eachWatchedSignalArrives(_ number: Int32) throws {
         let arrived = Promise<Int32>()
-        let watch = SignalWatch([SIGUSR2, SIGWINCH]) { arrived.fulfil($0) }
-        kill(getpid(), SIGUSR2)
-        #expect(arrived.wait() == SIGUSR2)
+        let watch = try SignalWatch([SIGUSR2, SIGWINCH]) { arrived.fulfil($0) }
+        kill(getpid(), number)
+        #expect(arrived.wait() == number)
         watch.cancel()
+    }
+
+    @Test func everyWatchOfASignalIsCalledUntilItIsCancelled() throws {
+        let first = Promise<Int32>()
+        let second = Promise<Int32>()
+        let counter = Counter()
+        let cancelled = try SignalWatch([SIGUSR2]) { _ in counter.increment() }
+        let watches = [
+            try SignalWatch([SIGUSR2]) { first.fulfil($0) },
+            try SignalWatch([SIGUSR2]) { second.fulfil($0) },
+        ]
+        cancelled.cancel()
+        kill(getpid(), SIGUSR2)
+        #expect(first.wait() == SIGUSR2 && second.wait() == SIGUSR2)
+        #expect(counter.value == 0)
+        for watch in watches { watch.cancel() }
     }
 
     @Test func parentsDeathIsReportedOnce() throws {

@@ -1,0 +1,241 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The commands that run now, and the helper process that ends them when this process cannot.
+///
+/// The helper is this program again (`SupervisorProgram`), in a session of its own, with the reading end of
+/// a pipe and nothing else. This process tells it of every command's group as it begins and ends. However
+/// this process ends, by SIGKILL too, the pipe does, and the helper kills what is left. A cgroup or a pid
+/// namespace would need privileges, PR_SET_PDEATHSIG reaches neither grandchildren nor the commands of a
+/// thread that ends before.
+package final class ProcessSupervisor: Sendable {
+    private struct State: ~Copyable {
+        /// Process groups of commands that were started and not yet reaped.
+        var groups: Set<Int32> = []
+        /// Commands that are being started.
+        var starting = 0
+        var isEnding = false
+        var helper: Helper?
+        var helperStarted = MonotonicInstant.never
+        var waiters: [@Sendable () -> Void] = []
+    }
+
+    private struct Helper: ~Copyable {
+        let process: ChildProcess
+        let output: FileDescriptor
+    }
+
+    /// A helper that ends sooner than this is not replaced before the next command.
+    private static let shortLife = Duration.seconds(1)
+    /// How long an end waits for another thread, in milliseconds.
+    private static let patience = 500
+
+    private let mark = ProcessSweep.Mark.random()
+    private let launch: ProcessLaunch
+    private let log: Log
+    private let queue = DispatchQueue(label: "mcp.supervisor")
+    private let state = Mutex(State())
+
+    /// - Parameter program: the path of a program that runs `SupervisorProgram` with these arguments.
+    package init(program: String, arguments: [String], log: Log) {
+        // Nothing of the environment: it may hold secrets, and the marks of another supervisor.
+        let kept = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
+        let environment = kept.compactMap { name in Environment.value(name).map { (name, $0) } }
+        var launch = ProcessLaunch(
+            program, arguments, environment: Dictionary(uniqueKeysWithValues: environment), directory: "/")
+        // Not the name of this program: who kills that by name wants its commands to end, not to stay.
+        launch.name = SupervisorProgram.name
+        launch.group = .session
+        launch.output = .null
+        launch.errors = .null
+        self.launch = launch
+        self.log = log
+    }
+
+    /// The helper's process, nil while there is none.
+    package var helper: Int32? {
+        state.withLock { state -> Int32? in
+            guard let helper = state.helper?.process else { return nil }
+            return helper.pid
+        }
+    }
+
+    // MARK: Commands
+
+    /// Starts a command of this process; whoever reaps it calls `release` directly before.
+    func spawn(_ launch: ProcessLaunch) throws(SpawnError) -> SpawnedProcess {
+        var launch = launch
+        launch.environment = launch.environment ?? Environment.all
+        launch.environment?[ProcessSweep.Mark.variable] = mark.value
+        let isAllowed = state.withLock { state -> Bool in
+            if state.isEnding { return false }
+            state.starting += 1
+            if state.helper == nil { startHelper(&state) }
+            return true
+        }
+        guard isAllowed else { throw .invalid("the server is ending: no command is started any more") }
+        do {
+            let process = try SpawnedProcess(launch)
+            add(process.pid)
+            return process
+        } catch {
+            add(nil)
+            throw error
+        }
+    }
+
+    private func add(_ group: Int32?) {
+        state.withLock { state in
+            state.starting -= 1
+            guard let group else { return }
+            state.groups.insert(group)
+            if state.isEnding { ProcessSweep.killGroup(group) }
+            tell(group, &state)
+        }
+    }
+
+    /// Forgets a command that has ended, while its number still is its own.
+    func release(_ group: Int32) {
+        let waiters = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.groups.remove(group) != nil else { return [] }
+            tell(-group, &state)
+            guard state.groups.isEmpty else { return [] }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter() }
+    }
+
+    // MARK: The end
+
+    /// Waits until no command runs, at most for `timeout`.
+    package func waitUntilIdle(timeout: Duration) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let once = Once { continuation.resume() }
+            let resume: @Sendable () -> Void = { once.call() }
+            let isIdle = state.withLock { state -> Bool in
+                if !state.groups.isEmpty { state.waiters.append(resume) }
+                return state.groups.isEmpty
+            }
+            if isIdle { return resume() }
+            queue.asyncAfter(deadline: .now() + timeout.dispatchInterval, execute: resume)
+        }
+    }
+
+    /// Kills all commands and the helper, now, and waits for their death; no command starts any more.
+    ///
+    /// For the last moments of a process: from any thread, without any queue, and for a second at most.
+    package func endNow() {
+        var groups: [Int32] = []
+        var helper: ChildProcess?
+        for _ in 0 ..< Self.patience {
+            // Not waited for without end: another thread may hang while it starts a command.
+            let isQuiet = state.withLockIfAvailable { state -> Bool in
+                state.isEnding = true
+                groups = Array(state.groups)
+                if let process = state.helper?.process { helper = process }
+                return state.starting == 0
+            }
+            if isQuiet == true { break }
+            ProcessSweep.wait(milliseconds: 1)
+        }
+        ProcessSweep.kill(groups: groups, mark: mark, quiet: 1)
+        // What it would do is done. It goes last, in case this process is killed meanwhile.
+        helper?.signal(SIGKILL)
+        for process in groups + [helper?.pid].compactMap({ $0 }) { waitForDeath(process) }
+    }
+
+    /// Zombies are left to those who wait for them, or to init.
+    private func waitForDeath(_ process: Int32) {
+        for _ in 0 ..< 100 {
+            var info = unsafe siginfo_t()
+            let result = unsafe waitid(P_PID, id_t(process), &info, WEXITED | WNOWAIT | WNOHANG)
+            let isRunning = unsafe result == 0 && info.si_signo != SIGCHLD
+            if !isRunning { return }
+            ProcessSweep.wait(milliseconds: 1)
+        }
+    }
+
+    // MARK: The helper
+
+    private func startHelper(_ state: inout State) {
+        do throws(SpawnError) {
+            let process = try ChildProcess(launch, queue: queue)
+            guard let output = process.takeInput() else { return }
+            do throws(IOError) {
+                try Syscalls.setNonBlocking(output.rawValue)
+                var message = mark.bytes
+                for group in state.groups { message += SupervisorProgram.record(group) }
+                try Self.write(message, output.rawValue)
+            } catch {
+                process.signal(SIGKILL)
+                throw .failed(error)
+            }
+            state.helper = Helper(process: process, output: output)
+            state.helperStarted = SystemClock().now
+            process.onExit { [weak self] status in self?.helperEnded(process.pid, status) }
+        } catch {
+            log.warning(
+                "commands run without a supervisor: they would outlive a killed server",
+                ["error": error])
+        }
+    }
+
+    /// Tells of a beginning (the group) or an end (its negative).
+    private func tell(_ group: Int32, _ state: inout State) {
+        guard let output = state.helper?.output.rawValue else { return }
+        do throws(IOError) {
+            try Self.write(SupervisorProgram.record(group), output)
+        } catch {
+            // Dead, or it has not read for thousands of calls. Killed before its pipe ends: at the end of the
+            // pipe it would kill the commands.
+            replaceHelper(&state, because: "\(error)")
+        }
+    }
+
+    private func replaceHelper(_ state: inout State, because reason: String) {
+        guard let helper = state.helper.take() else { return }
+        helper.process.signal(SIGKILL)
+        if state.isEnding { return }
+        log.warning("the supervisor of commands is replaced", ["reason": reason])
+        startHelper(&state)
+    }
+
+    private func helperEnded(_ process: Int32, _ status: ProcessExit) {
+        state.withLock { state in
+            guard let helper = state.helper?.process, helper.pid == process else { return }
+            let isShort = SystemClock().now - state.helperStarted < Self.shortLife
+            if isShort, !state.groups.isEmpty {
+                // One that cannot live is not started again and again.
+                queue.asyncAfter(deadline: .now() + Self.shortLife.dispatchInterval) { [weak self] in
+                    self?.replace(process, status)
+                }
+            } else {
+                replaceHelper(&state, because: "\(status)")
+            }
+        }
+    }
+
+    private func replace(_ process: Int32, _ status: ProcessExit) {
+        state.withLock { state in
+            guard let helper = state.helper?.process, helper.pid == process else { return }
+            replaceHelper(&state, because: "\(status)")
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], _ fd: Int32) throws(IOError) {
+        let count = try unsafe bytes.withUnsafeBufferPointer { bytes throws(IOError) in
+            unsafe try Syscalls.write(fd, UnsafeRawBufferPointer(bytes))
+        }
+        // A record is far smaller than what a pipe takes as a whole.
+        if count != bytes.count { throw IOError(errno: EAGAIN, function: "write") }
+    }
+}

@@ -1,0 +1,80 @@
+#if os(Linux)
+import CMCPSystem
+#endif
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The helper process of a `ProcessSupervisor`.
+package enum SupervisorProgram {
+    /// What it is called in lists of processes; the kernel keeps 15 bytes of it.
+    package static let name = "mcp-supervisor"
+
+    /// Looks without a find after which nothing can be on its way any more: a command whose starter was
+    /// killed gets its environment within microseconds.
+    private static let quietLooks = 4
+
+    /// The path under which a process can start its own program again, also when the file was replaced.
+    package static var ownProgram: String {
+        #if canImport(Darwin)
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        var size = UInt32(path.count)
+        guard unsafe _NSGetExecutablePath(&path, &size) == 0 else { return "" }
+        return String(decoding: path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        #else
+        "/proc/self/exe"
+        #endif
+    }
+
+    /// Reads from standard input: the mark, then process groups as they begin (positive) and end (negative).
+    /// At the end of the input kills what has not ended, and returns.
+    ///
+    /// False: standard input is not that of a helper, and nothing was done.
+    package static func run() -> Bool {
+        // A service manager sends SIGTERM to every process of a service that it stops.
+        for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE] { signal(number, SIG_IGN) }
+        #if os(Linux)
+        _ = unsafe mcp_set_name(name)
+        #endif
+        guard let mark = try? read(ProcessSweep.Mark.byteCount), mark.count == ProcessSweep.Mark.byteCount
+        else { return false }
+        StartupPages.release()
+        var groups: Set<Int32> = []
+        while let bytes = try? read(recordSize), bytes.count == recordSize {
+            let number = Int32(
+                truncatingIfNeeded: bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+            // The least number has no negative.
+            if number > 0 { groups.insert(number) } else { groups.remove(0 &- number) }
+        }
+        ProcessSweep.kill(groups: groups, mark: ProcessSweep.Mark(mark), quiet: quietLooks)
+        return true
+    }
+
+    private static let recordSize = 4
+
+    /// What tells of a group, the least significant byte first.
+    static func record(_ group: Int32) -> [UInt8] {
+        let bits = UInt32(bitPattern: group)
+        return (0 ..< recordSize).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt32($0))) }
+    }
+
+    /// As many bytes, fewer at the end of the input.
+    private static func read(_ count: Int) throws(IOError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let got = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(IOError) -> Int? in
+                let rest = unsafe UnsafeMutableBufferPointer(rebasing: buffer[filled...])
+                return unsafe try Syscalls.read(STDIN_FILENO, into: UnsafeMutableRawBufferPointer(rest))
+            }
+            guard let got, got > 0 else { break }
+            filled += got
+        }
+        bytes.removeLast(count - filled)
+        return bytes
+    }
+}

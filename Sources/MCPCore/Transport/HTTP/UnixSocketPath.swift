@@ -1,0 +1,202 @@
+import Synchronization
+
+#if os(Linux)
+import CMCPSystem
+#endif
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The path of a unix socket, held by one server of this project at a time.
+///
+/// `PATH.lock` is locked as long as the path is held. What stands at the path is removed only when it is a
+/// socket of this user that nobody listens on, and at the end only the socket that was bound here.
+final class UnixSocketPath: Sendable {
+    /// A file's identity, whatever it is called.
+    private struct Identity: Equatable {
+        let device: UInt64
+        let number: UInt64
+
+        init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            number = UInt64(truncatingIfNeeded: status.st_ino)
+        }
+    }
+
+    private let counted = Counted(.unixSocketPath)
+    private let path: String
+    private let lockPath: String
+    private let lock: FileDescriptor
+    /// What was bound; nil before and after.
+    private let bound = Mutex<Identity?>(nil)
+
+    /// Takes the path; nothing stands there afterwards.
+    init(_ path: String, _ address: SocketAddress) throws(ListenError) {
+        self.path = path
+        lockPath = "\(path).lock"
+        lock = try Self.takeLock(lockPath, of: path)
+        do throws(ListenError) {
+            try Self.removeStale(path, address)
+        } catch {
+            removeLock()
+            throw error
+        }
+    }
+
+    // MARK: Binding
+
+    /// Binds a socket that does not listen yet, with this mode and group.
+    ///
+    /// Nobody can connect before `listen`, so it does not matter what the mode is meanwhile. The mask of the
+    /// process is not touched: it belongs to all threads of a program that embeds the server.
+    func bind(_ socket: Int32, _ address: SocketAddress, mode: UInt32, group: UInt32?) throws(ListenError) {
+        do throws(IOError) {
+            // Linux takes the mode of the file from the socket; elsewhere this does nothing.
+            _ = fchmod(socket, 0o600)
+            // It fails where something stands by now, also a symbolic link that leads nowhere.
+            try Syscalls.bind(socket, to: address)
+            let status = try Self.look(path)
+            guard status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid() else {
+                throw IOError(errno: EEXIST, function: "bind")
+            }
+            bound.withLock { $0 = Identity(status) }
+            try setAccess(status, mode, group)
+        } catch {
+            release()
+            throw ListenError("cannot listen on unix://\(path): \(Self.words(error, path, group))")
+        }
+    }
+
+    /// By a descriptor of the file itself on Linux, and nowhere through a symbolic link that somebody who may
+    /// write into the directory could have put there meanwhile.
+    private func setAccess(_ status: stat, _ mode: UInt32, _ group: UInt32?) throws(IOError) {
+        let isRight = UInt32(status.st_mode) & 0o7777 == mode
+        if isRight, group == nil || group == status.st_gid { return }
+        #if os(Linux)
+        let file = try Syscalls.open(path, Int32(MCP_O_PATH) | O_NOFOLLOW)
+        guard Identity(try Syscalls.status(file.rawValue)) == Identity(status) else {
+            throw IOError(errno: EEXIST, function: "bind")
+        }
+        let name = "/proc/self/fd/\(file.rawValue)"
+        if let group { try Syscalls.require("chown") { Int(unsafe chown(name, uid_t.max, gid_t(group))) } }
+        try Syscalls.require("chmod") { Int(unsafe chmod(name, mode_t(mode))) }
+        #else
+        if let group { try Syscalls.require("chown") { Int(unsafe lchown(path, uid_t.max, gid_t(group))) } }
+        try Syscalls.require("chmod") {
+            Int(unsafe fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW))
+        }
+        #endif
+    }
+
+    // MARK: The end
+
+    /// Removes the socket that was bound, so that nobody finds a file that leads nowhere, and the lock.
+    ///
+    /// The socket must still be open: as long as it is, no other file has its number.
+    func release() {
+        let identity = bound.withLock { $0.take() }
+        if let identity, let now = try? Self.look(path), Identity(now) == identity { unsafe unlink(path) }
+        removeLock()
+    }
+
+    /// The lock goes with its last holder, unless it is a file that somebody has written something into.
+    private func removeLock() {
+        guard let own = try? Syscalls.status(lock.rawValue), own.st_mode & S_IFMT == S_IFREG,
+            own.st_size == 0, own.st_uid == geteuid(), let now = try? Self.look(lockPath),
+            Identity(now) == Identity(own)
+        else { return }
+        unsafe unlink(lockPath)
+    }
+
+    // MARK: What stands there
+
+    private static func takeLock(_ lockPath: String, of path: String) throws(ListenError) -> FileDescriptor {
+        do throws(IOError) {
+            // The holder before may remove the file between open and flock: then it is another one's by now.
+            for _ in 0 ..< 100 {
+                let file = try Syscalls.open(
+                    lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
+                let own = try Syscalls.status(file.rawValue)
+                guard own.st_mode & S_IFMT == S_IFREG else {
+                    throw IOError(errno: EINVAL, function: "open")
+                }
+                try Syscalls.require("flock", on: file.rawValue) {
+                    Int(flock(file.rawValue, LOCK_EX | LOCK_NB))
+                }
+                if let now = try? look(lockPath), Identity(now) == Identity(own) { return file }
+            }
+            throw IOError(errno: EAGAIN, function: "flock")
+        } catch {
+            let words =
+                switch error.errno {
+                case EAGAIN: "another server is using it"
+                case ENOENT: "its directory does not exist; make it first"
+                case EACCES, EROFS, EPERM:
+                    "\(lockPath), which is locked meanwhile, cannot be made or opened: \(error.reason); "
+                        + "choose a directory that you may write into, or remove a lock of another user"
+                case EINVAL, ELOOP:
+                    "\(lockPath), which is locked meanwhile, is not a regular file; "
+                        + "remove it or choose another path"
+                default: "\(lockPath) cannot be locked: \(error.reason)"
+                }
+            throw ListenError("cannot listen on unix://\(path): \(words)")
+        }
+    }
+
+    /// Removes a socket that a dead server of this user has left; refuses to touch anything else.
+    private static func removeStale(_ path: String, _ address: SocketAddress) throws(ListenError) {
+        func refusal(_ what: String) -> ListenError {
+            ListenError(
+                "cannot listen on unix://\(path): \(what) and was left alone; "
+                    + "choose another path or remove it yourself")
+        }
+        let status: stat
+        do throws(IOError) {
+            status = try look(path)
+        } catch {
+            if error.errno == ENOENT { return }
+            throw ListenError("cannot listen on unix://\(path): \(error.reason)")
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFSOCK: break
+        case S_IFREG: throw refusal("it is a regular file")
+        case S_IFDIR: throw refusal("it is a directory")
+        case S_IFLNK: throw refusal("it is a symbolic link")
+        default: throw refusal("it is not a socket")
+        }
+        guard status.st_uid == geteuid() || geteuid() == 0 else {
+            throw refusal("it is a socket of another user")
+        }
+        do throws(IOError) {
+            let probe = try Syscalls.streamSocket(address.domain)
+            _ = try Syscalls.connect(probe.rawValue, to: address)
+        } catch {
+            guard error.errno == ECONNREFUSED else {
+                // A datagram socket, for one, or one that this user may not connect to.
+                throw refusal("it is a socket that may be in use (\(error.reason))")
+            }
+            if let now = try? look(path), Identity(now) == Identity(status) { unsafe unlink(path) }
+            return
+        }
+        throw ListenError("cannot listen on unix://\(path): another server is using it")
+    }
+
+    private static func look(_ path: String) throws(IOError) -> stat {
+        var status = stat()
+        try Syscalls.require("lstat") { Int(unsafe lstat(path, &status)) }
+        return status
+    }
+
+    private static func words(_ error: IOError, _ path: String, _ group: UInt32?) -> String {
+        switch (error.function, error.errno) {
+        case ("chown", EPERM): "you are not a member of the group \(group ?? 0)"
+        case (_, EADDRINUSE), (_, EEXIST): "something else was put there meanwhile"
+        case (_, EACCES), (_, EROFS): "its directory cannot be written: \(error.reason)"
+        default: "\(error)"
+        }
+    }
+}

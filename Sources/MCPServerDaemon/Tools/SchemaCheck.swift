@@ -1,0 +1,82 @@
+import MCPCore
+
+/// Finds what makes the schema of a parameter impossible or its own examples wrong.
+///
+/// Such a schema compiles, and the call that it is meant for fails, or runs with a default that no caller could
+/// have sent.
+struct SchemaCheck {
+    let diagnostics: Diagnostics
+    /// The schema without the keys of this program.
+    let published: (ConfigNode) -> JSONValue
+
+    private static let bounds = [
+        ("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"),
+        ("minProperties", "maxProperties"), ("minContains", "maxContains"),
+    ]
+    /// Keys whose value is a schema, a list of schemas, and schemas by name.
+    private static let single = [
+        "items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else",
+    ]
+    private static let lists = ["prefixItems", "anyOf", "oneOf", "allOf"]
+    private static let named = ["properties", "patternProperties", "$defs"]
+
+    /// Reports everything that is wrong in a schema and those in it; `path` is how messages speak of it.
+    func run(_ path: String, _ schema: ConfigNode) {
+        guard schema.members != nil else { return }
+        for (low, high) in Self.bounds { compare(low, high, path, schema) }
+        compareExclusive(path, schema)
+        checkValues(path, schema)
+        for key in Self.single { if let inner = schema[key] { run("\(path).\(key)", inner) } }
+        for key in Self.lists {
+            for (index, inner) in (schema[key]?.elements ?? []).enumerated() {
+                run("\(path).\(key)[\(index)]", inner)
+            }
+        }
+        for key in Self.named {
+            for member in schema[key]?.members ?? [] { run("\(path).\(key).\(member.key)", member.value) }
+        }
+    }
+
+    private func compare(_ low: String, _ high: String, _ path: String, _ schema: ConfigNode) {
+        guard let first = schema[low], let second = schema[high], let least = first.json.doubleValue,
+            let most = second.json.doubleValue, least > most
+        else { return }
+        diagnostics.error(
+            "\(path): \(low) is greater than \(high), so no value fits: lower \(low) or raise \(high)",
+            at: first.position)
+    }
+
+    private func compareExclusive(_ path: String, _ schema: ConfigNode) {
+        for (low, high) in [
+            ("exclusiveMinimum", "exclusiveMaximum"), ("exclusiveMinimum", "maximum"),
+            ("minimum", "exclusiveMaximum"),
+        ] {
+            guard let first = schema[low], let second = schema[high], let least = first.json.doubleValue,
+                let most = second.json.doubleValue, least >= most
+            else { continue }
+            diagnostics.error(
+                "\(path): \(low) is not below \(high), so no value fits: lower \(low) or raise \(high)",
+                at: first.position)
+        }
+    }
+
+    /// The default and the examples have to fit the schema that they stand in.
+    private func checkValues(_ path: String, _ schema: ConfigNode) {
+        var values: [(name: String, node: ConfigNode)] = []
+        if let value = schema["default"] { values.append(("default", value)) }
+        for (index, value) in (schema["examples"]?.elements ?? []).enumerated() {
+            values.append(("examples[\(index)]", value))
+        }
+        if schema["enum"] != nil, let value = schema["const"] { values.append(("const", value)) }
+        // A schema that does not compile alone is reported with the whole, or refers to its surroundings.
+        guard !values.isEmpty, let compiled = try? CompiledSchema(published(schema)) else { return }
+        for (name, node) in values {
+            let violations = compiled.validate(node.json)
+            if violations.isEmpty { continue }
+            let reasons = violations.map(\.description).joined(separator: "; ")
+            diagnostics.error(
+                "\(path).\(name) does not fit the schema of the parameter (\(reasons)): "
+                    + "change it or the schema", at: node.position)
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+#if os(Linux)
+/// No command of a tool outlives the program, however that ends.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ToolEndTests {
+    /// A command that writes its process's number into the file `pids` and runs for ten minutes.
+    enum Tool: String, CaseIterable {
+        case plain = "echo $$ >> pids; exec sleep 600"
+        /// SIGTERM does nothing, also not to what it starts.
+        case stubborn = "trap '' TERM; echo $$ >> pids; sleep 600 & wait; sleep 600"
+        /// The numbers are those of processes in sessions of their own.
+        case detached = "setsid sh -c 'echo $$ >> pids; exec sleep 600' & wait"
+    }
+
+    enum Ending: CaseIterable { case inputEnds, signal, twoSignals, kill }
+
+    private static let calls = 12
+
+    private static func configure(_ tool: Tool, _ directory: TemporaryDirectory) throws {
+        let exec = JSONValue.array(["sh", "-c", .string(tool.rawValue)]).serialized()
+        try directory.write(
+            "mcp.jsonc",
+            #"{"tools":{"t":{"exec":\#(exec),"timeout":"20m"}},"limits":{"drain":"500ms"}}"#)
+        try directory.write("pids", "")
+    }
+
+    /// The processes of the commands, once all of them run.
+    private static func started(_ directory: TemporaryDirectory, _ count: Int = calls) async throws -> [Int32]
+    {
+        var pids: [Int32] = []
+        let all = await eventually(milliseconds: 30_000) {
+            let bytes = (try? Files.read("\(directory.path)/pids", maxBytes: 1 << 16)) ?? []
+            pids = String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { Int32($0) }
+            return pids.count >= count
+        }
+        try #require(all, "\(pids.count) of \(count) commands have begun")
+        return pids
+    }
+
+    private static func isRunning(_ pid: Int32) -> Bool {
+        guard let bytes = try? Files.read("/proc/\(pid)/stat", maxBytes: 4_096) else { return false }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let state = text.split(separator: ")").last?.drop { $0 == " " }.first
+        return state != "Z" && state != "X"
+    }
+
+    /// Processes whose parent is `pid`, with their names.
+    private static func children(of pid: Int32) -> [(pid: Int32, name: String)] {
+        Paths.entries(of: "/proc").compactMap { Int32($0) }.compactMap { child in
+            guard let bytes = try? Files.read("/proc/\(child)/stat", maxBytes: 4_096) else { return nil }
+            let text = String(decoding: bytes, as: UTF8.self)
+            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+            guard fields.count > 1, Int32(fields[1]) == pid, fields[0] != "Z" else { return nil }
+            let name = text.split(separator: "(").dropFirst().first?.split(separator: ")").first
+            return (child, String(name ?? ""))
+        }
+    }
+
+    private static func helper(of pid: Int32) -> Int32? {
+        children(of: pid).first { $0.name == SupervisorProgram.name }?.pid
+    }
+
+    @Test(arguments: Tool.allCases, [Ending.signal, .twoSignals, .kill])
+    func overHTTP(_ tool: Tool, _ ending: Ending) async throws {
+        let directory = try TemporaryDirectory()
+        try Self.configure(tool, directory)
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+        let client = try await MCPClient.connect(.unix(path: program.socket))
+        let calls = (0 ..< Self.calls).map { _ in Task { try? await client.callTool("t") } }
+        let pids = try await Self.started(directory)
+        let helper = try #require(Self.helper(of: program.pid))
+        switch ending {
+        case .kill: program.signal(SIGKILL)
+        default: program.signal(SIGTERM)
+        }
+        if ending == .twoSignals {
+            #expect(await program.logs("stopping"))
+            program.signal(SIGTERM)
+        }
+        let status = await program.wait()
+        switch ending {
+        case .kill:
+            #expect(status == .signaled(SIGKILL))
+            #expect(await eventually { !pids.contains(where: Self.isRunning) && !Self.isRunning(helper) })
+        default:
+            // At once: nothing is left to anybody else.
+            #expect(status == .exited(ending == .signal ? 0 : 128 + SIGTERM))
+            #expect(pids.filter(Self.isRunning) == [] && !Self.isRunning(helper))
+        }
+        for call in calls { call.cancel() }
+        await client.close()
+    }
+
+    /// The drain over standard input takes ten seconds, so not everything is tried.
+    static let stdioCases: [(Tool, Ending)] = [
+        (.stubborn, .inputEnds), (.plain, .signal), (.plain, .twoSignals), (.stubborn, .twoSignals),
+        (.plain, .kill), (.stubborn, .kill), (.detached, .kill),
+    ]
+
+    @Test(arguments: stdioCases) func overStdio(_ tool: Tool, _ ending: Ending) async throws {
+        let directory = try TemporaryDirectory()
+        try Self.configure(tool, directory)
+        var launch = ProcessLaunch(
+            try WatchedProgram.path(), ["-c", "\(directory.path)/mcp.jsonc", "--stdio"],
+            environment: WatchedProgram.environment)
+        launch.output = .null
+        launch.errors = .null
+        let child = try ChildProcess(launch)
+        defer { child.signal(SIGKILL) }
+        guard let input = child.takeInput() else { throw IOError(errno: EBADF, function: "pipe") }
+        for id in 1 ... Self.calls {
+            let line =
+                #"{"jsonrpc":"2.0","id":\#(id),"method":"tools/call","params":{"name":"t","arguments":{},"#
+                + #""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+                + #""io.modelcontextprotocol/clientCapabilities":{}}}}"# + "\n"
+            let bytes = Array(line.utf8)
+            let fd = input.rawValue
+            let written = unsafe bytes.withUnsafeBytes { unsafe write(fd, $0.baseAddress, $0.count) }
+            try #require(written == bytes.count)
+        }
+        let pids = try await Self.started(directory)
+        var open: FileDescriptor? = input
+        switch ending {
+        case .inputEnds: open = nil
+        case .kill: child.signal(SIGKILL)
+        case .signal: child.signal(SIGTERM)
+        case .twoSignals:
+            child.signal(SIGTERM)
+            // Two signals of a kind that come together are one.
+            child.signal(SIGINT)
+        }
+        let status = await child.wait()
+        _ = open.take()
+        switch ending {
+        case .kill: #expect(await eventually { !pids.contains(where: Self.isRunning) })
+        case .inputEnds, .signal:
+            #expect(status == .exited(0))
+            #expect(pids.filter(Self.isRunning) == [])
+        case .twoSignals:
+            #expect(status == .exited(128 + SIGTERM) || status == .exited(128 + SIGINT))
+            #expect(pids.filter(Self.isRunning) == [])
+        }
+    }
+
+    @Test func theHelperHoldsNothingAndIsReplaced() async throws {
+        let directory = try TemporaryDirectory()
+        try Self.configure(.plain, directory)
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+        #expect(Self.helper(of: program.pid) == nil, "a helper without a command")
+        let client = try await MCPClient.connect(.unix(path: program.socket))
+        let call = Task { try? await client.callTool("t") }
+        let pids = try await Self.started(directory, 1)
+        let first = try #require(Self.helper(of: program.pid))
+        let open = Paths.entries(of: "/proc/\(first)/fd").sorted()
+        #expect(open == ["0", "1", "2"])
+        // What a service manager and a terminal send does not end it.
+        for number in [SIGTERM, SIGINT, SIGHUP] { kill(first, number) }
+        kill(first, SIGKILL)
+        #expect(await program.logs("the supervisor of commands is replaced"))
+        let isThere = await eventually { Self.helper(of: program.pid).map { $0 != first } ?? false }
+        #expect(isThere)
+        #expect(pids.allSatisfy(Self.isRunning), "the end of a helper is not that of the commands")
+        // The new one knows of commands that began before it.
+        program.signal(SIGKILL)
+        _ = await program.wait()
+        #expect(await eventually { !pids.contains(where: Self.isRunning) })
+        call.cancel()
+        await client.close()
+    }
+
+    @Test func aFinishedCommandIsForgotten() async throws {
+        let supervisor = ProcessSupervisor(
+            program: try WatchedProgram.path(), arguments: [Daemon.superviseCommand], log: .disabled)
+        let result = try await Offload.run {
+            try ProcessRunner.run(
+                ProcessLaunch("sh", ["-c", "echo $MCP_SUPERVISOR"]), supervisor: supervisor)
+        }
+        #expect(result.status == .exited(0) && result.output.count == 33)
+        await supervisor.waitUntilIdle(timeout: .seconds(60))
+        supervisor.endNow()
+        await #expect(throws: SpawnError.self) {
+            try await Offload.run {
+                try ProcessRunner.run(ProcessLaunch("true"), supervisor: supervisor)
+            }
+        }
+    }
+}
+#endif
