@@ -5,7 +5,7 @@ RELEASE = -c release --static-swift-stdlib
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release demo test e2e sim interop layers lint fmt docs bench bench-guard install clean
+.PHONY: help build release demo test e2e sim mutants interop layers lint fmt docs bench bench-guard install clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -42,6 +42,10 @@ sim: ## races of cancellation: SEEDS=… schedules from FROM=… on; prints the 
 	$(SWIFT) build --build-tests $(WARNINGS)
 	MCP_SIM_SEEDS=$(SEEDS) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(WARNINGS) \
 	    --filter '^SimulationTests\.ScheduleTests'
+
+MUTANTS ?= 30
+mutants: ## changes the library in MUTANTS=… small ways, SEED=…, and says which ones no test notices (long)
+	SWIFT=$(SWIFT) Tools/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
 interop: release ## against the official Python SDK and the official JSON Schema test suite
 	Tests/Interop/run.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server" \
