@@ -97,9 +97,15 @@ extension ClientToolHub {
     }
 
     /// Forgets the registration that was left alone for the longest time, when there are too many channels:
-    /// the façade's live until they are replaced.
+    /// the façade's live until they are replaced. Before it goes a channel where nobody is, and that only
+    /// counts who came.
     private func makeRoom() {
         guard channels.count >= ClientToolLimits.channels else { return }
+        let empty = channels.filter { !$0.value.isUsed && $0.value.feed.graceEnd == nil }
+        if let name = empty.min(by: { $0.value.lastCame < $1.value.lastCame })?.key {
+            channels[name] = nil
+            return
+        }
         let deserted = channels.compactMap { name, channel in channel.desertedAt.map { (name, $0) } }
         guard let (name, _) = deserted.min(by: { $0.1 < $1.1 }) else { return }
         channels[name] = nil
