@@ -28,7 +28,9 @@ final class StateLedger: Sendable {
     private let capacity: Int
 
     /// - Parameter capacity: how many used ones are remembered; then the oldest is forgotten.
-    init(capacity: Int = 100_000) { self.capacity = capacity }
+    init(capacity: Int = defaultCapacity) { self.capacity = capacity }
+
+    static let defaultCapacity = 100_000
 
     /// How many are remembered.
     var count: Int { state.withLock { $0.marks.count } }
