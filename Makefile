@@ -5,7 +5,7 @@ RELEASE = -c release --static-swift-stdlib
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release demo test e2e sim soak torture interop layers lint fmt docs bench bench-guard install clean
+.PHONY: help build release demo test e2e sim soak torture mutants interop layers lint fmt docs bench bench-guard install clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -57,6 +57,10 @@ torture: ## system calls that fail, one by one: ONLY=listing or ONLY=wake; print
 	    wake) filter='MCPCoreTests\.WakeTortureTests' ;; \
 	    *) echo "torture: ONLY is one of: $(TORTURE)" >&2; exit 2 ;; esac; \
 	    SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- "$$filter" || exit 1; done
+
+MUTANTS ?= 30
+mutants: ## changes the library in MUTANTS=… small ways, SEED=…, and says which ones no test notices (long)
+	SWIFT=$(SWIFT) Tools/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
 interop: release ## against the official Python SDK and the official JSON Schema test suite
 	Tests/Interop/run.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server" \

@@ -54,7 +54,9 @@ let package = Package(
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
         .target(name: "TestHTTP", path: "Tests/TestHTTP", swiftSettings: settings),
-        .testTarget(name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront"], swiftSettings: settings),
+        .target(name: "LimitPages", path: "Tests/LimitPages", swiftSettings: settings),
+        .testTarget(
+            name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront", "LimitPages"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(
             name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
@@ -62,7 +64,9 @@ let package = Package(
             name: "FaultTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
         .testTarget(
             name: "ClientCLITests",
-            dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront", "TestHTTP"],
+            dependencies: [
+                "MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront", "TestHTTP", "LimitPages",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "E2ETests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TestHTTP"],

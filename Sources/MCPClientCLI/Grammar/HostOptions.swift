@@ -60,14 +60,18 @@ struct HostOptions: Sendable {
         return choice
     }
 
-    /// At most 1,000 ports: all of them are tried at the same time.
+    /// All of them are tried at the same time.
+    static let maxScannedPorts = 1_000
+
+    /// At most 1,000 ports.
     private static func ports(_ value: String) throws(Failure) -> ClosedRange<UInt16> {
         let parts = value.split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
         guard parts.count <= 2, let first = parts[0], let last = parts[parts.count - 1], first > 0,
-            first <= last, last - first < 1_000
+            first <= last, last - first < maxScannedPorts
         else {
             throw .usage(
-                "--scan \(quoted(value)) is no range of at most 1000 ports", hint: "--scan 3101-3110")
+                "--scan \(quoted(value)) is no range of at most \(maxScannedPorts) ports",
+                hint: "--scan 3101-3110")
         }
         return first ... last
     }

@@ -3,9 +3,9 @@ import MCPCore
 /// Content blocks as the page shows them: `{kind, …}` with the name of a template.
 enum ContentJSON {
     /// What one event shows of a result: 8 MiB, of a text 64 KiB, at most 200 blocks. The rest is counted.
-    private static let maxBytes = 8 << 20
-    private static let maxText = 64 << 10
-    private static let maxBlocks = 200
+    static let maxBytes = 8 << 20
+    static let maxText = 64 << 10
+    static let maxBlocks = 200
 
     static func blocks(_ result: CallToolResult) -> [JSONValue] {
         var content = result.content

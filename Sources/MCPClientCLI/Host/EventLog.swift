@@ -16,7 +16,7 @@ struct EventLog: Sendable {
     static let maxEvents = 4_096
     static let maxBytes = 32 << 20
     /// Events that a reader may be behind; one more ends its stream, and it comes back.
-    private static let maxBehind = 8_192
+    static let maxBehind = 8_192
 
     init(page: String) { self.page = page }
 

@@ -8,8 +8,8 @@ struct FormSpec {
     private var nodes = 0
 
     /// Deeper, and behind so many nodes, a schema that may be recursive becomes a field for JSON.
-    private static let maxDepth = 8
-    private static let maxNodes = 400
+    static let maxDepth = 8
+    static let maxNodes = 400
 
     /// The form of a schema, filled with `value`, or with its defaults.
     static func json(for schema: JSONValue, value: JSONValue? = nil) -> JSONValue {
@@ -58,7 +58,7 @@ struct FormSpec {
                 variant["const"].map { ($0, variant["title"]?.stringValue) }
             }
             if constants.count == variants.count { return choice(constants, place) }
-            if isDeep(place) { return self.part("json", place) }
+            if isDeep(place) || !hasRoom(for: variants.count) { return self.part("json", place) }
             return either(variants, in: schema, place)
         }
         return typed(schema, place)
@@ -76,8 +76,12 @@ struct FormSpec {
             part["step"] = schema["multipleOf"] ?? (Self.type(of: schema) == "integer" ? 1 : "any")
             return part
         case "string": return text(schema, place)
-        case "array" where !isDeep(place) && schema["prefixItems"] == nil: return list(schema, place)
-        case "object" where !isDeep(place): return object(schema, place)
+        case "array"
+        where !isDeep(place) && schema["prefixItems"] == nil
+            && hasRoom(for: place.value?.arrayValue?.count ?? 0):
+            return list(schema, place)
+        case "object" where !isDeep(place) && hasRoom(for: schema["properties"]?.objectValue?.count ?? 0):
+            return object(schema, place)
         default: return part("json", place)
         }
     }
@@ -196,6 +200,9 @@ struct FormSpec {
     // MARK: Schemas
 
     private func isDeep(_ place: Place) -> Bool { place.depth > Self.maxDepth || nodes > Self.maxNodes }
+
+    /// Whether so many parts may come.
+    private func hasRoom(for count: Int) -> Bool { nodes + count <= Self.maxNodes }
 
     /// The first type that is not null.
     private static func type(of schema: JSONValue) -> String? {

@@ -239,9 +239,9 @@ struct HostEventWriter {
     }
 
     /// A page does not show more of one line: 16 KiB.
-    private static let maxLine = 16 << 10
+    static let maxLine = 16 << 10
     /// Nor of what somebody says at once, with its pictures: 256 KiB.
-    private static let maxSaid = 256 << 10
+    static let maxSaid = 256 << 10
     /// Longer arguments do not go into a form: 256 KiB.
     private static let maxArguments = 256 << 10
 

@@ -75,20 +75,24 @@ final class HostServer: Sendable {
 
     // MARK: Listening
 
+    static let maxConnections = 256
+    static let maxBodyBytes = 16 << 20
+    static let maxOutputBytes = 128 << 20
+
     private static func listen(
         _ port: UInt16, names: [String], _ door: any HTTPSideDoor
     ) throws -> RunningServer {
         var options = HTTPServerOptions()
         options.endpoint = nil
         options.loops = 1
-        options.connections = 256
+        options.connections = maxConnections
         options.drainTimeout = .milliseconds(200)
         // A batch of messages, each of which may be as long as one may be.
-        options.limits.maxBodyBytes = 16 << 20
+        options.limits.maxBodyBytes = maxBodyBytes
         options.sideDoor = door
         var server = ServerOptions()
         // Documents of views go to the page as one event.
-        server.limits.outputBytes = 128 << 20
+        server.limits.outputBytes = maxOutputBytes
         server.limits.memoryBytes = 512 << 20
         let policy = AccessPolicy(hosts: .names(names))
         return try MCPServer("host", version: CommandRunner.version, options: server).start([

@@ -3,7 +3,7 @@ import MCPCore
 /// Looks for MCP servers on this machine: all ports of a range at once.
 enum ServerScan {
     /// One port may take so long.
-    private static let patience = Duration.seconds(2)
+    static let patience = Duration.seconds(2)
 
     static func run(_ ports: ClosedRange<UInt16>, _ options: ClientOptions) async -> [String] {
         var options = options

@@ -1,7 +1,7 @@
 /// `subscriptions/listen`, and `resources/subscribe` of the handshake revisions.
 extension Dispatcher {
     /// Addresses that one subscription may name; more is refused.
-    private static let maximumURIs = 1_024
+    static let maximumURIs = 1_024
 
     /// Not inlined where calls are routed, which are what has to be fast there.
     @inline(never)

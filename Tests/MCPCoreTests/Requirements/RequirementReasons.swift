@@ -3,7 +3,7 @@ extension Requirements {
     struct Reason: Sendable {
         let id: String
         let text: String
-        /// The rest of the requirement is proved.
+        /// Tests name the rest of the requirement.
         let isPartial: Bool
     }
 

@@ -25,7 +25,7 @@ import Testing
             if scan.tests[requirement.id] != nil {
                 #expect(reason?.isPartial ?? true, "\(requirement.id) has tests, and a reason to have none")
             } else if reason != nil {
-                #expect(reason?.isPartial == false, "\(requirement.id) is partly proved, and has no test")
+                #expect(reason?.isPartial == false, "\(requirement.id) is partly tested, and no test names it")
             } else {
                 missing.append(requirement.id)
             }
@@ -62,7 +62,7 @@ import Testing
         #expect(scan.tests.values.reduce(0) { $0 + $1.count } > 300)
     }
 
-    @Test func whatProves() {
+    @Test func whatNames() {
         let text = #"""
             /// All of it: SEC-01.
             @Suite(.serialized) struct OneTests {

@@ -5,7 +5,7 @@ import Testing
 
 /// What sessions of the handshake revisions asked for.
 @Suite struct SessionMemoryTests {
-    private final class Heard: Sendable {
+    final class Heard: Sendable {
         private let messages = Mutex<[String]>([])
         func add(_ message: ByteSlice) { messages.withLock { $0.append(String(message)) } }
         var all: [String] { messages.withLock { $0 } }
@@ -35,7 +35,7 @@ import Testing
         #expect(!memory.watches("a:1", 2))
     }
 
-    private final class Stream: SessionStream {
+    final class Stream: SessionStream {
         private struct State {
             var isLive = true
             var isForgotten = false

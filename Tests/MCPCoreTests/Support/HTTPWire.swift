@@ -46,16 +46,20 @@ final class WireSocket: Sendable {
 
     func send(_ text: String) { send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) {
+    func send(_ bytes: [UInt8]) { _ = trySend(bytes) }
+
+    /// False when the other side has closed, or takes nothing for 20 seconds.
+    func trySend(_ bytes: [UInt8]) -> Bool {
         if recorder != nil { sent.withLock { $0 += bytes } }
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = unsafe rest.withUnsafeBytes {
                 unsafe sendBytes(descriptor.rawValue, $0.baseAddress, $0.count)
             }
-            guard sent > 0 else { return }
+            guard sent > 0 else { return false }
             rest = rest.dropFirst(sent)
         }
+        return true
     }
 
     /// The JSON bodies of what was sent since the last time.

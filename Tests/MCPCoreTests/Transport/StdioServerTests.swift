@@ -15,7 +15,7 @@ import Glibc
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
 
     /// Writes lines, ends the input, and returns everything that came back.
-    private static func lines(
+    static func lines(
         _ text: String, _ server: MCPServer? = nil
     ) async throws -> [RawJSON] {
         let link = try StdioLink(

@@ -16,6 +16,9 @@ struct ClientToolChannel: Sendable {
     /// Whether somebody is here.
     var isUsed: Bool { !registrations.isEmpty || !feed.isEmpty }
 
+    /// When somebody registered last, within the last minute.
+    var lastCame: MonotonicInstant { recent.last ?? MonotonicInstant(nanoseconds: 0) }
+
     static let minute = Duration.seconds(60)
 
     mutating func forgetOldRegistrations(at now: MonotonicInstant) {

@@ -44,7 +44,9 @@ struct ClientToolDefinition: Sendable, Hashable {
             tool, instructions: tool.meta?[VendorKey.instructions]?.stringValue,
             parameters: tool.inputSchema,
             showsExternalSources: tool.meta?[VendorKey.externalSources]?.boolValue ?? false,
-            timeout: milliseconds.flatMap { $0 > 0 ? .milliseconds(min($0, 600_000)) : nil })
+            timeout: milliseconds.flatMap {
+                $0 > 0 ? min(.milliseconds($0), ClientToolLimits.longestCall) : nil
+            })
     }
 
     /// The tool as agents see it.

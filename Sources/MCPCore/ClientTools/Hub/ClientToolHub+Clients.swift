@@ -96,13 +96,14 @@ extension ClientToolHub {
         }
     }
 
-    /// Forgets a channel when there are too many: one of which nothing but the time of a registration is
-    /// known, or the façade's registration that was left alone for the longest time, which would live until
-    /// it is replaced. Where somebody is in every channel, they are as many as there are connections.
+    /// Forgets the registration that was left alone for the longest time, when there are too many channels:
+    /// the façade's live until they are replaced. Before it goes a channel where nobody is, and that only
+    /// counts who came.
     private func makeRoom() {
         guard channels.count >= ClientToolLimits.channels else { return }
-        if let empty = channels.first(where: { !$0.value.isUsed && $0.value.feed.graceEnd == nil }) {
-            channels[empty.key] = nil
+        let empty = channels.filter { !$0.value.isUsed && $0.value.feed.graceEnd == nil }
+        if let name = empty.min(by: { $0.value.lastCame < $1.value.lastCame })?.key {
+            channels[name] = nil
             return
         }
         let deserted = channels.compactMap { name, channel in channel.desertedAt.map { (name, $0) } }

@@ -23,6 +23,8 @@ enum ClientToolLimits {
     static let resultBytes = 10_000_000
     /// Calls of one client that wait for its answer: 256. One more is an error for the agent.
     static let callsPerClient = 256
+    /// What a tool may ask for: 10 minutes. A longer time is cut to it.
+    static let longestCall = Duration.seconds(600)
     /// Registrations of one channel within a minute: 60. One more is refused (429).
     static let registrationsPerMinute = 60
     /// Events kept for listeners that come back: 256, or 1 MiB.

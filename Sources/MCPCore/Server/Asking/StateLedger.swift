@@ -22,9 +22,11 @@ final class StateLedger: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter capacity: how many used ones are remembered; then the oldest is forgotten.
-    init(capacity: Int = 100_000) {
+    init(capacity: Int = defaultCapacity) {
         state = Mutex(State(used: BoundedTable(capacity: capacity, policy: .evictOldest)))
     }
+
+    static let defaultCapacity = 100_000
 
     /// How many are remembered.
     var count: Int { state.withLock { $0.inUse.count + $0.used.count } }

@@ -25,7 +25,10 @@ public struct TaskOptions: Sendable, Hashable {
     /// The extension's identifier.
     static let identifier = "io.modelcontextprotocol/tasks"
 
-    var resultLimit: Int { min(max(resultBytes, 64 * 1024), 4 * 1024 * 1024) }
+    var resultLimit: Int { min(max(resultBytes, Self.leastResultBytes), Self.mostResultBytes) }
+
+    static let leastResultBytes = 64 * 1024
+    static let mostResultBytes = 4 * 1024 * 1024
 }
 
 /// Whether calls of a tool become tasks, for clients that declare the tasks extension (2026-07-28).

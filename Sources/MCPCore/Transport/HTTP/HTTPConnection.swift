@@ -82,7 +82,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     private static let leastTaken = 32 * 1024
     /// What is read and dropped of a request that was refused. A client that is still writing would otherwise
     /// get a reset instead of the answer; most bodies that are too large are a few times too large.
-    private static let drainBytes = 16 * 1024 * 1024
+    static let drainBytes = 16 * 1024 * 1024
     private static let inboxBytes = 16 * 1024
     /// Buffers are given back after this time without a request.
     private static let trimAfter: Duration = .seconds(2)

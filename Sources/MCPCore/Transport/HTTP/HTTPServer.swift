@@ -115,7 +115,7 @@ final class HTTPServer: Sendable {
     /// Raises the limit of open files as far as it goes, and takes what is left after the daemon's own needs.
     private static func connectionLimit(_ wanted: Int) -> Int {
         let reserved = 128
-        return max(16, min(wanted, OpenFileLimit.raise(to: wanted + reserved) - reserved))
+        return min(wanted, max(16, OpenFileLimit.raise(to: wanted + reserved) - reserved))
     }
 
     // MARK: Stopping

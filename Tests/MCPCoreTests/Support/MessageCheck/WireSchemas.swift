@@ -17,6 +17,7 @@ struct WireSchemas: Sendable {
     /// Nil without the folder: then nothing is checked, and one line says so.
     static let shared: WireSchemas? = {
         guard let folder = Environment.value("MCP_SCHEMAS") else {
+            if Environment.value("CI") != nil { fatalError("MCP_SCHEMAS is not set") }
             say("MCP_SCHEMAS is not set: no message is checked against the schemas of MCP")
             return nil
         }

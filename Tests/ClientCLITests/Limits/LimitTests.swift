@@ -1,0 +1,180 @@
+import Foundation
+import LimitPages
+import MCPCore
+import TestHTTP
+import Testing
+
+@testable import MCPClientCLI
+
+/// Every row of docs/limits.md about the page of `mcp-client host` is what the code has, and every limit acts.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct LimitTests {
+    @Test func thePageSaysWhatIsProven() throws {
+        #expect(try LimitPage("limits").differences(in: "The page of views", Self.proofs) == [])
+    }
+
+    @Test(arguments: proofs) func acts(_ proof: LimitProof) async throws { try await proof.acts() }
+
+    static let proofs = [
+        LimitProof("body of one request of the page", LimitText.bytes(HostServer.maxBodyBytes), body),
+        LimitProof(
+            "events kept for a page that comes back",
+            "\(LimitText.grouped(EventLog.maxEvents)), \(LimitText.bytes(EventLog.maxBytes))", keptEvents),
+        LimitProof(
+            "events that one page may be behind",
+            "\(LimitText.grouped(EventLog.maxBehind)), \(LimitText.bytes(HostServer.maxOutputBytes))", behind),
+        LimitProof(
+            "what the page shows of a result",
+            "\(LimitText.bytes(ContentJSON.maxText)) of a text, \(ContentJSON.maxBlocks) blocks, "
+                + LimitText.bytes(ContentJSON.maxBytes), result),
+        LimitProof(
+            "what it shows of a piece of the conversation",
+            "\(LimitText.bytes(ContentJSON.maxText)) of a text, \(LimitText.bytes(HostEventWriter.maxSaid))",
+            result),
+        LimitProof(
+            "lines of the log, arguments, problems", LimitText.bytes(HostEventWriter.maxLine), lines),
+        LimitProof("messages of a view that wait in the page", "2,000, 16 MiB", relay),
+        LimitProof("servers whose views have ports of their own", "\(SandboxPorts.maxPorts)", ports),
+        LimitProof("depth and parts of a form", "\(FormSpec.maxDepth), \(FormSpec.maxNodes)", forms),
+        LimitProof("connections of each listener", "\(HostServer.maxConnections)", connections),
+        LimitProof(
+            "ports of one scan",
+            "\(LimitText.grouped(HostOptions.maxScannedPorts)); \(LimitText.seconds(ServerScan.patience)) each",
+            scan),
+    ]
+
+    @Sendable private static func body() async throws {
+        try await HostFixture.with { fixture in
+            for (excess, status) in [(0, 400), (1, 413)] {
+                let text = String(repeating: " ", count: HostServer.maxBodyBytes + excess)
+                let answer = try await PlainHTTP.send(
+                    "POST", "/api/calls", port: fixture.pagePort,
+                    headers: [
+                        ("Authorization", "Bearer \(fixture.server.token.text)"),
+                        ("Content-Type", "application/json"),
+                    ], body: text)
+                #expect(answer.status == status)
+            }
+        }
+    }
+
+    @Sendable private static func keptEvents() async throws {
+        var log = EventLog(page: "p")
+        for number in 1 ... EventLog.maxEvents { log.append(["n": JSONValue(number)]) }
+        #expect(log.resume(after: "p-0") != nil)
+        log.append(["n": 0])
+        #expect(log.resume(after: "p-0") == nil && log.resume(after: "p-1") != nil)
+        await HostOptionsTests().theLogIsBounded()
+    }
+
+    @Sendable private static func behind() async throws {
+        var log = EventLog(page: "p")
+        let events = log.read()
+        for number in 1 ... EventLog.maxBehind { log.append(["n": JSONValue(number)]) }
+        // One more ends the stream behind what waits in it; the page comes back for the rest.
+        log.append(["n": 0])
+        var last: String?
+        for await event in events { last = event.id }
+        #expect(last == "p-\(EventLog.maxBehind)")
+        #expect(log.resume(after: "p-\(EventLog.maxBehind)") != nil)
+    }
+
+    @Sendable private static func result() async throws {
+        for (excess, isCut) in [(0, false), (1, true)] {
+            let text = String(repeating: "x", count: ContentJSON.maxText + excess)
+            #expect(ContentJSON.blocks([.text(text)])[0]["text"]?.stringValue?.hasSuffix(" bytes)") == isCut)
+            let many = Array(repeating: ContentBlock.text("x"), count: ContentJSON.maxBlocks + excess)
+            let shown = ContentJSON.blocks(many)
+            #expect(shown.count == many.count && (shown.last?["text"] == "… and 1 more") == isCut)
+        }
+        try HostOptionsTests().ofALongResultTheBeginningIsShown()
+    }
+
+    @Sendable private static func lines() async throws {
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        for (excess, isCut) in [(0, false), (1, true)] {
+            let text = String(repeating: "x", count: HostEventWriter.maxLine + excess)
+            let line = writer.json(.log(HostLogLine("s", .info, .string(text))))
+            #expect(line?["text"]?.stringValue?.hasSuffix(" bytes)") == isCut)
+        }
+    }
+
+    /// The script runs in a browser only: here that it has these numbers.
+    @Sendable private static func relay() async throws {
+        let file = "Sources/MCPClientCLI/Host/Assets/relay.js"
+        let root = URL(fileURLWithPath: #filePath).appending(path: "../../../..").standardized
+        let script = try String(contentsOf: root.appending(path: file), encoding: .utf8)
+        #expect(script.contains("view.queue.length < 2000 && size < 16 * limit"))
+        #expect(AppHost.maxMessageBytes == 1 << 20)
+    }
+
+    @Sendable private static func ports() async throws {
+        let ports = SandboxPorts(port: 1)
+        ports.use((1 ... SandboxPorts.maxPorts).map { UInt16($0 + 10) })
+        let origins = (1 ... SandboxPorts.maxPorts).map {
+            ports.address(ofView: "v", server: "s\($0)")?.origin
+        }
+        #expect(Set(origins.compactMap(\.self)).count == SandboxPorts.maxPorts)
+        #expect(ports.address(ofView: "v", server: "more") == nil)
+        HostOptionsTests().aServerThatIsRemovedLeavesItsPort()
+    }
+
+    @Sendable private static func forms() async throws {
+        func kind(atDepth depth: Int) -> JSONValue? {
+            var schema: JSONValue = ["type": "object", "properties": ["x": ["type": "string"]]]
+            for _ in 0 ..< depth { schema = ["type": "object", "properties": ["x": schema]] }
+            var form: JSONValue? = FormSpec.json(for: schema)
+            for _ in 0 ..< depth { form = form?["members"]?[0] }
+            return form?["kind"]
+        }
+        #expect(
+            kind(atDepth: FormSpec.maxDepth) == "object" && kind(atDepth: FormSpec.maxDepth + 1) == "json")
+        // The form itself is a part, and so is a member that holds many.
+        for (count, kind) in [(FormSpec.maxNodes - 2, "object"), (FormSpec.maxNodes - 1, "json")] {
+            let members = JSONObject((0 ..< count).map { (key: "m\($0)", value: ["type": "string"]) })
+            let many: JSONValue = ["type": "object", "properties": .object(members)]
+            let items: JSONValue = [
+                "type": "array", "items": ["type": "string"],
+                "default": .array(Array(repeating: "x", count: count)),
+            ]
+            for (schema, wanted) in [(many, kind), (items, kind == "object" ? "list" : kind)] {
+                let form = FormSpec.json(for: ["type": "object", "properties": ["x": schema]])
+                #expect(form["members"]?[0]?["kind"] == .string(wanted), "\(count)")
+            }
+        }
+    }
+
+    @Sendable private static func connections() async throws {
+        try await HostFixture.with { fixture in
+            let port = fixture.pagePort
+            let statuses = try await onThread { () -> [Int] in
+                var open: [PlainConnection] = []
+                var statuses: Set<Int> = []
+                for _ in 0 ..< HostServer.maxConnections {
+                    let connection = try PlainConnection(port: port)
+                    try connection.send("GET", "/", headers: [("Host", "127.0.0.1:\(port)")])
+                    statuses.insert(try connection.response().status)
+                    open.append(connection)
+                }
+                let more = try PlainConnection(port: port)
+                try more.send("GET", "/", headers: [("Host", "127.0.0.1:\(port)")])
+                return statuses.sorted() + [try more.response().status]
+            }
+            #expect(statuses == [200, 503])
+        }
+    }
+
+    @Sendable private static func scan() async throws {
+        #expect(throws: Never.self) { try InvocationParser.parse(["host", "--scan", "1-1000"]) }
+        #expect(throws: Failure.self) { try InvocationParser.parse(["host", "--scan", "1-1001"]) }
+        // A port that takes connections and says nothing is given up; the server beside it is found.
+        try await HostFixture.with { fixture in
+            let silent = try LocalListener()
+            defer { silent.close() }
+            let port = UInt16(silent.port)
+            let start = ContinuousClock.now
+            #expect(await ServerScan.run(port ... port, ClientOptions()) == [])
+            #expect(ContinuousClock.now - start < .seconds(10))
+            #expect(await ServerScan.run(fixture.port ... fixture.port, ClientOptions()) == [fixture.url])
+        }
+    }
+}

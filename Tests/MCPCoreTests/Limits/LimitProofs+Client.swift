@@ -1,0 +1,114 @@
+import LimitPages
+import Testing
+
+@testable import MCPCore
+
+extension LimitProofs {
+    static let client: [LimitProof] = [
+        LimitProof("rounds of questions of one call (2026-07-28)", "\(ClientOptions().maxRounds)", rounds),
+        LimitProof(
+            "answers that are kept",
+            "\(LimitText.grouped(ResultCache.maximumEntries)), \(LimitText.bytes(ResultCache.maximumBytes)) in all"
+        ) {
+            try ResultCacheTests().boundedInNumber()
+            try ResultCacheTests().boundedInBytes()
+        },
+        LimitProof("one answer that is kept", LimitText.bytes(ResultCache.maximumEntryBytes), keptAnswer),
+        LimitProof(
+            "time an answer is kept",
+            "what the server says, \(LimitText.seconds(ResultCache.maximumLifetime)) at most"
+        ) { try await ResultCacheTests().neverLongerThanADay() },
+        LimitProof(
+            "tools whose headers and output schemas are known",
+            "\(LimitText.grouped(KnownTools.maximumTools)), "
+                + "\(LimitText.bytes(KnownTools.maximumSchemaBytes)) of schemas"
+        ) {
+            try OutputSchemaTests().boundedInNumber()
+            try OutputSchemaTests().boundedInBytes()
+        },
+        LimitProof("requests of a server that are worked on", "\(ServerRequests.maximum)") {
+            try await ServerRequestTests().manyAtOnce()
+        },
+        LimitProof("changes that wait for a reader", LimitText.grouped(Subscription.maximumWaiting)) {
+            try await waitingChanges()
+            try await SubscriptionTests().whatWaits()
+        },
+        LimitProof("questions after a task that get lost in a row", "\(TaskFollower.maximumLosses)") {
+            for count in [TaskFollower.maximumLosses, TaskFollower.maximumLosses + 1] {
+                try await TaskFollowerTests().losses(count)
+            }
+        },
+        LimitProof("pages of a list", LimitText.grouped(PagedSequence<Tool>.maxPages), pages),
+    ]
+
+    @Sendable private static func rounds() async throws {
+        let limit = ClientOptions().maxRounds
+        for (count, kind) in [(limit, nil), (limit + 1, ClientError.Kind.inputRequired)] {
+            let asked = Counter()
+            let transport = Script.modern { _ in
+                let isQuestion = asked.increment() <= count
+                return [
+                    Script.result(
+                        isQuestion
+                            ? #"{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list"}}}"#
+                            : Script.done)
+                ]
+            }
+            var options = ClientOptions()
+            options.onRoots = { [] }
+            let client = try await MCPClient.connect(transport.target, options: options)
+            let error = await clientError { _ = try await client.callTool("t") }
+            #expect(error?.kind == kind)
+            #expect(transport.methods.count { $0 == "tools/call" } == limit + 1)
+            await client.close()
+        }
+    }
+
+    @Sendable private static func keptAnswer() async throws {
+        let cache = ResultCache(clock: ManualClock())
+        let key = try #require(ResultCache.Key("resources/read", ["uri": "mem://a"]))
+        func isKept(_ bytes: Int) -> Bool {
+            cache.dropAll()
+            let text = JSONValue.string(String(repeating: "x", count: bytes))
+            cache.keep(RawJSON(["ttlMs": 1_000, "text": text]), cache.ticket(for: key))
+            return cache.result(for: key) != nil
+        }
+        // What is around the text and its key count too, with less than a kilobyte.
+        #expect(isKept(ResultCache.maximumEntryBytes - 1_024))
+        #expect(!isKept(ResultCache.maximumEntryBytes))
+    }
+
+    @Sendable private static func waitingChanges() async throws {
+        for (count, isLost) in [
+            (Subscription.maximumWaiting, false), (Subscription.maximumWaiting + 1, true),
+        ] {
+            let subscription = Subscription(accepted: .lists)
+            for number in 0 ..< count { subscription.publish(.resourceUpdated("mem://\(number)")) }
+            subscription.end(.success(()))
+            var taken: [ServerChange] = []
+            for try await change in subscription { taken.append(change) }
+            #expect(taken.count == (isLost ? 1 : count))
+            #expect(taken.first == (isLost ? .resubscribed : .resourceUpdated("mem://0")))
+        }
+    }
+
+    @Sendable private static func pages() async throws {
+        let limit = PagedSequence<Tool>.maxPages
+        for (count, kind) in [(limit, nil), (limit + 1, ClientError.Kind.protocolViolation)] {
+            let asked = Counter()
+            let transport = Script.modern { _ in
+                let number = asked.increment()
+                return [
+                    Script.tools(
+                        #"{"name":"t\#(number)","inputSchema":{}}"#, next: number < count ? "\(number)" : nil)
+                ]
+            }
+            let client = try await MCPClient.connect(transport.target)
+            var names = 0
+            let error = await clientError { names = try await client.listTools().count }
+            #expect(error?.kind == kind)
+            #expect(names == (kind == nil ? limit : 0) && asked.value == limit)
+            await client.close()
+        }
+    }
+}

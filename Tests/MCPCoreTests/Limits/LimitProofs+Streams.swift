@@ -1,0 +1,114 @@
+import LimitPages
+import Testing
+
+@testable import MCPCore
+
+extension LimitProofs {
+    static let streams: [LimitProof] = [
+        LimitProof(
+            "resources and tasks of one subscription", LimitText.grouped(Dispatcher.maximumURIs), subscription
+        ),
+        LimitProof(
+            "resources that one session watches", LimitText.grouped(SessionMemory.maximumURIs), watched),
+        LimitProof(
+            "different resources that change within 20 ms", LimitText.grouped(ChangeBus.maximumPending),
+            changes
+        ),
+        LimitProof("GET streams of one session", "\(SessionStreams.maximumServerStreams)") {
+            try await SessionStreamTests().several("2025-11-25")
+        },
+        LimitProof(
+            "events kept for one stream",
+            "\(ResumableStream.maximumEvents), \(LimitText.bytes(ResumableStream.maximumBytes))"
+        ) {
+            try ResumableStreamTests().count()
+            try ResumableStreamTests().bytes()
+            try await eventsThatAreGone()
+        },
+        LimitProof("how long they wait for a client that is gone", LimitText.seconds(ResumableStream.age)) {
+            try ResumableStreamTests().age()
+        },
+        LimitProof("events kept for all streams", LimitText.bytes(EventStore.maximumBytes)) {
+            try ResumableStreamTests().bytesOfAll()
+        },
+        LimitProof("streams of one session that are kept", "\(SessionStreams.maximumPerSession)") {
+            ResumableStreamTests().streamsOfASession()
+        },
+        LimitProof("sessions that are remembered", LimitText.grouped(SessionMemory.maximumSessions)) {
+            SessionMemoryTests().sessionsMakeRoomForOthers()
+            SessionMemoryTests().roomIsMadeByQuietSessions()
+        },
+        LimitProof("messages, answers aside, unread over stdio", LimitText.bytes(StdioServer.toldLimit)) {
+            try await SlowSubscriberTests().stdio()
+        },
+    ]
+
+    @Sendable private static func subscription() async throws {
+        let limit = Dispatcher.maximumURIs
+        try await withClient(.inMemory(), try TestServer().server) { client in
+            func filter(_ count: Int) -> JSONObject {
+                ["resourceSubscriptions": .array((0 ..< count).map { .string("mem://\($0)") })]
+            }
+            let listening = Task { await client.listen(filter(limit), id: 1) }
+            let told = await client.told("notifications/subscriptions/acknowledged", by: 1)
+            #expect(told?["params"]?["notifications"]?["resourceSubscriptions"]?.elements?.count == limit)
+            let refused = await client.listen(filter(limit + 1), id: 2)
+            #expect(refused.errorCode == -32602)
+            try await client.cancel(1)
+            _ = await listening.value
+        }
+    }
+
+    @Sendable private static func watched() async throws {
+        SessionMemoryTests().watchesAreBounded()
+        try await withClient(.inMemory("2025-11-25"), try TestServer().server) { client in
+            func watch(_ number: Int) async -> RawReply {
+                await client.request("resources/subscribe", ["uri": .string("mem://\(number)")])
+            }
+            for number in 0 ..< SessionMemory.maximumURIs { #expect(await watch(number).errorCode == nil) }
+            #expect(await watch(SessionMemory.maximumURIs).errorCode == -32602)
+        }
+    }
+
+    @Sendable private static func changes() async throws {
+        // As many as can be named are named.
+        let bus = ChangeBus()
+        let memory = SessionMemory(bus: bus)
+        let stream = SessionMemoryTests.Stream()
+        memory.attach(stream, to: 1)
+        #expect(memory.watch("a:unchanged", for: 1) && memory.watch("a:0", for: 1))
+        for number in 0 ..< ChangeBus.maximumPending { bus.publish(.resource("a:\(number)")) }
+        bus.deliverNow()
+        #expect(stream.heard.all.count { $0.contains("a:unchanged") } == 0)
+        #expect(stream.heard.all.count { $0.contains("a:0") } == 1)
+        for number in 0 ... ChangeBus.maximumPending { bus.publish(.resource("b:\(number)")) }
+        bus.deliverNow()
+        #expect(stream.heard.all.count { $0.contains("a:unchanged") } == 1)
+        SessionMemoryTests().moreChangesThanCanBeNamed()
+    }
+
+    /// An id whose event is gone is 400, one that is kept is gone on with.
+    @Sendable private static func eventsThatAreGone() async throws {
+        let server = try TestServer().server
+        try await server.withPort { port in
+            let session = try await WireSession(port: port, version: "2025-11-25")
+            let first = try session.get()
+            #expect(await first.opened())
+            #expect(await first.until { !$0.events.isEmpty })
+            let start = try #require(first.lastID)
+            first.close()
+            #expect(await comesTrue { session.liveStreams(server) == 0 })
+            for count in 1 ... ResumableStream.maximumEvents + 1 {
+                server.toolsChanged()
+                server.dispatcher.subscriptions.bus.deliverNow()
+                guard count >= ResumableStream.maximumEvents else { continue }
+                let again = try session.get(after: start)
+                let isKept = count == ResumableStream.maximumEvents
+                #expect(await again.until { $0.status == (isKept ? 200 : 400) }, "\(count)")
+                if isKept { #expect(await again.until { $0.messages.count == count }) }
+                again.close()
+                #expect(await comesTrue { session.liveStreams(server) == 0 })
+            }
+        }
+    }
+}

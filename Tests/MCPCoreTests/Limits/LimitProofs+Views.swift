@@ -1,0 +1,76 @@
+import LimitPages
+import Testing
+
+@testable import MCPCore
+
+extension LimitProofs {
+    static let views: [LimitProof] = [
+        LimitProof(
+            "conversation that is kept",
+            "\(AppHost.maxConversation) pieces, \(LimitText.bytes(AppHost.maxConversationBytes))"
+        ) { try await HostViewTests().whatAViewLeavesBehindIsBounded() },
+        LimitProof(
+            "results, and arguments of views, that are kept",
+            "\(AppHost.maxCalls) calls, \(LimitText.bytes(AppHost.maxResultBytes))", calls),
+        LimitProof(
+            "history",
+            "\(LimitText.grouped(AppHost.maxHistory)) calls, of which \(AppHost.maxViewHistory) by views; "
+                + "\(LimitText.bytes(HistoryEntry.maxPartBytes)) for a result, "
+                + "or for arguments of a view or a model", history),
+        LimitProof("questions of a view in a row without a yes", "\(AppHost.maxRefusals)") {
+            try await HostViewTests().aViewThatIsRefusedAgainAndAgainIsNotAskedFor()
+        },
+        LimitProof("addresses whose document is pinned", LimitText.grouped(DocumentPins.maxPins), pins),
+    ]
+
+    @Sendable private static func calls() async throws {
+        let fixture = await HostFixture()
+        let server = MCPServer("s", version: "1")
+        server.tool("t", "") { "done" }
+        let id = try await fixture.add(server, as: "one")
+        var ids: [String] = []
+        for count in 1 ... AppHost.maxCalls + 1 {
+            let call = try await fixture.host.call(id, "t")
+            _ = try await fixture.call(call)
+            ids.append(call)
+            guard count >= AppHost.maxCalls else { continue }
+            let kept = await fixture.host.snapshot().compactMap {
+                if case .call(let call) = $0 { call.id } else { nil }
+            }
+            #expect(kept == Array(ids.suffix(AppHost.maxCalls)))
+        }
+        await fixture.close()
+    }
+
+    @Sendable private static func history() async throws {
+        func entries(_ count: Int, by: String) throws -> [HistoryEntry] {
+            try (0 ..< count).map {
+                try #require(
+                    HistoryEntry(
+                        json: ["id": .string("\(by)\($0)"), "server": "s", "tool": "t", "by": .string(by)]))
+            }
+        }
+        for (count, most, by) in [
+            (AppHost.maxHistory, AppHost.maxHistory, "user"),
+            (AppHost.maxHistory + 1, AppHost.maxHistory, "user"),
+            (AppHost.maxViewHistory, AppHost.maxViewHistory, "view"),
+            (AppHost.maxViewHistory + 1, AppHost.maxViewHistory, "view"),
+        ] {
+            let kept = AppHost.bounded(try entries(count, by: by))
+            #expect(kept.count == most && kept.last?.id == "\(by)\(count - 1)")
+        }
+        // Longer parts are left out.
+        try await HostViewTests().whatAViewLeavesBehindIsBounded()
+    }
+
+    @Sendable private static func pins() async throws {
+        for (count, isForgotten) in [(DocumentPins.maxPins, false), (DocumentPins.maxPins + 1, true)] {
+            var pins = DocumentPins()
+            for number in 0 ..< count { pins.pin("ui://\(number)", of: "s", "old") }
+            let newest = pins.pin("ui://\(count - 1)", of: "s", "new")
+            // What is forgotten cannot have changed.
+            let oldest = pins.pin("ui://0", of: "s", "new")
+            #expect(newest && oldest != isForgotten)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import LimitPages
+import Testing
+
+/// Every row of docs/limits.md is what the code has, and every limit acts.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct LimitTests {
+    struct Area: Sendable, CustomTestStringConvertible {
+        let section: String
+        let proofs: [LimitProof]
+
+        var testDescription: String { section }
+    }
+
+    static let areas = [
+        Area(section: "Messages", proofs: LimitProofs.messages),
+        Area(section: "Work", proofs: LimitProofs.work),
+        Area(section: "Tasks", proofs: LimitProofs.tasks),
+        Area(section: "Client", proofs: LimitProofs.client),
+        Area(section: "Changes and streams", proofs: LimitProofs.streams),
+        Area(section: "HTTP", proofs: LimitProofs.http),
+        Area(section: "Client tools", proofs: LimitProofs.clientTools),
+        Area(section: "Views", proofs: LimitProofs.views),
+        Area(section: "Schemas", proofs: LimitProofs.schemas),
+    ]
+
+    /// Proven in `ClientCLITests`, where the page of `mcp-client host` is.
+    static let elsewhere = ["The page of views"]
+
+    @Test(arguments: areas) func thePageSaysWhatIsProven(_ area: Area) throws {
+        #expect(try LimitPage("limits").differences(in: area.section, area.proofs) == [])
+    }
+
+    @Test func everyTableHasItsProofs() throws {
+        #expect(Set(try LimitPage("limits").sections) == Set(Self.areas.map(\.section) + Self.elsewhere))
+    }
+
+    @Test(arguments: areas.flatMap(\.proofs)) func acts(_ proof: LimitProof) async throws {
+        try await proof.acts()
+    }
+
+    // MARK: The comparison itself
+
+    @Test func aPageIsComparedCellByCell() {
+        let page = LimitPage(
+            text: """
+                ## One
+
+                | limit | default | outcome |
+                |---|---|---|
+                | a | 640 | x |
+                | b | 2 s | x |
+
+                | key | meaning |
+                |---|---|
+                | c | 5 |
+                """)
+        let nothing: @Sendable () async throws -> Void = {}
+        #expect(page.sections == ["One"])
+        #expect(
+            page.differences(in: "One", [LimitProof("a", "640", nothing), LimitProof("b", "2 s", nothing)])
+                == [])
+        #expect(
+            page.differences(in: "One", [LimitProof("a", "64", nothing), LimitProof("b", "2 s", nothing)])
+                == ["nothing proves | a | 640 |", "no row says | a | 64 |"])
+        #expect(page.differences(in: "Two", []) == ["Two has no table of limits"])
+        #expect(LimitText.grouped(10_000_000) == "10,000,000" && LimitText.grouped(999) == "999")
+        #expect(LimitText.bytes(4 << 20) == "4 MiB" && LimitText.bytes(256) == "256 bytes")
+    }
+}
+
+/// What proves the tables of docs/limits.md, by area.
+enum LimitProofs {}
