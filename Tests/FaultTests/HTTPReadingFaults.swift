@@ -289,20 +289,20 @@ import Glibc
             try served.expectAlive()
             let listener = try #require(Self.listener(on: port))
             let calls = Mutex(0)
-            FaultInjection.install { function, fd in
+            let waiting = try await FaultInjection.during { function, fd in
                 guard function == "accept", fd == listener else { return nil }
                 calls.withLock { $0 += 1 }
                 return number
+            } _: {
+                let waiting = try WireConnection(port: port)
+                #expect(try await Self.comesTrue { calls.withLock { $0 } > 0 })
+                let start = ContinuousClock.now
+                while ContinuousClock.now - start < .milliseconds(350) { try served.expectAlive() }
+                // Turns of at most 64 tries of 16 interruptions, 100 ms apart; a spinning loop makes millions.
+                let rounds = Int((ContinuousClock.now - start).components.seconds * 10) + 6
+                #expect(calls.withLock { $0 } <= rounds * 64, "\(calls.withLock { $0 }) calls")
+                return waiting
             }
-            defer { FaultInjection.install(nil) }
-            let waiting = try WireConnection(port: port)
-            #expect(try await Self.comesTrue { calls.withLock { $0 } > 0 })
-            let start = ContinuousClock.now
-            while ContinuousClock.now - start < .milliseconds(350) { try served.expectAlive() }
-            // Turns of at most 64 tries of 16 interruptions, 100 ms apart; a spinning loop makes millions.
-            let rounds = Int((ContinuousClock.now - start).components.seconds * 10) + 6
-            #expect(calls.withLock { $0 } <= rounds * 64, "\(calls.withLock { $0 }) calls")
-            FaultInjection.install(nil)
             try waiting.expectAlive()
         }
     }

@@ -57,14 +57,14 @@ struct ExecReader {
             return nil
         }
         let program = text.value.utf8.contains(UInt8(ascii: "/")) ? context.absolute(text.value) : text.value
-        if let problem = problem(of: program) {
+        if let problem = problem(of: program, searchPath) {
             context.diagnostics.warning("\(path): program \(problem)", at: node.position)
         }
         return program
     }
 
     /// Why a program could not be run now, nil when it could.
-    private func problem(of program: String) -> String? {
+    private func problem(of program: String, _ searchPath: String) -> String? {
         do throws(SpawnError) {
             _ = try ProcessLaunch(program, environment: ["PATH": searchPath]).resolvedProgram()
             return nil

@@ -20,7 +20,7 @@ struct ProgressLineTests {
             "t", Progress(progress, total: 1, message: "\u{1B}[2J"), elapsed: .seconds(1))
         #expect(!line.contains("\u{1B}"))
         #expect(!ProgressLine.line("t", Progress(progress), elapsed: .seconds(1)).isEmpty)
-        for total in [-1, 0, 5e-324, 1e-300, 1e300, .infinity, -.infinity, .nan] {
+        for total in [-1, 0, .leastNonzeroMagnitude, 1e-300, 1e300, .infinity, -.infinity, .nan] {
             let line = ProgressLine.line("t", Progress(progress, total: total), elapsed: .seconds(1))
             #expect(line.count <= 79)
         }

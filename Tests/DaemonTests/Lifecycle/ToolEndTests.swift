@@ -55,7 +55,8 @@ import Glibc
 
     /// Processes whose parent is `pid`, with their names.
     private static func children(of pid: Int32) -> [(pid: Int32, name: String)] {
-        Paths.entries(of: "/proc").compactMap { Int32($0) }.compactMap { child in
+        let names = (try? Files.names(in: "/proc").names) ?? []
+        return names.compactMap { Int32($0) }.compactMap { child -> (pid: Int32, name: String)? in
             guard let bytes = try? Files.read("/proc/\(child)/stat", maxBytes: 4_096) else { return nil }
             let text = String(decoding: bytes, as: UTF8.self)
             let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
@@ -162,7 +163,7 @@ import Glibc
         let call = Task { try? await client.callTool("t") }
         let pids = try await Self.started(directory, 1)
         let first = try #require(Self.helper(of: program.pid))
-        let open = Paths.entries(of: "/proc/\(first)/fd").sorted()
+        let open = try Files.names(in: "/proc/\(first)/fd").names.sorted()
         #expect(open == ["0", "1", "2"])
         // What a service manager and a terminal send does not end it.
         for number in [SIGTERM, SIGINT, SIGHUP] { kill(first, number) }

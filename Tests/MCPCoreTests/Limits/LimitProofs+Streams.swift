@@ -34,7 +34,10 @@ extension LimitProofs {
         LimitProof("streams of one session that are kept", "\(SessionStreams.maximumPerSession)") {
             ResumableStreamTests().streamsOfASession()
         },
-        LimitProof("sessions that are remembered", LimitText.grouped(SessionMemory.maximumSessions)) {
+        LimitProof(
+            "sessions that are remembered, those that somebody listens for aside",
+            LimitText.grouped(SessionMemory.maxSessions)
+        ) {
             SessionMemoryTests().sessionsMakeRoomForOthers()
             SessionMemoryTests().roomIsMadeByQuietSessions()
         },

@@ -46,17 +46,16 @@ import Glibc
         let path = "\(folder.path)/s"
         let address = SocketAddress(unixPath: path)
         // The listening socket of this test, whatever else is watched at the same time.
-        FaultInjection.install { function, fd in
+        let server = MCPServer("s", version: "1")
+        await FaultInjection.during { function, fd in
             guard function == "epoll_ctl" || function == "kevent", fd >= 0,
                 (try? Syscalls.localAddress(fd)) == address
             else { return nil }
             return ENOSPC
+        } _: {
+            #expect(throws: ListenError.self) { try server.start([Self.http(path)]) }
+            #expect(!Self.isReachable(path))
         }
-        defer { FaultInjection.install(nil) }
-        let server = MCPServer("s", version: "1")
-        #expect(throws: ListenError.self) { try server.start([Self.http(path)]) }
-        #expect(!Self.isReachable(path))
-        FaultInjection.install(nil)
         let running = try server.start([Self.http(path)])
         #expect(Self.isReachable(path))
         await running.stop()
