@@ -56,7 +56,8 @@ let package = Package(
         .target(name: "TestHTTP", path: "Tests/TestHTTP", swiftSettings: settings),
         .target(name: "LimitPages", path: "Tests/LimitPages", swiftSettings: settings),
         .testTarget(
-            name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront", "LimitPages"], swiftSettings: settings),
+            name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront", "LimitPages"], swiftSettings: settings
+        ),
         .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(
             name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),

@@ -16,7 +16,9 @@ import Glibc
     /// What the systems at both ends hold on their own, many times over.
     private static let kernelBytes = 48 << 20
 
-    private static func server(_ limits: (inout ServerLimits) -> Void = { _ in }) throws -> (MCPServer, Release) {
+    private static func server(_ limits: (inout ServerLimits) -> Void = { _ in }) throws -> (
+        MCPServer, Release
+    ) {
         var options = ServerOptions()
         limits(&options.limits)
         let server = MCPServer("test", version: "1", options: options)
@@ -113,7 +115,9 @@ import Glibc
                 try connection.send(head)
                 return connection
             }
-            #expect(try WireConnection(port: port).ask(Post(Message.echo(id: "1", text), name: "echo")).status == 200)
+            #expect(
+                try WireConnection(port: port).ask(Post(Message.echo(id: "1", text), name: "echo")).status
+                    == 200)
             #expect(memory.used < limit / 2)
             // Who sends, and does not come to an end.
             var refused = 0
@@ -323,7 +327,9 @@ import Glibc
     @Test("what handlers of a batch say while it is read is bounded") func earlyMessages() async throws {
         let (server, release) = try Self.server { $0.outputBytes = 64 << 10 }
         try server.register(Tool("spam", inputSchema: ["type": "object"])) { _, context in
-            for step in 1 ... 5_000 { await context.progress(Double(step), message: "a message of some length") }
+            for step in 1 ... 5_000 {
+                await context.progress(Double(step), message: "a message of some length")
+            }
             release.open()
             return .text("")
         }

@@ -7,6 +7,7 @@ public struct LimitRow: Hashable, Sendable {
     /// How much, as the page says it: the whole cell.
     public let value: String
 
+    /// A row with these two cells.
     public init(_ limit: String, _ value: String) {
         self.limit = limit
         self.value = value
@@ -16,15 +17,20 @@ public struct LimitRow: Hashable, Sendable {
 /// A row that a page has to have, and what shows that its limit acts: it goes up to the limit, which passes, and
 /// one step beyond, which has the outcome that the page names.
 public struct LimitProof: Sendable, CustomStringConvertible {
+    /// The row of the page.
     public let row: LimitRow
+    /// Goes up to the limit and beyond.
     public let acts: @Sendable () async throws -> Void
 
+    /// A row and its proof.
+    ///
     /// - Parameter value: made from the constant, so that the page cannot say another one.
     public init(_ limit: String, _ value: String, _ acts: @escaping @Sendable () async throws -> Void) {
         row = LimitRow(limit, value)
         self.acts = acts
     }
 
+    /// What is limited.
     public var description: String { row.limit }
 }
 
@@ -32,6 +38,8 @@ public struct LimitProof: Sendable, CustomStringConvertible {
 public struct LimitPage: Sendable {
     private var tables: [(section: String, rows: [LimitRow])] = []
 
+    /// The tables of a page.
+    ///
     /// - Parameter name: without folder and ending: `limits` is docs/limits.md.
     public init(_ name: String) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -39,6 +47,7 @@ public struct LimitPage: Sendable {
         self.init(text: try String(contentsOf: root.appending(path: "docs/\(name).md"), encoding: .utf8))
     }
 
+    /// The tables of a page with this text.
     public init(text: String) {
         var section = ""
         var isTable = false
@@ -62,6 +71,7 @@ public struct LimitPage: Sendable {
     /// The headings of the tables.
     public var sections: [String] { tables.map(\.section) }
 
+    /// The rows of a table.
     public func rows(of section: String) -> [LimitRow] {
         tables.filter { $0.section == section }.flatMap(\.rows)
     }
@@ -78,6 +88,7 @@ public struct LimitPage: Sendable {
 
 /// Numbers as the pages write them.
 public enum LimitText {
+    /// 64 KiB
     public static func bytes(_ count: Int) -> String {
         if count >= 1 << 20, count.isMultiple(of: 1 << 20) { return "\(count >> 20) MiB" }
         if count >= 1 << 10, count.isMultiple(of: 1 << 10) { return "\(count >> 10) KiB" }
@@ -95,5 +106,6 @@ public enum LimitText {
         return text
     }
 
+    /// 30 s
     public static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }
 }

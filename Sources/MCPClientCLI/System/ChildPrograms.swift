@@ -22,7 +22,7 @@ enum ChildPrograms {
     static func pids() -> [Int32] {
         #if os(Linux)
         var pids: [Int32] = []
-        // Where /proc tells nothing nobody can be found here; the end of their input reaches them all the same.
+        // Where /proc tells nothing nobody can be found here; the end of their input reaches them anyway.
         for thread in FolderEntries.names("/proc/self/task") ?? [] {
             // A thread that has ended meanwhile.
             guard let bytes = try? SystemFile.read("/proc/self/task/\(thread)/children") else { continue }

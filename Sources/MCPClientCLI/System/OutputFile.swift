@@ -9,7 +9,7 @@ import Musl
 import Glibc
 #endif
 
-/// The file of `-o`, and those beside it: looked at before anything is sent, written when the command is done.
+/// The file of `-o`, and those beside it: checked before anything is sent, written when the command is done.
 ///
 /// A regular file is replaced as a whole, by a file beside it that is renamed: until then it stays as it was,
 /// and one that was not there is not there. What else stands at the path (a pipe, a device, a descriptor of

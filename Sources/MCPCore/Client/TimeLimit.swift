@@ -14,8 +14,8 @@ final class TimeLimit: Sendable {
 
     private init() {}
 
-    /// Runs `work`; ends with what `late` makes when it has not ended after `limit`, and with `.cancelled` when
-    /// the task that waits is cancelled.
+    /// Runs `work`; ends with what `late` makes when it has not ended after `limit`, and with `.cancelled`
+    /// when the task that waits is cancelled.
     static func run(
         _ limit: Duration, late: @escaping @Sendable () -> any Error,
         _ work: @escaping @Sendable () async throws -> Void

@@ -12,8 +12,8 @@ import Glibc
 
 /// Counts the living of the types that own something: descriptors, connections, children, timers.
 ///
-/// What is never given back shows as a count that does not come back to what it was. It counts in debug builds
-/// only; in release builds a `Counted` has no size and no code.
+/// What is never given back shows as a count that does not come back to what it was. It counts in debug
+/// builds only; in release builds a `Counted` has no size and no code.
 package enum Census {
     /// What is counted.
     package enum Kind: String, CaseIterable, Sendable {
@@ -24,7 +24,7 @@ package enum Census {
         case httpClientConnection, httpClientExchange, httpConnection, httpExchange, httpListener, httpServer
         case lineChannel, listenStream, listenSubscription, logSink, loopTimer
         case mcpClient, mcpServer
-        case provider, providerProgram
+        case processSupervisor, provider, providerProgram
         case rootDirectory, runCancellation
         case serverTask, sessionStream, sideResponse, signalWatch, socketPeer, stdioServer, subscription
         case toolHub

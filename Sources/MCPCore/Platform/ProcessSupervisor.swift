@@ -38,6 +38,7 @@ package final class ProcessSupervisor: Sendable {
     /// How long an end waits for another thread, in milliseconds.
     private static let patience = 500
 
+    private let counted = Counted(.processSupervisor)
     private let mark = ProcessSweep.Mark.random()
     private let launch: ProcessLaunch
     private let log: Log

@@ -57,6 +57,7 @@ enum ProcessSweep {
 
     static func wait(milliseconds: Int32) {
         var nothing: [pollfd] = []
+        // Only a pause: one that ends early is as good.
         _ = try? Syscalls.poll(&nothing, timeoutMilliseconds: milliseconds)
     }
 
@@ -70,6 +71,7 @@ enum ProcessSweep {
         defer { unsafe closedir(directory) }
         while let item = unsafe readdir(directory) {
             guard let process = unsafe number(&item.pointee.d_name), process > 1, process != own,
+                // One that has ended, or is not ours.
                 let environment = try? Files.read("/proc/\(process)/environ", maxBytes: 4 << 20),
                 environment.split(separator: 0).contains(where: { $0.elementsEqual(entry) })
             else { continue }

@@ -154,6 +154,7 @@ private let signalReader = Atomic<Int32>(-1)
 private func passOn(_ number: Int32) {
     let saved = errno
     var byte = UInt8(truncatingIfNeeded: number)
+    // A pipe that is full holds 65,536 signals that nobody has looked at.
     _ = unsafe write(signalPipe.load(ordering: .acquiring), &byte, 1)
     errno = saved
 }

@@ -73,8 +73,8 @@ extension Syscalls {
 
     /// Accepts a connection, non-blocking and close-on-exec. Nil: none is waiting (any more).
     ///
-    /// A client that hung up before it was accepted is an error (`IOError.isOfOneConnection`), as the next one
-    /// may be well.
+    /// A client that hung up before it was accepted is an error (`IOError.isOfOneConnection`), as the next
+    /// one may be well.
     static func accept(_ fd: Int32) throws(IOError) -> FileDescriptor? {
         #if os(Linux)
         let accepted = try perform("accept", on: fd, atMost: acceptTries) {

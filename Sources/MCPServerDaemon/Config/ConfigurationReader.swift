@@ -129,7 +129,8 @@ struct ConfigurationReader {
         let limits = LimitSettings(
             connections: reader.integer("connections", in: Self.connections),
             perConnection: reader.integer("perConnection", in: Self.perConnection),
-            body: reader.size("body", in: Self.body), memory: reader.size("memory", in: Self.memory), drain: reader.duration("drain"))
+            body: reader.size("body", in: Self.body), memory: reader.size("memory", in: Self.memory),
+            drain: reader.duration("drain"))
         if let memory = limits.memory, memory < limits.body ?? HTTPLimits().maxBodyBytes,
             let position = reader.node("memory")?.position
         {

@@ -198,13 +198,7 @@ struct Daemon {
             Terminal.error(["mcp-server: cannot receive signals, so it is not started: \(error)"])
             return .failure
         }
-        #if DEBUG
-        // What lives, for whoever looks for what is never given back. Without descriptors there is no census.
-        let census = try? SignalWatch([SIGUSR1]) { _ in
-            log.info("census", ["living": Census.text(Census.counts)])
-        }
-        if let census { lifelong.keep(census) }
-        #endif
+        watchForCensus(log)
         let running: RunningServer
         do {
             running = try plan.served.main.start(plan.transports(configuration.limits))
@@ -239,6 +233,17 @@ struct Daemon {
         let number = lifelong.cutShort.load(ordering: .acquiring)
         if number != 0 { _exit(128 + number) }
         return .success
+    }
+
+    /// SIGUSR1 logs what lives, in debug builds, for whoever looks for what is never given back.
+    private func watchForCensus(_ log: Log) {
+        #if DEBUG
+        // Without descriptors there is no census.
+        let watch = try? SignalWatch([SIGUSR1]) { _ in
+            log.info("census", ["living": Census.text(Census.counts)])
+        }
+        if let watch { lifelong.keep(watch) }
+        #endif
     }
 }
 

@@ -2,8 +2,8 @@ import MCPCore
 
 /// Finds what makes the schema of a parameter impossible or its own examples wrong.
 ///
-/// Such a schema compiles, and the call that it is meant for fails, or runs with a default that no caller could
-/// have sent.
+/// Such a schema compiles, and the call that it is meant for fails, or runs with a default that no caller
+/// could have sent.
 struct SchemaCheck {
     let diagnostics: Diagnostics
     /// The schema without the keys of this program.

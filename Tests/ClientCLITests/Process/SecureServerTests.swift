@@ -7,7 +7,9 @@ import Testing
 @testable import MCPClientCLI
 
 /// mcp-client and a server behind a TLS proxy. Skipped where OpenSSL 3 is not installed.
-@Suite("mcp-client over https (needs libssl.so.3)", .serialized, .enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
+@Suite(
+    "mcp-client over https (needs libssl.so.3)", .serialized,
+    .enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
 struct SecureServerTests {
     private func withFront(
         _ identity: TLSIdentity = .server, _ body: (_ port: UInt16, _ trustFile: String) async throws -> Void

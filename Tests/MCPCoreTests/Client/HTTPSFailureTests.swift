@@ -7,7 +7,8 @@ import Testing
 @testable import MCPCore
 
 /// Servers with which no TLS can be spoken. Skipped where OpenSSL 3 is not installed.
-@Suite("failures of https (needs libssl.so.3)", .enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
+@Suite(
+    "failures of https (needs libssl.so.3)", .enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
 struct HTTPSFailureTests {
     private func outcome(
         _ url: String, tls: any TLSProvider = Secured.tls, connectTimeout: Duration = .seconds(10)

@@ -6,7 +6,8 @@ import Testing
 @testable import MCPCore
 
 /// Calls over https against a server behind a TLS proxy. Skipped where OpenSSL 3 is not installed.
-@Suite("calls over https (needs libssl.so.3)", .enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
+@Suite(
+    "calls over https (needs libssl.so.3)", .enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
 struct HTTPSTests {
     private typealias Behaviour = TLSFront.Behaviour
 

@@ -66,7 +66,8 @@ import Glibc
         while !line.contains(0x0A) {
             if let piece = try? readOnce(fd), !piece.isEmpty { line += piece } else { await pause() }
         }
-        let id = (try? RawJSON(validating: String(decoding: line.prefix { $0 != 0x0A }, as: UTF8.self)))?["id"]
+        let id = (try? RawJSON(validating: String(decoding: line.prefix { $0 != 0x0A }, as: UTF8.self)))?[
+            "id"]
         let bytes = Array(text.replacing("ID", with: id.map { String($0.bytes) } ?? "0").utf8) + [0x0A]
         _ = unsafe bytes.withUnsafeBytes { unsafe try? Syscalls.write(fd, $0) }
     }

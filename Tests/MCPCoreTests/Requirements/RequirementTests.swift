@@ -25,7 +25,8 @@ import Testing
             if scan.tests[requirement.id] != nil {
                 #expect(reason?.isPartial ?? true, "\(requirement.id) has tests, and a reason to have none")
             } else if reason != nil {
-                #expect(reason?.isPartial == false, "\(requirement.id) is partly tested, and no test names it")
+                #expect(
+                    reason?.isPartial == false, "\(requirement.id) is partly tested, and no test names it")
             } else {
                 missing.append(requirement.id)
             }

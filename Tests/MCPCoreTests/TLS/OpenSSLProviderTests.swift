@@ -43,7 +43,9 @@ import Testing
         await client.close()
     }
 
-    @Test("without a network (needs libssl.so.3)", .enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
+    @Test(
+        "without a network (needs libssl.so.3)",
+        .enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
     func theFilterAlone() throws {
         // The root's dot belongs to the name in a URL, not to the one in a certificate.
         let filter = try Secured.tls.filter(for: "localhost.")

@@ -65,7 +65,8 @@ extension HTTPConnection {
     /// Answers a request whose body there is no memory for, and reads no more of it.
     func refuseForMemory() {
         siblings.noteShortage()
-        fail(.init(status: 503, text: "No memory is free for this body; try again later", fields: .retryAfter))
+        fail(
+            .init(status: 503, text: "No memory is free for this body; try again later", fields: .retryAfter))
     }
 }
 

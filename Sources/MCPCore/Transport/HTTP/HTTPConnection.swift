@@ -11,9 +11,9 @@ import Glibc
 /// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests
 /// are answered in order. All answers of one turn leave in one write.
 ///
-/// Whatever happens to a connection, be it an event, a timer or a message of a handler, schedules a flush, and
-/// every flush ends in `settle()`. That is the one place that counts what the connection holds and decides
-/// whether it reads, so nothing is read beyond the bounds of its phase, whoever was last to touch it.
+/// Whatever happens to a connection, be it an event, a timer or a message of a handler, schedules a flush,
+/// and every flush ends in `settle()`. That is the one place that counts what the connection holds and
+/// decides whether it reads, so nothing is read beyond the bounds of its phase, whoever was last to touch it.
 final class HTTPConnection: EventHandler, @unchecked Sendable {
     private let counted = Counted(.httpConnection)
 

@@ -95,7 +95,8 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
         case .stream:
             // The length of a body that comes in parts is not known (RFC 9110, section 8.6).
             ResponseWriter.writeHead(
-                status: status, framing: status == 205 ? .length(0) : .none, keepAlive: connection.keepAlive, extra: fields,
+                status: status, framing: status == 205 ? .length(0) : .none, keepAlive: connection.keepAlive,
+                extra: fields,
                 to: &connection.output.out)
         }
         isOver = true

@@ -103,8 +103,8 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     }
 
     /// Takes what has come, and decides whether to read: the one place that does. While the client has to
-    /// catch up, the input is not watched at all, because the end of a pipe is reported whatever it is watched
-    /// for.
+    /// catch up, the input is not watched at all, because the end of a pipe is reported whatever it is
+    /// watched for.
     private func settle() {
         guard !isOver else { return }
         takeLines()
