@@ -73,6 +73,7 @@ final class BoundedQueue<Element: Sendable>: Sendable {
         let waiting = state.withLock { state -> CheckedContinuation<Element?, any Error>? in
             guard !state.isOver else { return nil }
             state.isOver = true
+            state.isFull = false
             // Whoever waits gets it at once.
             if state.waiting == nil { state.failure = error }
             return state.waiting.take()
@@ -163,6 +164,10 @@ final class BoundedQueue<Element: Sendable>: Sendable {
 
         func next() async throws -> Element? { try await queue.next(whenRoom) }
 
-        deinit { whenDropped() }
+        deinit {
+            // A stream that was cancelled before it was asked for anything has told nobody.
+            queue.finish()
+            whenDropped()
+        }
     }
 }

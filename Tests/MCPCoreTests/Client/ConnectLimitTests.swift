@@ -21,9 +21,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("server/discover", "the server did not answer server/discover within 400 ms"),
-        ("initialize", "the server did not answer initialize within 400 ms"),
-        ("notifications/initialized", "the server did not answer notifications/initialized within 400 ms"),
+        ("server/discover", "the server did not answer server/discover within 2 s"),
+        ("initialize", "the server did not answer initialize within 2 s"),
+        ("notifications/initialized", "the server did not answer notifications/initialized within 2 s"),
     ])
     func aServerThatTakesAndNeverAnswers(_ silent: String, _ message: String) async throws {
         let peer = try HTTPPeer { heard in
@@ -35,7 +35,7 @@ import Testing
             }
         }
         defer { peer.stop() }
-        let error = await failure(peer.target)
+        let error = await failure(peer.target, .seconds(2))
         #expect(error?.kind == .timeout)
         #expect(error?.message == message)
         await eventually { peer.ended == peer.connections }

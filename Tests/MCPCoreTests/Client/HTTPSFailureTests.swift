@@ -173,7 +173,7 @@ struct HTTPSFailureTests {
         let listener = try BareListener { descriptor in while Between.receive(descriptor) != nil {} }
         defer { listener.stop() }
         let error = try #require(
-            await outcome("https://localhost:\(listener.port)/mcp", connectTimeout: .seconds(3)))
+            await outcome("https://127.0.0.1:\(listener.port)/mcp", connectTimeout: .seconds(3)))
         #expect(error.kind == .cannotConnect)
         #expect(error.message.hasSuffix("the server did not finish the TLS handshake within 3 s"))
         #expect(error.hint != nil)

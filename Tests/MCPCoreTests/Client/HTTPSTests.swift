@@ -149,7 +149,8 @@ struct HTTPSTests {
 
     // MARK: Ends
 
-    /// A kept connection that ends before the first byte of the answer: the request is sent once more.
+    /// A kept connection that ends before the first byte of the answer: a request that does no harm twice is
+    /// sent once more.
     @Test(arguments: [HTTPPeer.Then.close, .reset], [false, true])
     func resetOfAKeptConnection(_ then: HTTPPeer.Then, _ cutsOff: Bool) async throws {
         var behaviour = Behaviour()
@@ -160,9 +161,9 @@ struct HTTPSTests {
                 calls += 1
                 return calls
             }
-            return number == 1 ? .raw(then: then) : .result(heard, #"{"content":[]}"#)
+            return number == 1 ? .raw(then: then) : .result(heard, #"{"prompts":[]}"#)
         } _: { client, _, front in
-            _ = try await client.callTool("echo")
+            _ = try await client.listPrompts()
             #expect(calls.withLock { $0 } == 2)
             #expect(front.handshakes.count == 2)
         }

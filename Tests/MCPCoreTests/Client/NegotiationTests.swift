@@ -157,8 +157,9 @@ import Testing
         }
         var options = ClientOptions()
         options.protocol = row.choice
-        options.connectTimeout = .milliseconds(60)
-        options.probeTimeout = .milliseconds(30)
+        // Short where silence is meant, and long enough for a busy machine elsewhere.
+        options.connectTimeout = row.outcome == .fails(.timeout) ? .milliseconds(200) : .seconds(60)
+        options.probeTimeout = row.discover.isEmpty ? .milliseconds(30) : .seconds(20)
         let outcome: Outcome
         do {
             let client = try await MCPClient.connect(transport.target, options: options)

@@ -95,7 +95,7 @@ private func isWanted(_ program: String) -> Bool {
         #expect(error?.kind == .timeout)
         #expect(error?.message == "the server answered neither server/discover nor initialize within 50 ms")
         // It ignores the end of its input, for which it is not waited (fault 83).
-        #expect(ContinuousClock.now - start < .seconds(2))
+        #expect(ContinuousClock.now - start < .seconds(30))
     }
 
     // MARK: Servers
@@ -141,8 +141,10 @@ private func isWanted(_ program: String) -> Bool {
         let target = Self.python(
             """
             if m == "server/discover": say(result(r, DISCOVER))
-            elif m == "b": print("about to die", file=sys.stderr, flush=True); os.kill(os.getpid(), 9)
-            """)
+            elif m in ("a", "b"):
+                seen.append(m)
+                if len(seen) == 2: print("about to die", file=sys.stderr, flush=True); os.kill(os.getpid(), 9)
+            """, before: "seen = []")
         let client = try await MCPClient.connect(target)
         let first = Task { await clientError { _ = try await client.request("a") } }
         let second = await clientError { _ = try await client.request("b") }
