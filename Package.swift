@@ -60,7 +60,8 @@ let package = Package(
         ),
         .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(
-            name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
+            name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore", "LimitPages"],
+            swiftSettings: settings),
         .testTarget(
             name: "FaultTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
         .testTarget(

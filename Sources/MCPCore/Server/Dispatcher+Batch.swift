@@ -66,7 +66,7 @@ extension Dispatcher {
 }
 
 /// Collects the answers of one batch; the last one sends them all.
-private final class BatchSink: ExchangeSink {
+final class BatchSink: ExchangeSink {
     private struct State {
         var answers: [ByteSlice] = []
         var expected = 0

@@ -97,7 +97,7 @@ import Testing
             }
         }
         var options = ClientOptions()
-        options.connectTimeout = Self.limit
+        options.connectTimeout = .seconds(2)
         let client = try await MCPClient.connect(transport.target, options: options)
         #expect(client.protocolVersion == .v2025_11_25)
         await client.close()

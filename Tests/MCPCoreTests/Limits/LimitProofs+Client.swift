@@ -5,6 +5,8 @@ import Testing
 
 extension LimitProofs {
     static let client: [LimitProof] = [
+        LimitProof(
+            "connecting, with all its steps", LimitText.seconds(ClientOptions().connectTimeout), connecting),
         LimitProof("rounds of questions of one call (2026-07-28)", "\(ClientOptions().maxRounds)", rounds),
         LimitProof(
             "answers that are kept",
@@ -40,6 +42,19 @@ extension LimitProofs {
         },
         LimitProof("pages of a list", LimitText.grouped(PagedSequence<Tool>.maxPages), pages),
     ]
+
+    /// Who answers within the time is connected to, and no step may take longer than that.
+    @Sendable private static func connecting() async throws {
+        let tests = ConnectLimitTests()
+        try await tests.aServerThatIsSilentBehindTheHandshake()
+        try await tests.aProgramThatIsSilentToTheProbe()
+        for silent in ["server/discover", "initialize", "notifications/initialized"] {
+            try await tests.aServerThatTakesAndNeverAnswers(
+                silent, "the server did not answer \(silent) within 400 ms")
+        }
+        try await tests.aListenerThatAcceptsNothing()
+        try await tests.aLoopThatNeverTurns()
+    }
 
     @Sendable private static func rounds() async throws {
         let limit = ClientOptions().maxRounds

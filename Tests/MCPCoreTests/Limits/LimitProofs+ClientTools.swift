@@ -12,6 +12,9 @@ extension LimitProofs {
         let options = ClientToolOptions()
         return [
             LimitProof("channels of one hub", LimitText.grouped(L.channels), channels),
+            LimitProof(
+                "those among them that agents without a token made and no program registered in",
+                "\(L.openChannels)", openChannels),
             LimitProof("tools of one client", "\(L.toolsPerClient)", toolsOfAClient),
             LimitProof(
                 "channels with nothing but a façade registration nobody listens for",
@@ -90,6 +93,17 @@ extension LimitProofs {
             try await empty.hub.register(try registration("c\(number)", tools: ""))
         }
         #expect(await empty.hub.channels.count == L.channels)
+    }
+
+    @Sendable private static func openChannels() async throws {
+        let fixture = F()
+        let door = ClientToolEndpoints(fixture.hub, token: nil)
+        for number in 0 ..< L.openChannels {
+            #expect(door.server(atPath: "/mcp/channels/c\(number)") != nil)
+            _ = await fixture.hub.listen(listener(), in: "c\(number)", after: nil)
+        }
+        try ChannelServersTests().thereIsRoomForThoseWithAToken()
+        try ChannelServersTests().oneIdleChannelMakesRoom()
     }
 
     @Sendable private static func toolsOfAClient() async throws {

@@ -19,13 +19,27 @@ extension LimitProofs {
                 "\(LimitText.grouped(options.connections)), or what the limit of open files allows",
                 connections
             ),
+            LimitProof("descriptors kept from connections", "\(HTTPServer.keptDescriptors)", descriptors),
+            LimitProof(
+                "what is read ahead of a request that is being served",
+                LimitText.bytes(HTTPConnection.readBytes), readAhead),
+            LimitProof("connections accepted in one turn", "\(HTTPListener.acceptsPerTurn)", accepted),
+            LimitProof(
+                "rest after `accept` has failed",
+                "\(HTTPListener.restTime.milliseconds) ms; a log line each "
+                    + LimitText.seconds(HTTPListener.logInterval), failedAccepts),
             LimitProof("head", "\(LimitText.seconds(options.headTimeout)) from its first byte", head),
             LimitProof(
                 "body", "\(LimitText.seconds(options.bodyTimeout)), and 1 KiB/s after the first 5 s", slowBody
             ),
             LimitProof("rest between two requests", LimitText.seconds(options.idleTimeout), idle),
             LimitProof(
-                "client that takes nothing of its answer", LimitText.seconds(options.writeTimeout), unread),
+                "client that takes less than \(LimitText.bytes(HTTPConnection.leastTaken)) of its answer",
+                LimitText.seconds(options.writeTimeout)
+            ) {
+                try await unread()
+                try await slowReaders()
+            },
             LimitProof(
                 "endpoints of a side door whose sessions and streams are remembered",
                 LimitText.grouped(SideEndpoints.maximumEndpoints)
@@ -40,8 +54,8 @@ extension LimitProofs {
         ]
     }()
 
-    private static let discover = HTTPServerTests.body("server/discover")
-    private static let question = HTTPServerTests.post(discover)
+    static let discover = HTTPServerTests.body("server/discover")
+    static let question = HTTPServerTests.post(discover)
 
     /// A server of `options`; the answers to each request, on a connection of its own.
     private static func verdicts(
@@ -145,7 +159,7 @@ extension LimitProofs {
     }
 
     /// Options whose times are all long, but for the one that is changed.
-    private static func patient(_ change: (inout HTTPServerOptions) -> Void) -> HTTPServerOptions {
+    static func patient(_ change: (inout HTTPServerOptions) -> Void) -> HTTPServerOptions {
         var options = HTTPServerOptions()
         options.headTimeout = .seconds(60)
         options.bodyTimeout = .seconds(60)

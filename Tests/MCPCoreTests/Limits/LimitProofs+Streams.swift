@@ -28,7 +28,7 @@ extension LimitProofs {
         LimitProof("how long they wait for a client that is gone", LimitText.seconds(ResumableStream.age)) {
             try ResumableStreamTests().age()
         },
-        LimitProof("events kept for all streams", LimitText.bytes(EventStore.maximumBytes)) {
+        LimitProof("events kept for all streams of a listener", LimitText.bytes(EventStore.maximumBytes)) {
             try ResumableStreamTests().bytesOfAll()
         },
         LimitProof("streams of one session that are kept", "\(SessionStreams.maximumPerSession)") {
@@ -41,6 +41,11 @@ extension LimitProofs {
             SessionMemoryTests().sessionsMakeRoomForOthers()
             SessionMemoryTests().roomIsMadeByQuietSessions()
         },
+        LimitProof(
+            "sessions whose streams are kept", LimitText.grouped(SessionStreams.maxSessions), keptStreams),
+        LimitProof(
+            "ended sessions that are remembered until they expire",
+            LimitText.grouped(LegacySessions.maxEnded), endedSessions),
         LimitProof("messages, answers aside, unread over stdio", LimitText.bytes(StdioServer.toldLimit)) {
             try await SlowSubscriberTests().stdio()
         },
@@ -71,6 +76,35 @@ extension LimitProofs {
             for number in 0 ..< SessionMemory.maximumURIs { #expect(await watch(number).errorCode == nil) }
             #expect(await watch(SessionMemory.maximumURIs).errorCode == -32602)
         }
+    }
+
+    @Sendable private static func keptStreams() async throws {
+        let streams = SessionStreams(clock: ManualClock())
+        let limit = UInt64(SessionStreams.maxSessions)
+        func isKept(_ stream: ResumableStream, of scope: UInt64) -> Bool {
+            streams.find(ByteSlice(stream.id(of: 0)), in: scope)?.stream === stream
+        }
+        let made = (1 ... limit).map { streams.make($0, isOfServer: true) }
+        for (index, stream) in made.enumerated() { #expect(isKept(stream, of: UInt64(index + 1))) }
+        // The first opens one more, so that the second is the one that did so the longest ago.
+        let another = streams.make(1, isOfServer: true)
+        let more = streams.make(limit + 1, isOfServer: true)
+        #expect(!isKept(made[1], of: 2))
+        #expect(isKept(made[0], of: 1) && isKept(another, of: 1) && isKept(made[2], of: 3))
+        #expect(isKept(more, of: limit + 1))
+    }
+
+    @Sendable private static func endedSessions() async throws {
+        let sessions = LegacySessions(key: [UInt8](repeating: 7, count: 32), lifetime: 100)
+        func end(_ scope: Int) -> Int64? {
+            let settled = LegacySession(revision: .newestLegacy, abilities: [])
+            let session = LegacySessions.Session(settled: settled, scope: UInt64(scope), expires: 1100)
+            return sessions.end(session, now: 1000)
+        }
+        #expect((1 ... LegacySessions.maxEnded).allSatisfy { end($0) == nil })
+        #expect(end(LegacySessions.maxEnded + 1) == 100)
+        try LegacySessionsTests().aFullTableBringsNoSessionBack()
+        try LegacySessionsTests().aDeleteThatEndsNothingIsRefused()
     }
 
     @Sendable private static func changes() async throws {

@@ -21,7 +21,27 @@ extension LimitProofs {
             try await HostViewTests().aViewThatIsRefusedAgainAndAgainIsNotAskedFor()
         },
         LimitProof("addresses whose document is pinned", LimitText.grouped(DocumentPins.maxPins), pins),
+        LimitProof(
+            "events of a host that wait for one reader", LimitText.grouped(AppHost.maxWaitingEvents), events),
     ]
+
+    @Sendable private static func events() async throws {
+        for (count, isCut) in [(AppHost.maxWaitingEvents, false), (AppHost.maxWaitingEvents + 1, true)] {
+            let host = AppHost()
+            let events = await host.events()
+            for _ in 0 ..< count { await host.log("s", .info, "x") }
+            #expect(await host.listeners.isEmpty == isCut)
+            // Whoever begins anew hears what comes.
+            let later = await host.eventsWithSnapshot().events
+            await host.log("s", .info, "later")
+            // Ends the streams that are not over.
+            await host.close()
+            var (heard, last) = (0, 0)
+            for await _ in events { heard += 1 }
+            for await _ in later { last += 1 }
+            #expect(heard == AppHost.maxWaitingEvents && last == 1)
+        }
+    }
 
     @Sendable private static func calls() async throws {
         let fixture = await HostFixture()

@@ -36,6 +36,12 @@ extension LimitProofs {
                 "answers waiting for a reader, per HTTP connection", LimitText.bytes(limits.outputBytes),
                 output
             ),
+            LimitProof(
+                "answers waiting for a reader over stdio", LimitText.bytes(StdioServer.backlogBytes)
+            ) { try await StdioServerTests().aClientThatDoesNotRead() },
+            LimitProof(
+                "messages of a batch that is still being read", LimitText.bytes(limits.outputBytes),
+                earlyMessages),
             LimitProof("log messages of one request", LimitText.grouped(limits.logMessages)) {
                 for setting in [Setting.inMemory(), .inMemory("2025-11-25")] {
                     try await LoggingInteractionTests().limit(setting)
@@ -107,6 +113,30 @@ extension LimitProofs {
             #expect(answered == count)
         }
         try await SideStreamTests().slowReader()
+    }
+
+    private final class Heard: ExchangeSink {
+        let messages = Counter()
+        var executor: (any TaskExecutor)? { nil }
+        func notify(_ message: ByteSlice) { messages.increment() }
+        func finish(_ answer: Answer?) {}
+    }
+
+    /// What handlers say before the batch was read to its end is told behind it, as far as it is kept.
+    @Sendable private static func earlyMessages() async throws {
+        let limit = ServerLimits().outputBytes
+        let message = ByteSlice(String(repeating: "m", count: limit / 16))
+        for (count, kept) in [(15, 15), (16, 16), (17, 16)] {
+            let batch = BatchSink(limit: limit)
+            for _ in 0 ..< count { batch.notify(message) }
+            let heard = Heard()
+            batch.expectOne()
+            batch.complete(into: heard)
+            #expect(heard.messages.value == kept)
+            // Then they are passed on as they come.
+            batch.notify(message)
+            #expect(heard.messages.value == kept + 1)
+        }
     }
 
     @Sendable private static func completion() async throws {

@@ -17,7 +17,9 @@ import Testing
         Area(section: "Client", proofs: LimitProofs.client),
         Area(section: "Changes and streams", proofs: LimitProofs.streams),
         Area(section: "HTTP", proofs: LimitProofs.http),
+        Area(section: "Memory", proofs: LimitProofs.memory),
         Area(section: "Client tools", proofs: LimitProofs.clientTools),
+        Area(section: "Models", proofs: LimitProofs.models),
         Area(section: "Views", proofs: LimitProofs.views),
         Area(section: "Schemas", proofs: LimitProofs.schemas),
     ]

@@ -52,7 +52,7 @@ public actor AppHost {
     private(set) lazy var desk = ApprovalDesk(
         { [weak self] in await self?.approveCall($0) ?? .denied() }, decisions, timeout: nil)
     private var lastID = 0
-    private var listeners: [Int: AsyncStream<HostEvent>.Continuation] = [:]
+    private(set) var listeners: [Int: AsyncStream<HostEvent>.Continuation] = [:]
     private var isClosed = false
 
     /// A host without servers.

@@ -10,6 +10,7 @@ struct PatternMatcher {
     private let program: PatternProgram
     private let text: [UInt32]
     private var budget: Int
+    private let maxMarkBytes: Int
     /// The marks of the look-arounds, one after the other.
     private var marks: [UInt64] = []
     /// How many words those of one take.
@@ -19,7 +20,11 @@ struct PatternMatcher {
     private var added: [Int] = []
     private var step = 0
 
-    init(_ program: PatternProgram, text: [UInt32], budget: Int) {
+    init(
+        _ program: PatternProgram, text: [UInt32], budget: Int,
+        maxMarkBytes: Int = PatternMatcher.maxMarkBytes
+    ) {
+        self.maxMarkBytes = maxMarkBytes
         self.program = program
         self.text = text
         self.budget = budget
@@ -31,7 +36,7 @@ struct PatternMatcher {
     mutating func search(left: inout Int) -> Bool? {
         defer { left = max(0, budget) }
         let looks = program.looks.count
-        guard looks == 0 || wordsPerLook <= Self.maxMarkBytes / 8 / looks else {
+        guard looks == 0 || wordsPerLook <= maxMarkBytes / 8 / looks else {
             budget = 0
             return nil
         }

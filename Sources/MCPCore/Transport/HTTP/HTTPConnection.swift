@@ -79,7 +79,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Input and output of each connection that are not counted: what small messages need.
     static let ownBytes = 32 * 1024
     /// A client that takes less than this of its answer within `writeTimeout` takes nothing.
-    private static let leastTaken = 32 * 1024
+    static let leastTaken = 32 * 1024
     /// What is read and dropped of a request that was refused. A client that is still writing would otherwise
     /// get a reset instead of the answer; most bodies that are too large are a few times too large.
     static let drainBytes = 16 * 1024 * 1024

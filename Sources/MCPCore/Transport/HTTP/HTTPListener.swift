@@ -33,7 +33,11 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     private var nextLog = MonotonicInstant(nanoseconds: 0)
 
     /// Connections taken in one turn, so that a flood does not starve those that are served.
-    private static let acceptsPerTurn = 64
+    static let acceptsPerTurn = 64
+    /// After an error that is not of one connection alone.
+    static let restTime = Duration.milliseconds(100)
+    /// Between two lines of the log about such errors.
+    static let logInterval = Duration.seconds(1)
 
     init(
         _ socket: consuming ListenSocket, loop: EventLoop, endpoint: StreamableEndpoint,
@@ -129,20 +133,20 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     /// Until accepting goes on: a listener whose interest could not be restored would never be heard of
     /// again.
     private func resumeLater() {
-        loop.schedule(after: .milliseconds(100)) { [weak self] in
+        loop.schedule(after: Self.restTime) { [weak self] in
             guard let self, let registration else { return }
             if reserve == nil { takeReserve() }
             do throws(IOError) { try loop.modify(registration, .readable) } catch { resumeLater() }
         }
     }
 
-    /// At most one line per second.
+    /// At most one line per `logInterval`.
     private func log(_ error: IOError) {
         guard loop.now >= nextLog else { return unlogged += 1 }
         let more = unlogged > 0 ? " (and \(unlogged) times before)" : ""
         endpoint.dispatcher.log("accept failed: \(error.reason)\(more); trying again")
         unlogged = 0
-        nextLog = loop.now + .seconds(1)
+        nextLog = loop.now + Self.logInterval
     }
 
     /// Without it, running out of descriptors leaves whoever connects without an answer until some are free.

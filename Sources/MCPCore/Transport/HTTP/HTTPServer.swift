@@ -112,11 +112,13 @@ final class HTTPServer: Sendable {
         return (listeners, bound.port)
     }
 
+    /// Descriptors that connections leave to everything else.
+    static let keptDescriptors = 128
+
     /// Raises the limit of open files as far as it goes, and takes what is left after the daemon's own needs.
-    private static func connectionLimit(_ wanted: Int) -> Int {
-        let reserved = 128
-        return min(wanted, max(16, OpenFileLimit.raise(to: wanted + reserved) - reserved))
-    }
+    static func connectionLimit(
+        _ wanted: Int, raise: (Int) -> Int = { OpenFileLimit.raise(to: $0) }
+    ) -> Int { min(wanted, max(16, raise(wanted + keptDescriptors) - keptDescriptors)) }
 
     // MARK: Stopping
 

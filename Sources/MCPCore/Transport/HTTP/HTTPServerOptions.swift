@@ -14,7 +14,7 @@ public struct HTTPServerOptions: Sendable {
     public var bodyTimeout: Duration = .seconds(30)
     /// Between two requests: 60 s, then closed.
     public var idleTimeout: Duration = .seconds(60)
-    /// Without the client taking a byte of its answer: 30 s, then closed.
+    /// Without the client taking 32 KiB of its answer, or the rest of it: 30 s, then closed.
     public var writeTimeout: Duration = .seconds(30)
     /// Between two comments on a quiet event stream: 15 s.
     public var keepAliveInterval: Duration = .seconds(15)

@@ -1,0 +1,151 @@
+import LimitPages
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Every row of the limits of docs/daemon.md is what the code has, and every limit acts.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct LimitTests {
+    @Test func thePageSaysWhatIsProven() throws {
+        #expect(try LimitPage("daemon").differences(in: "Limits", Self.proofs) == [])
+    }
+
+    @Test(arguments: proofs) func acts(_ proof: LimitProof) async throws { try await proof.acts() }
+
+    static let proofs = [
+        LimitProof("run of a command", LimitText.seconds(ToolDefinition.defaultTimeout), timeout),
+        LimitProof(
+            "standard output of a run", LimitText.bytes(ToolDefinition.defaultMaxOutput), standardOutput),
+        LimitProof("commands that run at the same time", "\(CommandTool.maxRunning)", running),
+        LimitProof("calls that wait for a command to end", "\(CallSlots.maxWaiting)", waiting),
+        LimitProof(
+            "files of one root that are listed", LimitText.grouped(DirectoryResources.maxFiles), files),
+        LimitProof("file that is read", LimitText.bytes(FilesDefinition.defaultMaxBytes), file),
+        LimitProof("configuration, a text in it", LimitText.bytes(ConfigFile.maxBytes), configuration),
+        LimitProof("prompts of one directory", LimitText.grouped(PromptReader.maxFiles), prompts),
+    ]
+
+    private static func tool(_ exec: String, _ more: String = "") throws -> ConfiguredServer {
+        try ConfiguredServer(#"{ "tools": { "t": { "exec": \#(exec)\#(more) } } }"#, in: "/")
+    }
+
+    @Sendable private static func timeout() async throws {
+        let short = try tool(#"["sleep", "60"]"#, #", "timeout": "500ms""#)
+        let stopped = try await short.call("t")
+        #expect(stopped.isError && stopped.text.contains("stopped after its timeout of 500 ms"))
+        let done = try await tool(#"["sleep", "0.1"]"#, #", "timeout": "30s""#).call("t")
+        #expect(!done.isError)
+    }
+
+    @Sendable private static func standardOutput() async throws {
+        let limit = ToolDefinition.defaultMaxOutput
+        let fits = try await tool(#"["printf", "%0\#(limit)d", "0"]"#).call("t")
+        #expect(!fits.isError && fits.text.utf8.count == limit)
+        let more = try await tool(#"["printf", "%0\#(limit + 1)d", "0"]"#).call("t")
+        #expect(more.isError && more.text.contains("it wrote more than 256 KiB"))
+    }
+
+    @Sendable private static func running() async throws {
+        // One takes up to nine descriptors, and all together a quarter of them.
+        let enough = CommandTool.maxRunning * 4 * 9
+        for (files, count) in [(enough, 128), (10 * enough, 128), (enough - 1, 127), (0, 1)] {
+            #expect(CommandTool.maxRunning(openFiles: files) == count)
+        }
+        let slots = CallSlots(CommandTool.maxRunning)
+        for _ in 0 ..< CommandTool.maxRunning { #expect(await slots.acquire(timeout: .seconds(60))) }
+        #expect(!(await slots.acquire(timeout: .milliseconds(20))))
+        slots.release()
+        #expect(await slots.acquire(timeout: .seconds(60)))
+        try await CommandToolTests().onlySoManyRunAtTheSameTime()
+    }
+
+    /// One is turned away at once; the others have their turn when the slot is free.
+    @Sendable private static func waiting() async throws {
+        let slots = CallSlots(1)
+        #expect(await slots.acquire(timeout: .seconds(60)))
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0 ... CallSlots.maxWaiting {
+                group.addTask {
+                    guard await slots.acquire(timeout: .seconds(60)) else { return false }
+                    slots.release()
+                    return true
+                }
+            }
+            #expect(await group.next() == false)
+            slots.release()
+            var served = 0
+            for await isServed in group where isServed { served += 1 }
+            #expect(served == CallSlots.maxWaiting)
+        }
+    }
+
+    /// Many files with the same content: names of one, since each written file waits for the disk.
+    private static func fill(_ directory: TemporaryDirectory, _ names: [String]) throws {
+        try directory.write("one", "x")
+        for name in names {
+            try #require(unsafe link("\(directory.path)/one", "\(directory.path)/\(name)") == 0)
+        }
+    }
+
+    @Sendable private static func files() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("docs")
+        try fill(directory, (0 ..< DirectoryResources.maxFiles).map { "docs/f\($0)" })
+        let definition = FilesDefinition(
+            name: "docs", root: "\(directory.path)/docs", template: try FileURITemplate("docs:///{+path}"))
+        let resources = try DirectoryResources(definition, log: .disabled)
+        let all = try resources.count()
+        #expect(all.files == DirectoryResources.maxFiles && !all.areMore)
+        try directory.write("docs/more", "x")
+        let part = try resources.count()
+        #expect(part.files == DirectoryResources.maxFiles && part.areMore)
+    }
+
+    @Sendable private static func file() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("docs")
+        let limit = FilesDefinition.defaultMaxBytes
+        try directory.write("docs/fits", [UInt8](repeating: 0x61, count: limit))
+        try directory.write("docs/more", [UInt8](repeating: 0x61, count: limit + 1))
+        let server = try ConfiguredServer(#"{ "files": { "docs": { "root": "docs" } } }"#, in: directory.path)
+        let fits = try await server.request("resources/read", ["uri": "docs:///fits"])
+        #expect(fits["result"]?["contents"]?[0]?["text"]?.stringValue?.utf8.count == limit)
+        let more = try await server.request("resources/read", ["uri": "docs:///more"])
+        #expect(more["error"]?["message"] == "docs:///more is larger than the limit of 1 MiB")
+        let list = try await server.request("resources/list")
+        #expect(list["result"]?["resources"]?.arrayValue?.count == 2)
+    }
+
+    @Sendable private static func configuration() async throws {
+        let directory = try TemporaryDirectory()
+        let limit = ConfigFile.maxBytes
+        try directory.write("fits", [UInt8](repeating: 0x20, count: limit))
+        try directory.write("more", [UInt8](repeating: 0x20, count: limit + 1))
+        #expect(try ConfigFile.bytes(at: "\(directory.path)/fits", shownAs: "fits").count == limit)
+        let refusal = #expect(throws: ConfigFileError.self) {
+            try ConfigFile.bytes(at: "\(directory.path)/more", shownAs: "more")
+        }
+        #expect(refusal?.text == "more is larger than 4 MiB")
+    }
+
+    @Sendable private static func prompts() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("prompts")
+        try fill(directory, (0 ..< PromptReader.maxFiles).map { "prompts/p\($0).md" })
+        func load() -> (prompts: Int, report: String) {
+            let outcome = ConfigurationLoader(environment: [:]).load(
+                SourceText(name: "mcp.jsonc", text: #"{ "prompts": { "dir": "prompts" } }"#),
+                directory: directory.path, Diagnostics())
+            return (outcome.configuration.prompts.count, outcome.diagnostics.report.joined(separator: "\n"))
+        }
+        #expect(load().prompts == PromptReader.maxFiles)
+        try directory.write("prompts/more.md", "x")
+        #expect(load().prompts == 0 && load().report.contains("has more than 1000 files"))
+    }
+}
