@@ -62,7 +62,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
         .testTarget(
-            name: "FaultTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
+            name: "FaultTests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore"],
+            swiftSettings: settings),
         .testTarget(
             name: "ClientCLITests",
             dependencies: [
