@@ -63,7 +63,8 @@ let package = Package(
             name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore", "LimitPages"],
             swiftSettings: settings),
         .testTarget(
-            name: "FaultTests", dependencies: ["MCPServerDaemon", "MCPCore"], swiftSettings: settings),
+            name: "FaultTests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore"],
+            swiftSettings: settings),
         .testTarget(
             name: "ClientCLITests",
             dependencies: [

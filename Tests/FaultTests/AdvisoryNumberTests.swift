@@ -1,7 +1,9 @@
 import Synchronization
 import Testing
 
+@testable import MCPClientCLI
 @testable import MCPCore
+@testable import MCPServerDaemon
 
 /// Every reader of a number with every number at a bound: none of them ends its process.
 ///
@@ -29,8 +31,8 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(.http(peer.url), options: peer.options)
         let readers =
-            try codable + types + schemas + streams + stdio(process) + http(daemon) + facade(daemon)
-            + clients(client, peer)
+            try codable + types + schemas + streams + times + sizes + mirrored + stdio(process)
+            + http(daemon) + facade(daemon) + clients(client, peer)
         var count = 0
         for reader in readers {
             for number in reader.numbers {
@@ -157,6 +159,71 @@ import Testing
                 #expect((KeepAliveHint.timeout(ByteSlice("timeout=\(number)")) ?? .zero) >= .zero)
             },
             Reader("JSON pointer") { _ = JSONPointer.index($0) },
+        ]
+    }
+
+    // MARK: Texts with units, and header fields
+
+    /// Every number with every unit: what is read lasts, and for less than ever.
+    private var times: [Reader] {
+        ["", "ms", "s", "m", "min", "h", "m1s"].map { unit in
+            Reader("TimeSpan \(unit)") { number in
+                guard let span = TimeSpan.parse(number + unit) else { return }
+                #expect(span > .zero && span <= .seconds(8_640_000), "\(number)\(unit)")
+                #expect(TimeSpan.text(span).isEmpty == false)
+            }
+        } + [
+            Reader("TimeSpan.text") { number in
+                guard let double = JSONNumber(text: number)?.double else { return }
+                #expect(TimeSpan.decimal(double).isEmpty == false)
+            }
+        ]
+            + ["ms", "s", "m", "min", "h", "d"].map { unit in
+                Reader("Units.duration \(unit)") { number in
+                    guard let duration = Units.duration(number + unit) else { return }
+                    #expect(duration > .zero, "\(number)\(unit)")
+                    #expect(duration + duration > duration, "\(number)\(unit)")
+                    #expect(Units.describe(duration).isEmpty == false)
+                }
+            }
+    }
+
+    private var sizes: [Reader] {
+        ["", "B", "kB", "KB", "KiB", "K", "MB", "MiB", "M", "GB", "GiB", "G"].map { unit in
+            Reader("Units.size \(unit)") { number in
+                guard let size = Units.size(number + unit) else { return }
+                #expect(size >= 0 && size <= Int.max / 4, "\(number)\(unit)")
+                #expect(Units.describe(bytes: size).isEmpty == false)
+            }
+        }
+    }
+
+    /// `x-mcp-header`: what a client writes is what a server takes.
+    private var mirrored: [Reader] {
+        let schema = ##"{"type":"object","properties":{"n":{"type":"#","x-mcp-header":"N"}}}"##
+        func plan(_ type: String) throws -> HeaderPlan {
+            let json = try JSONValue(parsing: schema.replacing("#", with: type))
+            return try #require(try HeaderPlan(json, at: .lenient))
+        }
+        func claims(_ value: String) -> HeaderClaims {
+            HeaderClaims(bytes: ByteSlice("POST /mcp HTTP/1.1\r\nMcp-Param-N: \(value)\r\n\r\n"))
+        }
+        return ["integer", "number", "string"].map { type in
+            Reader("x-mcp-header \(type)") { number in
+                let plan = try plan(type)
+                let arguments = try RawJSON(validating: #"{"n":\#(number)}"#)
+                let fields = plan.fields(for: try #require(arguments.value.objectValue))
+                let value = try #require(fields.first).value
+                #expect(plan.mismatch(claims(value), with: arguments) == nil, "\(number) as \(value)")
+                #expect(plan.mismatch(claims(number), with: arguments) == nil, "\(number)")
+                #expect(plan.mismatch(claims(number + "1x"), with: arguments) != nil, "\(number)")
+                for other in BoundaryNumbers.all { _ = plan.mismatch(claims(other), with: arguments) }
+            }
+        } + [
+            Reader("x-mcp-header name") { number in
+                let text = #"{"properties":{"n":{"type":"integer","x-mcp-header":\#(number)}}}"#
+                #expect(throws: HeaderPlan.Invalid.self) { try HeaderPlan(JSONValue(parsing: text)) }
+            }
         ]
     }
 
@@ -314,71 +381,10 @@ import Testing
         }
         peer.script.reports.withLock { $0 = BoundaryNumbers.all }
         let launch = ProcessLaunch(
-            BuiltProgram.path("mcp-client"), ["call", "t", peer.url],
+            BuiltProgram.path("mcp-client"), ["call", peer.url, "t"],
             environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
         let run = try ProcessRunner.run(launch)
         #expect(run.status == .exited(0), "\(run.status) \(String(decoding: run.errors, as: UTF8.self))")
         #expect(String(decoding: run.output, as: UTF8.self).contains("done"))
-    }
-}
-
-/// A server of 2026-07-28 that answers as the test says.
-private final class HostilePeer: Sendable {
-    final class Script: Sendable {
-        let result = Mutex(#"{"content":[]}"#)
-        let error = Mutex<String?>(nil)
-        let reports = Mutex<[String]>([])
-    }
-
-    let script: Script
-    private let peer: RawPeer
-
-    var url: String { peer.url }
-    func stop() { peer.stop() }
-
-    var options: ClientOptions {
-        var options = ClientOptions()
-        options.protocol = .exactly(.newest)
-        options.followsTasks = false
-        return options
-    }
-
-    init() throws {
-        let script = Script()
-        self.script = script
-        peer = try RawPeer { [Self.answer($0, script)] }
-    }
-
-    private static func answer(_ request: String, _ script: Script) -> [UInt8] {
-        let start = request.firstIndex(of: "{") ?? request.startIndex
-        guard let message = try? JSONValue(parsing: String(request[start...])), let id = message["id"] else {
-            return Array("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n".utf8)
-        }
-        var outcome = #""result":"#
-        switch message["method"]?.stringValue {
-        case "server/discover":
-            outcome += #"{"resultType":"complete","ttlMs":0,"cacheScope":"public","#
-            outcome += #""supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#
-        case "tools/list":
-            outcome +=
-                #"{"ttlMs":0,"cacheScope":"public","tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#
-        default:
-            if let error = script.error.withLock({ $0 }) {
-                outcome = #""error":\#(error)"#
-            } else {
-                outcome += script.result.withLock { $0 }
-            }
-        }
-        var body = ""
-        let token = message["params"]?["_meta"]?["progressToken"]?.serialized() ?? id.serialized()
-        for number in script.reports.withLock({ $0 }) {
-            let params = #"{"progressToken":\#(token),"progress":\#(number),"total":\#(number)}"#
-            body += #"data: {"jsonrpc":"2.0","method":"notifications/progress","params":\#(params)}"# + "\n"
-            body += "retry: \(number)\n\n"
-        }
-        body += #"data: {"jsonrpc":"2.0","id":\#(id.serialized()),\#(outcome)}"# + "\n\n"
-        let head =
-            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
-        return Array((head + body).utf8)
     }
 }

@@ -259,4 +259,33 @@ import Testing
             #expect(await iterator.next() == "session went on")
         }
     }
+
+    /// The allocator keeps what was freed between what is in use, from the second round on also large blocks.
+    @Test("memory of large bodies goes back to the system with their connections", .timeLimit(.minutes(2)))
+    func closedConnectionsKeepNoMemory() async throws {
+        let daemon = try HTTPDaemon()
+        // Elsewhere there is nothing to read it from.
+        guard let before = ServerProgram.memory(of: daemon.pid, "VmRSS") else { return }
+        let head =
+            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            + "Content-Length: 4194304\r\n\r\n"
+        let most = Array(head.utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 4_194_000)
+        for _ in 0 ..< 3 {
+            let stalled = try (0 ..< 48).map { _ in
+                let connection = try daemon.connect()
+                try connection.send(most)
+                return connection
+            }
+            for connection in stalled { connection.close() }
+        }
+        let deadline = Deadline(.seconds(20))
+        var after = ServerProgram.memory(of: daemon.pid, "VmRSS") ?? 0
+        while after - before > 32 << 10, !deadline.isOver {
+            try await Task.sleep(for: .milliseconds(100))
+            after = ServerProgram.memory(of: daemon.pid, "VmRSS") ?? 0
+        }
+        #if canImport(Glibc)
+        #expect(after - before <= 32 << 10, "\(before) KiB before, \(after) KiB after")
+        #endif
+    }
 }

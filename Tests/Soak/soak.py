@@ -4,10 +4,14 @@
     soak.py SERVER [--minutes N] [--only providers] [--seed N] [--no-census]
 
 Starts the daemon (a debug build, which counts its living owners) with client tools, command tools and files,
-and lets providers, HTTP clients of two revisions, event streams, programs on a pipe and command tools come and
-go: some in good order, some in the middle of a request. Each call carries its own text; an answer with another
-one is an error. At the end there is nobody left, and descriptors by kind, children, threads and the census have
-to be what they were after the warm-up.
+and lets providers, HTTP clients of two revisions, event streams, programs on a pipe, mcp-client and command
+tools come and go: some in good order, some in the middle of a request, and some commands are killed. Each call
+carries its own text; an answer with another one is an error. At the end there is nobody left, and descriptors
+by kind, children and the census have to be what they were after the warm-up.
+
+The system's pool keeps a thread for some seconds after its last work, and makes one again for a timer. So
+threads are compared at rest: the fewest within a time in which the pool has ended those without work. A thread
+that somebody holds is there all the time.
 """
 
 import argparse
@@ -33,6 +37,8 @@ META = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 SETTLE_SECONDS = 90
+# The pool ends a thread that had nothing to do for 5 s.
+REST_SECONDS = 15
 
 
 class Gone(Exception):
@@ -65,6 +71,7 @@ class Daemon:
 
     def __init__(self, program, folder, has_census):
         self.program = program
+        self.client = f"{os.path.dirname(program)}/mcp-client"
         self.has_census = has_census
         self.folder = folder
         self.socket = f"{folder}/mcp.sock"
@@ -154,6 +161,18 @@ class Daemon:
             except OSError:
                 continue
         return found
+
+    def command(self, *words):
+        """The number of the command with these words, which a tool runs."""
+        wanted = b"".join(word.encode() + b"\0" for word in words)
+        for child in self.children():
+            try:
+                with open(f"/proc/{child}/cmdline", "rb") as file:
+                    if file.read() == wanted:
+                        return int(child)
+            except OSError:
+                continue
+        return None
 
     @staticmethod
     def is_zombie(pid):
@@ -331,6 +350,29 @@ class Soak:
         finally:
             http.close(reset=self.chance.random() < 0.5)
 
+    async def killed_command(self):
+        """Its command is killed by somebody else: the answer says so."""
+        http = await HTTP(self.daemon).open(self.chance.random() < 0.5)
+        try:
+            self.number += 1
+            seconds = f"4.{self.number:06}"
+            http.send(
+                "POST", modern_fields("tools/call", "rest"),
+                modern("tools/call", {"name": "rest", "arguments": {"text": seconds}}))
+            answer = asyncio.create_task(http.answer())
+            while not answer.done():
+                pid = self.daemon.command("sleep", seconds)
+                if pid:
+                    os.kill(pid, signal.SIGKILL)
+                    self.ledger.add("commands that were killed")
+                    break
+                await asyncio.sleep(0.02)
+            status, _, message = await answer
+            if status != 503:
+                self.ledger.judge("killed command", True, ((message or {}).get("result") or {}).get("isError"))
+        finally:
+            http.close()
+
     async def unfinished(self):
         """Sends a part of a request."""
         http = await HTTP(self.daemon).open(self.chance.random() < 0.5)
@@ -413,12 +455,33 @@ class Soak:
             if code not in (0, -signal.SIGKILL):
                 self.ledger.wrong(f"a program on a pipe ended with {code}")
 
+    async def client_program(self):
+        """mcp-client, over HTTP or with a program of its own; some are ended while a command runs."""
+        word = self.word()
+        is_ended = self.chance.random() < 0.3
+        call = ["rest", "text=4"] if is_ended else ["echo", f"text={word}"]
+        own = ["--", self.daemon.program, "--stdio", "-c", self.daemon.config]
+        place = self.chance.choice([f"unix://{self.daemon.socket}", f"http://127.0.0.1:{self.daemon.port}/mcp", None])
+        arguments = [place, *call] if place else [*call, *own]
+        process = await asyncio.create_subprocess_exec(
+            self.daemon.client, "call", "--raw", *arguments, stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        self.ledger.add("runs of mcp-client")
+        if is_ended:
+            await self.pause(0.4)
+            # Whoever kills it leaves its program to end by itself.
+            process.send_signal(self.chance.choice([signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))
+        output, errors = await asyncio.wait_for(process.communicate(), 30)
+        if is_ended:
+            self.ledger.add("runs of mcp-client that were ended")
+        elif process.returncode == 0 or b"503" not in errors:
+            self.ledger.judge("call of mcp-client", (0, word), (process.returncode, output.decode().strip()))
+
     # Providers.
 
     async def provider(self, channel, calls=True):
         """A program that brings a tool, and goes at some point of the conversation."""
         self.ledger.add("providers")
-        tcp = False
         name = f"p{self.word()}"
         http = HTTP(self.daemon)
         http.reader, http.writer = await asyncio.open_unix_connection(self.daemon.providers)
@@ -451,7 +514,7 @@ class Soak:
         except Gone:
             pass
         finally:
-            http.close(reset=self.chance.random() < 0.5 or tcp)
+            http.close(reset=self.chance.random() < 0.5)
 
     def provided(self, message, name, era):
         """What a provider says to a message."""
@@ -509,8 +572,9 @@ class Soak:
 
     def draw(self):
         kind = self.chance.choices(
-            [self.modern_client, self.listener, self.canceller, self.unfinished, self.legacy_client,
-             self.stdio_client, None], [30, 10, 6, 8, 20, 3, 20])[0]
+            [self.modern_client, self.listener, self.canceller, self.killed_command, self.unfinished,
+             self.legacy_client, self.stdio_client, self.client_program, None],
+            [30, 10, 6, 4, 8, 20, 3, 4, 20])[0]
         if kind:
             return kind()
         return self.provider(f"c{self.chance.randrange(CHANNELS)}")
@@ -570,6 +634,16 @@ async def settled(daemon):
     return last
 
 
+async def resting_threads(daemon, seconds, most=0):
+    """The fewest threads within this time, which ends when there are no more than `most`."""
+    end = time.monotonic() + seconds
+    fewest = daemon.status("Threads")
+    while fewest > most and time.monotonic() < end:
+        await asyncio.sleep(0.1)
+        fewest = min(fewest, daemon.status("Threads"))
+    return fewest
+
+
 async def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("server")
@@ -590,7 +664,7 @@ async def main():
             await warm_up(soak, options.only)
             # Registrations of providers that are gone are remembered for 60 s; none of them holds anything.
             before = await settled(daemon)
-            threads, memory = daemon.status("Threads"), daemon.status("VmRSS")
+            threads, memory = await resting_threads(daemon, REST_SECONDS), daemon.status("VmRSS")
             if options.only:
                 await soak.run_providers(PROVIDERS)
             else:
@@ -601,9 +675,11 @@ async def main():
             while difference(before, after) and time.monotonic() < end:
                 await asyncio.sleep(0.5)
                 after = await daemon.state()
-            report(options, daemon, ledger, before, after, threads, memory)
-            # Threads are the system's pool: it may keep a few more or less, but not one for each peer.
-            is_equal = not difference(before, after) and daemon.status("Threads") <= threads + 8
+            # Fewer is no leak.
+            before["threads"] = threads
+            after["threads"] = max(threads, await resting_threads(daemon, SETTLE_SECONDS, threads))
+            report(options, daemon, ledger, before, after, memory)
+            is_equal = not difference(before, after)
         finally:
             code = await daemon.stop() if daemon.process.returncode is None else daemon.process.returncode
         if code != 0:
@@ -612,12 +688,12 @@ async def main():
     return 0 if is_equal and not ledger.errors else 1
 
 
-def report(options, daemon, ledger, before, after, threads, memory):
+def report(options, daemon, ledger, before, after, memory):
     for what, count in sorted(ledger.counts.items()):
         print(f"soak: {count:>9,} {what}")
     print(f"soak: {len(ledger.errors):>9,} wrong")
     print(f"soak: memory {memory / 1024:.1f} → {daemon.status('VmRSS') / 1024:.1f} MiB, "
-          f"threads {threads} → {daemon.status('Threads')}")
+          f"threads at rest {before['threads']} → {after['threads']}")
     if options.only:
         descriptors = sum(count for name, count in after.items() if name.startswith("descriptor "))
         descriptors -= sum(count for name, count in before.items() if name.startswith("descriptor "))

@@ -1,6 +1,6 @@
 /// Times on the command line: `500ms`, `10s`, `1.5m`, `1m30s`, `2h`; a bare number means seconds.
 enum TimeSpan {
-    /// Nil when the text is no time; at most 100 days.
+    /// Nil when the text is no time, or rounds to none; from 1 ns to 100 days.
     static func parse(_ text: String) -> Duration? {
         var rest = Substring(text)
         var total = 0.0
@@ -16,8 +16,9 @@ enum TimeSpan {
             }
             total += number * factor
         }
-        guard total > 0, total <= 8_640_000 else { return nil }
-        return .nanoseconds(Int64((total * 1e9).rounded()))
+        guard total <= 8_640_000 else { return nil }
+        let nanoseconds = Int64((total * 1e9).rounded())
+        return nanoseconds > 0 ? .nanoseconds(nanoseconds) : nil
     }
 
     private static func seconds(perUnit unit: Substring, isWholeText: Bool) -> Double? {

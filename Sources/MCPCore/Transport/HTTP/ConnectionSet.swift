@@ -34,12 +34,13 @@ final class ConnectionSet: @unchecked Sendable {
     /// it does have lies close together. Empty while one of them needs it for longer.
     @safe @exclusivity(unchecked) var inbox = ByteBuffer()
 
-    /// What connections that rest have freed since the system got memory back, in bytes.
+    /// What connections that rest or are closed have freed since the system got memory back, in bytes.
     private var freedBytes = 0
     private var isTrimming = false
     private static let trimBytes = 1024 * 1024
 
-    /// A connection that rests has freed its buffers. The system gets the memory of many at once.
+    /// A connection that rests has freed its buffers, or one with large buffers is closed. The system gets the
+    /// memory of many at once.
     func gaveBack(_ bytes: Int) {
         freedBytes += bytes
         guard freedBytes >= Self.trimBytes, !isTrimming else { return }

@@ -43,6 +43,7 @@ extension HTTPConnection {
         var held = input.capacity + output.out.capacity
         if case .body(_, let reader) = phase { held += reader.collectedBytes }
         if held <= Self.ownBytes, share.bytes == 0 { return }
+        mostBytes = max(mostBytes, held)
         share.set(max(0, held - Self.ownBytes))
         if share.bytes > 0, share.budget.isScarce { save() }
     }

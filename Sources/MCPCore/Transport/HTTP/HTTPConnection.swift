@@ -47,6 +47,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     @safe @exclusivity(unchecked) var interest: Readiness = .readable
     /// What it uses of the memory of all, since it was last settled.
     @safe @exclusivity(unchecked) var share: MemoryShare
+    /// The most it held beyond its own since the system got memory back, and where the allocator still is.
+    @safe @exclusivity(unchecked) var mostBytes = 0
 
     @safe @exclusivity(unchecked) var phase = Phase.idle
     @safe @exclusivity(unchecked) var input = ByteBuffer()
@@ -376,7 +378,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         let before = input.capacity + output.out.capacity
         if input.isEmpty { input.removeAll(keeping: 0) }
         if output.out.isEmpty { output.out.removeAll(keeping: 0) }
-        siblings.gaveBack(before - input.capacity - output.out.capacity)
+        siblings.gaveBack(max(before, mostBytes) - input.capacity - output.out.capacity)
+        mostBytes = 0
         timer?.arm(at: end)
     }
 
@@ -415,6 +418,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         if let registration { loop.deregister(registration) }
         registration = nil
         siblings.remove(self)
+        // What it held is freed with it at the end of the turn.
+        if mostBytes > 0 { siblings.gaveBack(mostBytes) }
     }
 
     // MARK: Leaving HTTP
