@@ -53,7 +53,7 @@ TORTURE = listing wake
 torture: ## system calls that fail, one by one: ONLY=listing or ONLY=wake; prints the figures
 	$(SWIFT) build --build-tests $(WARNINGS)
 	@for name in $(or $(ONLY),$(TORTURE)); do case $$name in \
-	    listing) filter='[A-Za-z]+\.(ListingTorture|DirectoryWatchTorture|UnreadableFiles)Tests' ;; \
+	    listing) filter='[A-Za-z]+\.(ListingTorture|DirectoryWatch|UnreadableFiles)Tests' ;; \
 	    wake) filter='MCPCoreTests\.WakeTortureTests' ;; \
 	    *) echo "torture: ONLY is one of: $(TORTURE)" >&2; exit 2 ;; esac; \
 	    SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- "$$filter" || exit 1; done
