@@ -6,7 +6,7 @@ import Testing
 /// Schemas of parameters that no value fits, and defaults that no caller could send.
 @Suite struct SchemaCheckTests {
     private func report(_ input: String) -> [String] {
-        let text = #"{"tools":{"t":{"exec":["true"],"input":{"a?":\#(input)}}}}"#
+        let text = #"{"tools":{"t":{"exec":["true","{a}"],"input":{"a?":\#(input)}}}}"#
         let loader = ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin", "HOME": "/root"])
         return loader.load(SourceText(name: "c", text: text), directory: "/", Diagnostics()).diagnostics
             .report
