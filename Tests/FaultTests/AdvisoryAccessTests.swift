@@ -2,7 +2,7 @@ import MCPCore
 import Testing
 
 /// Advisories about who may send what.
-@Suite("advisories: access") struct AdvisoryAccessTests {
+@Suite("advisories: access", .ownThreads) struct AdvisoryAccessTests {
     private static let call = Post(Message.echo(id: "1", "x"), name: "echo")
 
     @Test("Advisory_CVE_2025_66414") func rebinding() throws {

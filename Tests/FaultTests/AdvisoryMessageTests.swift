@@ -3,7 +3,7 @@ import Testing
 @testable import MCPCore
 
 /// Advisories about reading messages.
-@Suite("advisories: messages") struct AdvisoryMessageTests {
+@Suite("advisories: messages", .ownThreads) struct AdvisoryMessageTests {
     @Test("Advisory_CVE_2026_27896") func caseOfKeys() throws {
         let process = try StdioProcess()
         // A proxy sees "now" in "name"; a reader without regard to case would call "echo".

@@ -3,7 +3,7 @@ import Testing
 @testable import MCPCore
 
 /// Advisories about telling clients apart.
-@Suite("advisories: sessions") struct AdvisorySessionTests {
+@Suite("advisories: sessions", .ownThreads) struct AdvisorySessionTests {
     @Test("Advisory_CVE_2026_25536") func answersGoToTheirClient() throws {
         let daemon = try HTTPDaemon.shared()
         // Sixteen clients with the id 1, all in flight at once, the first one longest.

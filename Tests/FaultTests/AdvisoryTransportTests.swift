@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// Advisories about the transports themselves.
-@Suite("advisories: transports") struct AdvisoryTransportTests {
+@Suite("advisories: transports", .ownThreads) struct AdvisoryTransportTests {
     @Test("Advisory_go_7f67c85") func bodiesHaveALimit() throws {
         let daemon = try HTTPDaemon.shared()
         for head in ["Content-Length: 1099511627776\r\n", "Transfer-Encoding: chunked\r\n"] {

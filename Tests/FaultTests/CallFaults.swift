@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Calls that fail, never end, or end twice.
-@Suite("faults: calls") struct CallFaults {
+@Suite("faults: calls", .ownThreads) struct CallFaults {
     @Test("fault 35: unknown tools and arguments that do not fit") func fault35() throws {
         let process = try StdioProcess()
         let connection = try HTTPDaemon.shared().connect()

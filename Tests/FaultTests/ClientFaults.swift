@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// A malicious server against the client.
-@Suite("faults: client", .serialized) struct ClientFaults {
+@Suite("faults: client", .ownThreads, .serialized) struct ClientFaults {
     /// Connects to a peer that sends `pieces` for whatever is asked; returns the error.
     private func failure(
         _ pieces: @escaping @Sendable (String) -> any Sequence<[UInt8]>, headers: [(String, String)] = []

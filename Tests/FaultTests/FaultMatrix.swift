@@ -68,7 +68,9 @@ enum FaultMatrix {
         FaultRow(24, "batches", "fault 24: a batch where there are none", "fault 24: batches of 2025-03-26"),
         FaultRow(25, "params of another type", "fault 25: params of another type, or none"),
         FaultRow(26, "unknown method, unknown notification", "fault 26: unknown methods and notifications"),
-        FaultRow(27, "stray responses", "fault 27: an answer to nothing"),
+        FaultRow(
+            27, "stray responses", "fault 27: an answer to nothing",
+            "fault 27: a response that nobody waits for is refused like any other message"),
         FaultRow(28, "id in flight twice", "fault 28: an id that is in flight"),
         FaultRow(29, "one id on 1,000 connections", "fault 29: one id on a thousand connections"),
         FaultRow(30, "request before initialize", "fault 30: before initialize"),
@@ -118,20 +120,27 @@ enum FaultMatrix {
         FaultRow(50, "malformed field lines", "fault 50: field lines that are none"),
         FaultRow(51, "malformed chunks", "fault 51: chunks that do not add up"),
         FaultRow(52, "head too large", "fault 52: heads that are too large"),
-        FaultRow(53, "body too large", "fault 53: bodies that are too large"),
+        FaultRow(
+            53, "body too large", "fault 53: bodies that are too large",
+            "fault 53: bodies that memory is too short for are refused, small messages are served"),
         FaultRow(54, "Host missing, repeated, bad", "fault 54: the Host field"),
         FaultRow(55, "foreign Host", "fault 55: a foreign Host, as DNS rebinding brings it"),
         FaultRow(56, "foreign Origin", "fault 56: a foreign Origin"),
         FaultRow(
             57, "cross-site content types", "fault 57: the types that a web page can send without asking"),
         FaultRow(58, "Accept", "fault 58: what the client accepts"),
-        FaultRow(59, "other methods", "fault 59: other methods"),
+        FaultRow(
+            59, "other methods", "fault 59: other methods",
+            "fault 59: HEAD is answered by a head alone, whatever is wrong with it"),
         FaultRow(60, "foreign preflight", "fault 60: a preflight from a foreign origin"),
         FaultRow(61, "other protocols", "fault 61: other protocols on the port"),
         FaultRow(
             62, "slow senders", "fault 62: clients that send slowly",
             except: "200 slow clients; 10,000 and the p99 of the others are measured by the benchmarks"),
-        FaultRow(63, "clients that do not read", "fault 63: a client that does not read"),
+        FaultRow(
+            63, "clients that do not read", "fault 63: a client that does not read",
+            "fault 63: what stands behind a request that is being served stays in the socket",
+            "fault 63: answers that nobody reads are cut off when memory is used up"),
         FaultRow(
             64, "pipelining", "fault 64: pipelined requests",
             "fault 64: all that was pipelined is answered after a half-close"),
@@ -139,7 +148,8 @@ enum FaultMatrix {
         FaultRow(
             66, "reset or end at any point", "fault 66: the client goes away at any point",
             "fault 66: the call of a client that went away is cancelled, unless it is of a session"),
-        FaultRow(67, "Expect", "fault 67: expectations"),
+        FaultRow(
+            67, "Expect", "fault 67: expectations", "fault 67: no 100 Continue before a refusal"),
         FaultRow(
             68, "malicious server", "fault 68: heads, bodies and streams without end",
             "fault 68: redirects, codings and nonsense"),

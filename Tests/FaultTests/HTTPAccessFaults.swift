@@ -2,7 +2,7 @@ import MCPCore
 import Testing
 
 /// Requests from somebody who must not, or for something that is not there.
-@Suite("faults: HTTP access") struct HTTPAccessFaults {
+@Suite("faults: HTTP access", .ownThreads) struct HTTPAccessFaults {
     static let echo = Post(Message.echo(id: "1", "x"), name: "echo")
 
     @Test("fault 54: the Host field") func fault54() throws {

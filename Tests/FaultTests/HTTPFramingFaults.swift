@@ -2,7 +2,7 @@ import MCPCore
 import Testing
 
 /// Requests that two readers could understand differently, or that are larger than allowed.
-@Suite("faults: HTTP framing") struct HTTPFramingFaults {
+@Suite("faults: HTTP framing", .ownThreads) struct HTTPFramingFaults {
     static let host = "Host: 127.0.0.1"
     static let type = "Content-Type: application/json"
     static let body = Message.legacy(id: "1", "ping")

@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// Clients that are slow, that are in a hurry, and that go away.
-@Suite("faults: HTTP peers") struct HTTPPeerFaults {
+@Suite("faults: HTTP peers", .ownThreads) struct HTTPPeerFaults {
     private static func echoServer() throws -> MCPServer {
         let server = MCPServer("test", version: "1")
         server.tool("echo", "Returns the text.", schema: #"{"type":"object"}"#) { arguments, _, out in

@@ -12,7 +12,7 @@ import Glibc
 #endif
 
 /// What a server reads, and what it holds of what it read.
-@Suite("faults: HTTP reading") struct HTTPReadingFaults {
+@Suite("faults: HTTP reading", .ownThreads) struct HTTPReadingFaults {
     /// What the systems at both ends hold on their own, many times over.
     private static let kernelBytes = 48 << 20
 
@@ -293,6 +293,7 @@ import Glibc
             try served.expectAlive()
             let listener = try #require(Self.listener(on: port))
             let calls = Mutex(0)
+            let start = ContinuousClock.now
             let waiting = try await FaultInjection.during { function, fd in
                 guard function == "accept", fd == listener else { return nil }
                 calls.withLock { $0 += 1 }
@@ -300,8 +301,8 @@ import Glibc
             } _: {
                 let waiting = try WireConnection(port: port)
                 #expect(try await Self.comesTrue { calls.withLock { $0 } > 0 })
-                let start = ContinuousClock.now
-                while ContinuousClock.now - start < .milliseconds(350) { try served.expectAlive() }
+                let seen = ContinuousClock.now
+                while ContinuousClock.now - seen < .milliseconds(350) { try served.expectAlive() }
                 // Turns of at most 64 tries of 16 interruptions, 100 ms apart; a spinning loop makes millions.
                 let rounds = Int((ContinuousClock.now - start).components.seconds * 10) + 6
                 #expect(calls.withLock { $0 } <= rounds * 64, "\(calls.withLock { $0 }) calls")

@@ -3,7 +3,7 @@ import Testing
 @testable import MCPCore
 
 /// Texts that are JSON but hold something that must not be taken at its word.
-@Suite("faults: JSON content") struct JSONContentFaults {
+@Suite("faults: JSON content", .ownThreads) struct JSONContentFaults {
     @Test("fault 11: control characters") func fault11() throws {
         let process = try StdioProcess()
         let connection = try HTTPDaemon.shared().connect()

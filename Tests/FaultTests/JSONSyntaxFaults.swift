@@ -2,7 +2,7 @@ import MCPCore
 import Testing
 
 /// Bytes that are no JSON text. Every one is answered -32700 without an id, and the next message is served.
-@Suite("faults: JSON syntax") struct JSONSyntaxFaults {
+@Suite("faults: JSON syntax", .ownThreads) struct JSONSyntaxFaults {
     /// A text that no reader may accept.
     struct Broken: Sendable, CustomTestStringConvertible {
         let name: String

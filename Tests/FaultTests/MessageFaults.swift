@@ -2,7 +2,7 @@ import MCPCore
 import Testing
 
 /// JSON that is no message, or a message at the wrong time.
-@Suite("faults: messages") struct MessageFaults {
+@Suite("faults: messages", .ownThreads) struct MessageFaults {
     @Test("fault 23: the wrong version of JSON-RPC") func fault23() throws {
         let process = try StdioProcess()
         let connection = try HTTPDaemon.shared().connect()

@@ -6,7 +6,7 @@ import Testing
 /// request.
 ///
 /// Seeded: a failure names the seed with which it comes again.
-@Suite("mutations") struct MutationTests {
+@Suite("mutations", .ownThreads) struct MutationTests {
     private static let messages = [
         Message.echo(id: "1", "text with \\u00e9 and \\\\ and 😀"),
         Message.call(id: "\"a\"", "add", #"{"a":1.5e3,"b":-2}"#),

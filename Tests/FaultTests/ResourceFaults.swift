@@ -3,7 +3,7 @@ import Testing
 @testable import MCPCore
 
 /// Addresses and lists.
-@Suite("faults: resources and lists") struct ResourceFaults {
+@Suite("faults: resources and lists", .ownThreads) struct ResourceFaults {
     @Test("fault 43: addresses that lead elsewhere") func fault43() throws {
         let process = try StdioProcess()
         let addresses = [

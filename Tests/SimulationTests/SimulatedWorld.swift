@@ -12,7 +12,7 @@ final class SimulatedWorld: @unchecked Sendable {
     ]
 
     let server: MCPServer
-    let clock = ManualClock()
+    let clock = SimulatedClock()
     let executor = SimulatedExecutor()
     let fault: Fault?
     private var nextScope: UInt64 = 1
@@ -168,9 +168,8 @@ final class SimulatedWorld: @unchecked Sendable {
             let wanted = expected[event, default: 0]
             require(counted == wanted, nil, "\(counted) \(event) were counted instead of \(wanted)")
         }
-        // A new deadline is later than all that were, so that the watch wakes up by the clock alone.
+        // No alarm of this schedule is left to the next one.
         clock.advance(by: .seconds(36_000))
-        dispatcher.deadlines.expire()
     }
 }
 

@@ -51,13 +51,14 @@ import Glibc
         #expect(throws: ClientToolSetupError.self) { try ProviderToken(at: "\(directory.path)/f") }
     }
 
-    @Test func places() {
+    @Test func places() throws {
         let home = ["HOME": "/home/me"]
         #expect(ProviderToken.defaultPath(home) == "/home/me/.local/state/mcpcore/providers.token")
         let state = home.merging(["XDG_STATE_HOME": "/s"]) { $1 }
         #expect(ProviderToken.defaultPath(state) == "/s/mcpcore/providers.token")
         #expect(ProviderToken.defaultPath(["XDG_STATE_HOME": "s"]) == nil)
-        #expect(ProvidersSocket.defaultPath(["XDG_RUNTIME_DIR": "/nonexistent"]) == nil)
+        let missing = try TemporaryDirectory().path + "/none"
+        #expect(ProvidersSocket.defaultPath(["XDG_RUNTIME_DIR": missing]) == nil)
         #expect(ProvidersSocket.defaultPath([:]) == nil)
         #if os(Linux)
         #expect(ProvidersSocket.defaultPath(["XDG_RUNTIME_DIR": "/tmp/"]) == "/tmp/mcpcore/providers.sock")

@@ -59,18 +59,19 @@ import Testing
     }
 
     // Fault row 94: all findings at once, each with its place.
-    @Test func reportsEverythingAtOnce() {
+    @Test func reportsEverythingAtOnce() throws {
+        let missing = try TemporaryDirectory().path + "/none"
         let outcome = load(
             """
             {
               "sever": {},
               "listen": ["0.0.0.0:80", "127.0.0.1:0", 5],
               "limits": { "body": "4XiB", "drain": "soon", "connections": 0 },
-              "server": { "name": 7, "instructions": { "file": "/nonexistent" } },
+              "server": { "name": 7, "instructions": { "file": "\(missing)" } },
               "tools": {
                 "a": { "exec": ["true", "{nam}"], "input": { "name": { "type": "string" } }, "timout": "1s" }
               },
-              "files": { "docs": { "root": "/nonexistent", "uri": "docs" } }
+              "files": { "docs": { "root": "\(missing)", "uri": "docs" } }
             }
             """)
         let expected = [
@@ -82,12 +83,12 @@ import Testing
             "mcp.jsonc:4:40: error: limits.drain must be a duration like \"30s\", \"500ms\" or \"10m\", not",
             "mcp.jsonc:4:63: error: limits.connections must be a whole number from 1 to 1000000",
             "mcp.jsonc:5:23: error: server.name must be a string, not a number",
-            "mcp.jsonc:5:52: error: server.instructions: cannot open /nonexistent: No such file or directory",
+            "mcp.jsonc:5:52: error: server.instructions: cannot open \(missing): No such file or directory",
             "mcp.jsonc:7:48: warning: tools.a: parameter name is used nowhere",
             "mcp.jsonc:7:29: error: placeholder {nam} is not in \"input\" (did you mean {name}?)",
             "mcp.jsonc:7:82: error: unknown key \"timout\" in tools.a (did you mean timeout?)",
-            "mcp.jsonc:9:32: error: files.docs.root: /nonexistent does not exist",
-            "mcp.jsonc:9:55: error: files.docs.uri: docs must contain {+path} once",
+            "mcp.jsonc:9:32: error: files.docs.root: \(missing) does not exist",
+            "mcp.jsonc:9:\(43 + missing.utf8.count): error: files.docs.uri: docs must contain {+path} once",
         ]
         let report = outcome.diagnostics.sorted.map(\.rendered)
         for text in expected {
@@ -104,11 +105,12 @@ import Testing
         #expect(outcome.configuration.server.instructions == "one\ntwo")
     }
 
-    @Test func namesAnUnreadableFile() {
-        let outcome = ConfigurationLoader(environment: [:]).load(file: "/nonexistent/c")
+    @Test func namesAnUnreadableFile() throws {
+        let file = try TemporaryDirectory().path + "/none/c"
+        let outcome = ConfigurationLoader(environment: [:]).load(file: file)
         #expect(
             outcome.diagnostics.report.first
-                == "/nonexistent/c: error: cannot open /nonexistent/c: No such file or directory"
+                == "\(file): error: cannot open \(file): No such file or directory"
         )
     }
 

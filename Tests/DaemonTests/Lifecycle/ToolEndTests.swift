@@ -70,6 +70,16 @@ import Glibc
         children(of: pid).first { $0.name == SupervisorProgram.name }?.pid
     }
 
+    /// The helper once it has named itself, which it does when the first command may run already.
+    private static func startedHelper(of pid: Int32) async throws -> Int32 {
+        var found: Int32?
+        _ = await eventually {
+            found = helper(of: pid)
+            return found != nil
+        }
+        return try #require(found, "no helper")
+    }
+
     @Test(arguments: Tool.allCases, [Ending.signal, .twoSignals, .kill])
     func overHTTP(_ tool: Tool, _ ending: Ending) async throws {
         let directory = try TemporaryDirectory()
@@ -79,7 +89,7 @@ import Glibc
         let client = try await MCPClient.connect(.unix(path: program.socket))
         let calls = (0 ..< Self.calls).map { _ in Task { try? await client.callTool("t") } }
         let pids = try await Self.started(directory)
-        let helper = try #require(Self.helper(of: program.pid))
+        let helper = try await Self.startedHelper(of: program.pid)
         switch ending {
         case .kill: program.signal(SIGKILL)
         default: program.signal(SIGTERM)
@@ -162,7 +172,7 @@ import Glibc
         let client = try await MCPClient.connect(.unix(path: program.socket))
         let call = Task { try? await client.callTool("t") }
         let pids = try await Self.started(directory, 1)
-        let first = try #require(Self.helper(of: program.pid))
+        let first = try await Self.startedHelper(of: program.pid)
         let open = try Files.names(in: "/proc/\(first)/fd").names.sorted()
         #expect(open == ["0", "1", "2"])
         // What a service manager and a terminal send does not end it.

@@ -6,7 +6,8 @@ import Testing
 /// Schemas of parameters that no value fits, and defaults that no caller could send.
 @Suite struct SchemaCheckTests {
     private func report(_ input: String) -> [String] {
-        let text = #"{"tools":{"t":{"exec":["true"],"input":{"a?":\#(input)}}}}"#
+        let use = input.contains(#""type":"array""#) ? "{a...}" : "{a}"
+        let text = #"{"tools":{"t":{"exec":["true","\#(use)"],"input":{"a?":\#(input)}}}}"#
         let loader = ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin", "HOME": "/root"])
         return loader.load(SourceText(name: "c", text: text), directory: "/", Diagnostics()).diagnostics
             .report

@@ -223,7 +223,8 @@ import Glibc
         try directory.write(
             "mcp.jsonc", #"{ "tools": { "two": { "exec": ["true"] } }, "limits": { "perConnection": 3 } }"#)
         #expect(await program.logs("+tool two -tool one"))
-        #expect(await program.logs("restart for those"))
+        #expect(await program.logs("not in effect before a restart"))
+        #expect(program.output.contains(#""keys":"limits.perConnection""#))
         #expect(try await tools() == ["two"])
         // The file goes, and comes back.
         #expect(unsafe unlink(file) == 0)

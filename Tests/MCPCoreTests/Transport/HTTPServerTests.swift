@@ -115,7 +115,7 @@ import Testing
             "session that never was",
             post(
                 #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, method: nil,
-                version: "2025-06-18", more: "Mcp-Session-Id: nonsense\r\n"), 404),
+                version: "2025-06-18", more: "Mcp-Session-Id: nonsense\r\n"), 404, -32600),
         .init("no Host", post(discover).replacing("Host: 127.0.0.1\r\n", with: ""), 400),
         .init("not HTTP", "nonsense\r\n\r\n", 400),
     ]

@@ -1,0 +1,72 @@
+import Dispatch
+import Synchronization
+import Testing
+
+/// Runs tests whose connections block on threads of their own, some at a time.
+///
+/// In a thread of the shared pool, which has as many as the machine has processors, a test that blocks would
+/// keep the handlers from running whose answers it waits for.
+struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
+    /// As many at a time as do not spoil each other's time limits on a small machine.
+    private static let places = Places(4)
+
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?,
+        performing function: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        await Self.places.take()
+        defer { Self.places.giveBack() }
+        try await withTaskExecutorPreference(ThreadExecutor()) { try await function() }
+    }
+}
+
+extension Trait where Self == OwnThreads {
+    static var ownThreads: Self { OwnThreads() }
+}
+
+/// Runs every job on a serial queue of its own: such a queue gets a thread at once, whoever else blocks.
+private final class ThreadExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        DispatchQueue(label: "fault").async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// A number of places; who finds none waits without a thread.
+private final class Places: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(_ count: Int) { state = Mutex(State(free: count)) }
+
+    func take() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.free > 0 {
+                    state.free -= 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func giveBack() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.waiting.isEmpty {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}
