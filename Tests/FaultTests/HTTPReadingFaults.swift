@@ -349,8 +349,10 @@ import Glibc
             let response = try connection.ask(
                 Post("[\(spam),\(block)]", method: nil).with("Mcp-Session-Id", session))
             #expect(response.status == 200)
-            #expect(response.events.last?.arrayValue?.count == 2)
-            #expect((1 ..< 2_000).contains(response.events.count), "\(response.events.count)")
+            // Where both are done when the batch was read there is no stream, and nothing told early.
+            let answers = response.events.last ?? response.message
+            #expect(answers?.arrayValue?.count == 2)
+            #expect(response.events.count < 2_000, "\(response.events.count)")
         }
     }
 }

@@ -57,8 +57,10 @@ final class HostilePeer: Sendable {
             body += "retry: \(number)\n\n"
         }
         body += #"data: {"jsonrpc":"2.0","id":\#(id.serialized()),\#(outcome)}"# + "\n\n"
+        // One that closes without saying so may lose a call that is not sent twice.
         let head =
-            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+            "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\n"
+            + "Content-Length: \(body.utf8.count)\r\n\r\n"
         return Array((head + body).utf8)
     }
 }

@@ -72,9 +72,8 @@ final class StdioChannel {
         input = ChildPipe(child.takeInput(), loop)
         output = ChildPipe(child.takeOutput(), loop)
         errors = ChildPipe(child.takeErrors(), loop)
-        guard input != nil, output != nil else {
-            return report("cannot use the connection to \(name): too many open files, perhaps")
-        }
+        // A program that has ended already has no input; what it left behind is read, and its end is told.
+        guard output != nil else { return report("cannot read what \(name) says") }
         input?.onReady = { [weak self] in self?.flush() }
         output?.onReady = { [weak self] in self?.readOutput(Self.readsPerTurn) }
         errors?.onReady = { [weak self] in self?.readErrors(Self.readsPerTurn) }
