@@ -39,8 +39,8 @@ final class ConnectionSet: @unchecked Sendable {
     private var isTrimming = false
     private static let trimBytes = 1024 * 1024
 
-    /// A connection that rests has freed its buffers, or one with large buffers is closed. The system gets the
-    /// memory of many at once.
+    /// A connection that rests has freed its buffers, or one with large buffers is closed. The system gets
+    /// the memory of many at once.
     func gaveBack(_ bytes: Int) {
         freedBytes += bytes
         guard freedBytes >= Self.trimBytes, !isTrimming else { return }

@@ -81,7 +81,7 @@ final class HTTPServer: Sendable {
 
     private static func openTCP(
         _ host: String, _ port: UInt16, _ endpoint: StreamableEndpoint, _ sets: [ConnectionSet],
-        _ census: ConnectionCensus
+        _ census: ConnectionCensus, tries: Int = 8
     ) throws(ListenError) -> ([(listener: HTTPListener, loop: EventLoop)], UInt16) {
         guard let wanted = SocketAddress(numeric: host == "localhost" ? "127.0.0.1" : host, port: port) else {
             throw ListenError("\(host) is not a numeric address; use 127.0.0.1 or [::1]")
@@ -104,7 +104,12 @@ final class HTTPServer: Sendable {
         _ = consume probe
         var listeners: [(listener: HTTPListener, loop: EventLoop)] = []
         for set in sets {
-            let socket = try ListenSocket.tcp(bound, shared: true)
+            let socket: ListenSocket
+            do throws(ListenError) { socket = try ListenSocket.tcp(bound, shared: true) } catch {
+                // A free port that somebody else was given meanwhile: there are others.
+                guard port == 0, tries > 1 else { throw error }
+                return try openTCP(host, port, endpoint, sets, census, tries: tries - 1)
+            }
             let listener = HTTPListener(
                 socket, loop: set.loop, endpoint: endpoint, census: census, targets: [set])
             listeners.append((listener, set.loop))
