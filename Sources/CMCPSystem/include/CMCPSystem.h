@@ -206,8 +206,15 @@ static inline int mcp_spawn_add_closefrom(posix_spawn_file_actions_t *actions, i
 /* The environment as it stands: a variable of the C library on Linux, behind a function on Darwin. */
 #if defined(__APPLE__)
 #include <crt_externs.h>
+#include <stdint.h>
+
+/* Declared here: <mach-o/dyld.h> includes headers that the module Darwin has already. */
+extern int _NSGetExecutablePath(char *path, uint32_t *size);
 
 static inline char **mcp_environment(void) { return *_NSGetEnviron(); }
+
+/* The path of this program, with a NUL at its end; -1 where it needs more room. */
+static inline int mcp_executable_path(char *path, uint32_t *size) { return _NSGetExecutablePath(path, size); }
 #elif defined(__linux__)
 extern char **environ;
 

@@ -117,7 +117,7 @@ enum SignalReceiver {
         #if canImport(Darwin)
         var thread: pthread_t?
         let status = unsafe pthread_create(&thread, nil, { _ in unsafe SignalReceiver.receive() }, nil)
-        if let thread { unsafe pthread_detach(thread) }
+        if let thread = unsafe thread { unsafe pthread_detach(thread) }
         #else
         var thread = pthread_t()
         let status = unsafe pthread_create(&thread, nil, { _ in unsafe SignalReceiver.receive() }, nil)

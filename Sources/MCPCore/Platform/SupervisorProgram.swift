@@ -1,6 +1,5 @@
-#if os(Linux)
 import CMCPSystem
-#endif
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -23,7 +22,7 @@ package enum SupervisorProgram {
         #if canImport(Darwin)
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         var size = UInt32(path.count)
-        guard unsafe _NSGetExecutablePath(&path, &size) == 0 else { return "" }
+        guard unsafe mcp_executable_path(&path, &size) == 0 else { return "" }
         return String(decoding: path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         #else
         "/proc/self/exe"
