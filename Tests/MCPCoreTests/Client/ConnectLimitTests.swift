@@ -5,8 +5,8 @@ import Testing
 /// `ClientOptions.connectTimeout` is one limit for all that connecting waits for.
 @Suite struct ConnectLimitTests {
     private static let limit = Duration.milliseconds(400)
-    /// What a busy machine may add.
-    private static let slack = Duration.seconds(3)
+    /// What a machine may add on which hundreds of tests begin at once: the messages say which limit it was.
+    private static let slack = Duration.seconds(30)
 
     private func failure(_ target: ClientTarget, _ limit: Duration = limit) async -> ClientError? {
         var options = ClientOptions()
