@@ -1,3 +1,4 @@
+import CMCPSystem
 import Synchronization
 
 #if canImport(Darwin)
