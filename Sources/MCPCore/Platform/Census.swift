@@ -51,7 +51,15 @@ package enum Census {
         #endif
     }
 
+    /// This descriptor stays open as long as the process lives.
+    static func keep(open descriptor: Int32) {
+        #if DEBUG
+        _ = keptOpen.withLock { $0.insert(descriptor) }
+        #endif
+    }
+
     #if DEBUG
+    static let keptOpen = Mutex<Set<Int32>>([])
     private static let living = Mutex<[Kind: Int]>([:])
     private static let kept = Mutex<[Kind: Int]>([:])
 

@@ -1,4 +1,6 @@
 #if DEBUG
+import Synchronization
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -56,7 +58,9 @@ enum CensusAtExit {
     /// `12→socket:[4711]`.
     private static func openFiles() -> [String] {
         #if os(Linux)
-        (0 ..< 4_096).compactMap { number in
+        let kept = Census.keptOpen.withLock { $0 }
+        return (0 ..< Int32(4_096)).compactMap { number in
+            if kept.contains(number) { return nil }
             var buffer = [CChar](repeating: 0, count: 256)
             let count = unsafe readlink("/proc/self/fd/\(number)", &buffer, buffer.count - 1)
             guard count > 0 else { return nil }
@@ -65,7 +69,7 @@ enum CensusAtExit {
             return kinds.contains { target.hasPrefix($0) } ? "\(number)→\(target)" : nil
         }
         #else
-        []
+        return []
         #endif
     }
 }

@@ -109,9 +109,8 @@ enum SignalReceiver {
         signalPipe.store(output.rawValue, ordering: .releasing)
         signalReader.store(input.rawValue, ordering: .releasing)
         try startThread()
-        // Both stay open as long as the process lives.
-        _ = input.release()
-        _ = output.release()
+        Census.keep(open: input.release())
+        Census.keep(open: output.release())
     }
 
     private static func startThread() throws(IOError) {

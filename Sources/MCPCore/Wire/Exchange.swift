@@ -35,10 +35,14 @@ final class Exchange: Sendable {
     let key: InFlightTable<Exchange>.Key
     let revision: Revision
     let progressToken: RawJSON?
-    private let sink: any ExchangeSink
+    /// Where asynchronous handlers run; nil for the default.
+    let executor: (any TaskExecutor)?
 
     private struct State {
-        var isOver = false
+        /// Where the messages go; nil when the exchange is over. The handler of a task may go on for long
+        /// after the answer, and must not keep the connection.
+        var sink: (any ExchangeSink)?
+        var isOver: Bool { sink == nil }
         /// The handler was to be stopped, too.
         var isStopped = false
         var task: Task<Void, Never>?
@@ -58,11 +62,9 @@ final class Exchange: Sendable {
         self.key = key
         self.revision = revision
         self.progressToken = progressToken
-        self.sink = sink
-        state = Mutex(State(deadline: deadline))
+        executor = sink.executor
+        state = Mutex(State(sink: sink, deadline: deadline))
     }
-
-    var executor: (any TaskExecutor)? { sink.executor }
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
@@ -83,29 +85,28 @@ final class Exchange: Sendable {
 
     /// Moves to `over`; nil when somebody else was first. Questions are taken back, on the same way that they
     /// went (CANC-11).
-    private func end(stopping isStopped: Bool) -> (() -> Void)? {
-        let ended = state.withLock { state -> (task: Task<Void, Never>?, questions: [ServerCall])? in
+    private func end(stopping isStopped: Bool) -> (sink: any ExchangeSink, task: Task<Void, Never>?)? {
+        let ended = state.withLock { state -> State? in
             guard !state.isOver else { return nil }
-            state.isOver = true
+            let before = state
+            state.sink = nil
             state.isStopped = isStopped
-            defer {
-                state.task = nil
-                state.questions = []
-            }
-            return (state.task, state.questions)
+            state.task = nil
+            state.questions = []
+            return before
         }
-        guard let ended else { return nil }
+        guard let ended, let sink = ended.sink else { return nil }
         for question in ended.questions where question.settle(.failure(CancellationError())) {
             sink.notify(question.cancellation)
         }
-        return { ended.task?.cancel() }
+        return (sink, ended.task)
     }
 
     /// Answers, unless the exchange is over. Returns whether this answer was sent. The handler may go on, as
     /// that of a task does.
     @discardableResult
     func finish(_ answer: Answer) -> Bool {
-        guard end(stopping: false) != nil else { return false }
+        guard let (sink, _) = end(stopping: false) else { return false }
         sink.finish(answer)
         return true
     }
@@ -113,8 +114,8 @@ final class Exchange: Sendable {
     /// Ends without an answer and stops the handler; nothing more is sent (CANC-03, HTTP-25).
     @discardableResult
     func cancel() -> Bool {
-        guard let stop = end(stopping: true) else { return false }
-        stop()
+        guard let (sink, task) = end(stopping: true) else { return false }
+        task?.cancel()
         sink.finish(nil)
         return true
     }
@@ -122,21 +123,21 @@ final class Exchange: Sendable {
     /// Answers with an error and stops the handler.
     @discardableResult
     func fail(_ answer: Answer) -> Bool {
-        guard let stop = end(stopping: true) else { return false }
-        stop()
+        guard let (sink, task) = end(stopping: true) else { return false }
+        task?.cancel()
         sink.finish(answer)
         return true
     }
 
     /// Sends a notification that belongs to this request, while it runs (JRPC-30).
     func notify(_ message: @autoclosure () -> ByteSlice) {
-        guard !isOver else { return }
+        guard let sink = state.withLock({ $0.sink }) else { return }
         sink.notify(message())
     }
 
     /// Lets the client poll for the rest (LEG-07).
     func release(retryAfter: Duration) {
-        if !isOver { sink.release(retryAfter: retryAfter) }
+        state.withLock { $0.sink }?.release(retryAfter: retryAfter)
     }
 
     // MARK: Questions

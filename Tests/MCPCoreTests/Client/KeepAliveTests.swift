@@ -104,7 +104,7 @@ import Testing
         _ = try await client.request("tools/list")
         let isCall = !["notifications/initialized", "GET", "DELETE"].contains(victim)
         let error = await clientError {
-            if isCall { _ = try await client.request(victim, ["name": "x"]) }
+            if isCall { _ = try await client.request(victim, ["name": "x", "uri": "test://x"]) }
         }
         #expect((error == nil) == (isRepeated || !isCall))
         if let error {

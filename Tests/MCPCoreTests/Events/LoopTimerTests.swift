@@ -8,7 +8,21 @@ import Testing
     private final class Bench: Sendable {
         let clock = ManualClock()
         let loop: EventLoop
-        let fired = Mutex<[String]>([])
+        private let fired = Fired()
+
+        /// What an armed timer may keep: the loop of a bench that is kept never stops.
+        private final class Fired: Sendable {
+            private let names = Mutex<[String]>([])
+
+            func add(_ name: String) { names.withLock { $0.append(name) } }
+
+            func take() -> [String] {
+                names.withLock { names in
+                    defer { names = [] }
+                    return names
+                }
+            }
+        }
 
         init() throws(IOError) {
             loop = try EventLoop(clock: clock)
@@ -29,13 +43,10 @@ import Testing
             // Two turns: the first one may have read the clock before it was moved.
             on {}
             on {}
-            return fired.withLock { fired in
-                defer { fired = [] }
-                return fired
-            }
+            return fired.take()
         }
 
-        func note(_ name: String) -> () -> Void { { self.fired.withLock { $0.append(name) } } }
+        func note(_ name: String) -> () -> Void { { [fired] in fired.add(name) } }
 
         deinit {
             loop.stop()
@@ -96,12 +107,13 @@ import Testing
     @Test func actionsMayArmAgain() throws {
         let bench = try Bench()
         bench.on {
-            let holder = Mutex<LoopBound<LoopTimer>?>(nil)
+            weak var itself: LoopTimer?
+            let note = bench.note("tick")
             let timer = bench.loop.makeTimer {
-                bench.note("tick")()
-                holder.withLock { $0 }?.value.arm(after: .seconds(1))
+                note()
+                itself?.arm(after: .seconds(1))
             }
-            holder.withLock { $0 = LoopBound(timer, loop: bench.loop) }
+            itself = timer
             timer.arm(after: .seconds(1))
         }
         #expect(bench.advance(.seconds(1)) == ["tick"])

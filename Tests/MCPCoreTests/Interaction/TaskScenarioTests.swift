@@ -160,6 +160,8 @@ import Testing
             #expect(got?["_meta"]?["io.modelcontextprotocol/serverInfo"]?["name"]?.string == "tasks")
             #expect(got?["ttlMs"]?.kind == .number && got?["pollIntervalMs"]?.kind == .number)
         }
+        // Over stdio nothing ends the handlers of tasks but they themselves.
+        tasks.release.open()
     }
 
     // tasks-request-state-removal: a task never has a requestState. TASK-09, MRTR-02

@@ -33,7 +33,7 @@ final class TaskServer: Sendable {
         let compute = Tool(
             "slow_compute",
             inputSchema: Self.schema(["seconds": ["type": "number"], "label": ["type": "string"]]))
-        try server.register(compute, task: .optional) { [self] call, context in
+        try server.register(compute, task: .optional) { [returned, release, cancelled] call, context in
             defer { returned.increment() }
             let label = call.arguments["label"]?.string ?? ""
             if call.arguments["seconds"]?.double == 0 { return .text("\(label) at once") }
@@ -47,13 +47,13 @@ final class TaskServer: Sendable {
             context.updateTask(statusMessage: "almost")
             return CallToolResult(content: [.text("\(label) done")], structuredContent: ["n": 1])
         }
-        try server.register(Tool("failing_job"), task: .required) { [self] _, context in
+        try server.register(Tool("failing_job"), task: .required) { [returned, release] _, context in
             defer { returned.increment() }
             try await context.becomeTask()
             await release.wait()
             throw ToolError("the job failed")
         }
-        try server.register(Tool("protocol_error_job"), task: .required) { [self] _, context in
+        try server.register(Tool("protocol_error_job"), task: .required) { [returned] _, context in
             defer { returned.increment() }
             try await context.becomeTask()
             throw MCPError(code: 4711, message: "no such account", data: ["account": 7])
@@ -62,7 +62,7 @@ final class TaskServer: Sendable {
 
     private func addQuestions() throws {
         let delete = Tool("confirm_delete", inputSchema: Self.schema(["filename": ["type": "string"]]))
-        try server.register(delete, task: .optional) { [self] call, context in
+        try server.register(delete, task: .optional) { [returned] call, context in
             defer { returned.increment() }
             try await context.becomeTask()
             let name = call.arguments["filename"]?.string ?? ""
@@ -71,7 +71,7 @@ final class TaskServer: Sendable {
             return .text(
                 "\(name): \(answer.action.rawValue) \(answer.content?["confirm"]?.boolValue ?? false)")
         }
-        try server.register(Tool("multi_input"), task: .optional) { [self] _, context in
+        try server.register(Tool("multi_input"), task: .optional) { [returned] _, context in
             defer { returned.increment() }
             try await context.becomeTask()
             let schema = ElicitationSchema([.string("v", required: true)])
@@ -83,7 +83,7 @@ final class TaskServer: Sendable {
             }
             return .text(values.joined(separator: " "))
         }
-        try server.register(Tool("test_tool_with_task"), task: .required) { [self] _, context in
+        try server.register(Tool("test_tool_with_task"), task: .required) { [returned] _, context in
             defer { returned.increment() }
             let answer = try await context.elicit(
                 "What is your name?", ElicitationSchema([.string("name", required: true)]), key: "user_name")

@@ -10,7 +10,21 @@ final class TestServer: Sendable {
     /// How many calls of `wait` began.
     let started = Counter()
     let cancelled = Gate()
-    private let begun = Mutex<[String: Gate]>([:])
+    private let gates = Gates()
+
+    /// Not the test server itself: a handler that holds its server's owner keeps all three.
+    private final class Gates: Sendable {
+        private let byName = Mutex<[String: Gate]>([:])
+
+        func gate(_ name: String) -> Gate {
+            byName.withLock { byName in
+                if let gate = byName[name] { return gate }
+                let gate = Gate()
+                byName[name] = gate
+                return gate
+            }
+        }
+    }
 
     struct Forecast: Codable, Sendable {
         var city: String
@@ -37,14 +51,7 @@ final class TestServer: Sendable {
     }
 
     /// A gate that opens when `wait` was called with this name.
-    func begun(_ name: String) -> Gate {
-        begun.withLock { begun in
-            if let gate = begun[name] { return gate }
-            let gate = Gate()
-            begun[name] = gate
-            return gate
-        }
-    }
+    func begun(_ name: String) -> Gate { gates.gate(name) }
 
     private func addTypedTools() {
         server.tool("add", "Adds", Arg("a"), Arg("b", "the second")) { (a: Int, b: Int?) in "\(a + (b ?? 0))"
@@ -69,9 +76,9 @@ final class TestServer: Sendable {
             return .text("done")
         }
         try server.register(Tool("wait", inputSchema: anything)) {
-            [release, started, cancelled, self] call, _ in
+            [release, started, cancelled, gates] call, _ in
             started.increment()
-            begun(call.arguments["name"]?.string ?? "").open()
+            gates.gate(call.arguments["name"]?.string ?? "").open()
             guard await release.wait() else {
                 cancelled.open()
                 return .text("cancelled")

@@ -17,6 +17,7 @@ final class HTTPClientExchange {
     private(set) var position: HTTPStreamPosition
     /// Who takes the event stream of a GET.
     private var listener: (any HTTPStreamListener)?
+    private var timer: LoopTimer?
 
     init(
         _ request: HTTPClientRequest, _ pool: HTTPClientPool, to listener: (any HTTPStreamListener)? = nil,
@@ -26,6 +27,15 @@ final class HTTPClientExchange {
         self.pool = pool
         self.listener = listener
         self.position = position
+        timer = request.limit.map { limit in
+            pool.loop.schedule(after: limit.duration) { [weak self] in self?.giveUp(limit.error) }
+        }
+    }
+
+    private func giveUp(_ error: ClientError) {
+        let connection = connection
+        fail(error)
+        connection?.close()
     }
 
     /// Somebody waits for something that is still to come.
@@ -68,6 +78,8 @@ final class HTTPClientExchange {
         guard !isOver else { return }
         isOver = true
         listener = nil
+        timer?.cancel()
+        timer = nil
         pool.ended(self)
         request.completion?(error)
     }

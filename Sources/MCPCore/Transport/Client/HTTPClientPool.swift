@@ -122,6 +122,8 @@ final class HTTPClientPool {
         guard !isClosed else { return }
         isClosed = true
         serverStream?.stop()
+        // It keeps the pool.
+        serverStream = nil
         for stream in streams.values { stream.stop() }
         for (_, exchange) in waiting {
             exchange.fail(ClientError(.connectionClosed, "the client was closed"))

@@ -15,6 +15,9 @@ struct HTTPClientRequest: Sendable {
     var isRepeatable = false
     /// A refusal is a failure, also without an id.
     var mustBeTaken = false
+    /// How long all of it may take, and the error after that. The time of a request with an id is kept by its
+    /// caller.
+    var limit: (duration: Duration, error: ClientError)?
     /// Called once at the end of a request without id: nil when the server took it.
     var completion: (@Sendable (ClientError?) -> Void)?
 }

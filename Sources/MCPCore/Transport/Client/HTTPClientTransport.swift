@@ -64,23 +64,15 @@ final class HTTPClientTransport: ClientTransport {
         var request = try request(message, id: nil)
         let (pool, loop) = (pool, loop)
         // Nobody waits for the answer but this.
-        let limit = options.timeout
-        let late = ClientError(
-            .timeout, "\(endpoint.name) did not take \(message.method.isEmpty ? "an answer" : message.method)"
-        )
+        let subject = message.method.isEmpty ? "an answer" : message.method
+        request.limit = options.timeout.map {
+            ($0, ClientError(.timeout, "\(endpoint.name) did not take \(subject)"))
+        }
         let error = await withCheckedContinuation {
             (continuation: CheckedContinuation<ClientError?, Never>) in
             request.completion = { continuation.resume(returning: $0) }
             let request = request
-            loop.execute {
-                let exchange = pool.value.send(request)
-                guard let limit else { return }
-                loop.schedule(after: limit) { [weak exchange] in
-                    let connection = exchange?.connection
-                    exchange?.fail(late)
-                    connection?.close()
-                }
-            }
+            loop.execute { pool.value.send(request) }
         }
         if let error { throw error }
     }
@@ -144,12 +136,13 @@ final class HTTPClientTransport: ClientTransport {
     func close() async {
         if let (id, revision) = session.end() {
             // The loop watches over the time; the limit here is for a loop that does not come round.
-            let late = ClientError(.timeout, "the session was not ended in time")
             try? await TimeLimit.run(
-                Self.deleteTimeout * 2, late: { late }, { [self] in await delete(id, revision) })
+                Self.deleteTimeout * 2, late: { Self.lateEnd }, { [self] in await delete(id, revision) })
         }
         shutDown()
     }
+
+    private static let lateEnd = ClientError(.timeout, "the session was not ended in time")
 
     private func delete(_ session: String, _ revision: Revision?) async {
         var buffer = ByteBuffer()
@@ -165,12 +158,10 @@ final class HTTPClientTransport: ClientTransport {
         _ = await withCheckedContinuation { (continuation: CheckedContinuation<ClientError?, Never>) in
             let request = HTTPClientRequest(
                 method: "DELETE", bytes: bytes, session: nil, connectTimeout: Self.deleteTimeout,
-                isRepeatable: true, completion: { continuation.resume(returning: $0) })
-            loop.execute {
-                let exchange = pool.value.send(request)
-                // Whatever the server says, and if it says nothing, the client is done with it.
-                loop.schedule(after: Self.deleteTimeout) { exchange.drop() }
-            }
+                isRepeatable: true, limit: (Self.deleteTimeout, Self.lateEnd),
+                completion: { continuation.resume(returning: $0) })
+            // Whatever the server says, and if it says nothing, the client is done with it.
+            loop.execute { pool.value.send(request) }
         }
     }
 

@@ -10,6 +10,9 @@ enum HTTPPost {
         if endpoint.isSecure { do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) } }
         let fields = try HTTPClientFields(options)
         var request = try HTTPEventPost.request(body, endpoint, fields, options)
+        request.limit = options.timeout.map {
+            ($0, ClientError(.timeout, "\(endpoint.name) did not answer in time"))
+        }
         let loop: EventLoop
         do {
             loop = try ClientLoops.next()
@@ -23,13 +26,7 @@ enum HTTPPost {
         let failure = await withCheckedContinuation { continuation in
             request.completion = { continuation.resume(returning: $0) }
             let request = request
-            loop.execute {
-                let exchange = post.value.send(request)
-                guard let limit = options.timeout else { return }
-                loop.schedule(after: limit) { [weak exchange] in
-                    exchange?.fail(ClientError(.timeout, "\(endpoint.name) did not answer in time"))
-                }
-            }
+            loop.execute { post.value.send(request) }
         }
         loop.execute { post.value.close() }
         if let failure { throw failure }

@@ -177,9 +177,21 @@ final class UIServer: Sendable {
     let release = Gate()
     let started = Counter()
     let cancelled = Gate()
-    private let calls = Mutex<[String]>([])
+    private let notes = Notes()
 
-    var called: [String] { calls.withLock { $0 } }
+    var called: [String] { notes.all }
+
+    /// What the tools were called with. The tools keep this, and not their server.
+    private final class Notes: Sendable {
+        private let calls = Mutex<[String]>([])
+
+        var all: [String] { calls.withLock { $0 } }
+
+        func add(_ call: ToolCall, _ tool: String) {
+            let text = "\(tool) \(call.arguments.value.serialized())"
+            calls.withLock { $0.append(text) }
+        }
+    }
 
     /// - Parameter readTTL: how long hosts may keep the document.
     init(
@@ -191,14 +203,15 @@ final class UIServer: Sendable {
         server = MCPServer(name, version: "1", options: options)
         let open: JSONValue = ["type": "object"]
         let ui: JSONObject = ["ui": ["resourceUri": .string(Self.uri)]]
-        try server.register(Tool("chart", inputSchema: open, meta: ui)) { [self] call, _ in
-            note("chart", call)
+        try server.register(Tool("chart", inputSchema: open, meta: ui)) { [notes] call, _ in
+            notes.add(call, "chart")
             return CallToolResult(
                 content: [.text("drawn by \(name)")], structuredContent: ["points": [1, 2, 3]],
                 meta: ["secret": "for the view"])
         }
-        try server.register(Tool("slow", inputSchema: open, meta: ui)) { [self] call, context in
-            note("slow", call)
+        try server.register(Tool("slow", inputSchema: open, meta: ui)) {
+            [notes, release, started, cancelled] call, context in
+            notes.add(call, "slow")
             started.increment()
             await context.progress(1, total: 4, message: "a quarter")
             return await withTaskCancellationHandler {
@@ -207,22 +220,22 @@ final class UIServer: Sendable {
                 cancelled.open()
             }
         }
-        try server.register(Tool("plain", inputSchema: open)) { [self] call, _ in
-            note("plain", call)
+        try server.register(Tool("plain", inputSchema: open)) { [notes] call, _ in
+            notes.add(call, "plain")
             return .text("without a view")
         }
         try server.register(Tool("fails", inputSchema: open, meta: ui)) { _, _ in .error("no chart today") }
         try server.register(
             Tool("tick", inputSchema: open, meta: ["ui": ["visibility": ["app"]]])
-        ) { [self] call, _ in
-            note("tick", call)
+        ) { [notes] call, _ in
+            notes.add(call, "tick")
             return CallToolResult(
                 content: [.text("tick")], structuredContent: call.arguments.value, meta: ["of": "tick"])
         }
         try server.register(
             Tool("think", inputSchema: open, meta: ["ui": ["visibility": ["model"]]])
-        ) { [self] call, _ in
-            note("think", call)
+        ) { [notes] call, _ in
+            notes.add(call, "think")
             return .text("thought")
         }
         try server.register(
@@ -233,10 +246,5 @@ final class UIServer: Sendable {
         try server.register(Resource("test:///data.bin", name: "data", mimeType: "application/x-data")) { _ in
             [.blob([1, 2, 3], uri: "test:///data.bin", mimeType: "application/x-data")]
         }
-    }
-
-    private func note(_ tool: String, _ call: ToolCall) {
-        let text = "\(tool) \(call.arguments.value.serialized())"
-        calls.withLock { $0.append(text) }
     }
 }
