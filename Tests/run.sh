@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs tests: Tests/run.sh SWIFT-TEST-OPTION... -- FILTER...
-# One process for each filter, one after the other. With MCP_CENSUS=strict everything that its tests have opened
-# has to be given back at the end of each: 86 is the status of a process with something left, which it names. What
-# failed is said again at the end, where it is found.
+# One process for each filter, one after the other. At the end of each, everything that its tests have opened has to
+# be given back: 86 is the status of a process with something left, which it names; MCP_CENSUS=off leaves that out.
+# What failed is said again at the end, where it is found.
 set -euo pipefail
+export MCP_CENSUS=${MCP_CENSUS:-tests}
 options=()
 while [ "$1" != -- ]; do options+=("$1"); shift; done
 shift

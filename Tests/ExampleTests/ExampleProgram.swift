@@ -52,7 +52,9 @@ final class ExampleProgram: @unchecked Sendable {
     private func finish(_ text: String) throws -> Outcome {
         try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
         try input.fileHandleForWriting.close()
-        let killer = DispatchWorkItem { [process] in kill(process.processIdentifier, SIGKILL) }
+        let killer = DispatchWorkItem { [weak process] in
+            process.map { _ = kill($0.processIdentifier, SIGKILL) }
+        }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(30), execute: killer)
         let errorText = Mutex("")
         let errorsRead = DispatchSemaphore(value: 0)
@@ -65,6 +67,7 @@ final class ExampleProgram: @unchecked Sendable {
         errorsRead.wait()
         ended.wait()
         killer.cancel()
+        closePipes()
         return Outcome(
             code: process.terminationStatus, output: String(decoding: data, as: UTF8.self),
             errors: errorText.withLock { $0 })
@@ -72,7 +75,9 @@ final class ExampleProgram: @unchecked Sendable {
 
     /// The first line that the program prints; waits for 30 seconds at most.
     func firstLine() -> String {
-        let killer = DispatchWorkItem { [process] in kill(process.processIdentifier, SIGKILL) }
+        let killer = DispatchWorkItem { [weak process] in
+            process.map { _ = kill($0.processIdentifier, SIGKILL) }
+        }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(30), execute: killer)
         defer { killer.cancel() }
         var text = ""
@@ -87,6 +92,14 @@ final class ExampleProgram: @unchecked Sendable {
     func stop() {
         process.terminate()
         _ = ended.wait(timeout: .now() + .seconds(10))
+        closePipes()
+    }
+
+    /// `Process` keeps them longer than needed.
+    private func closePipes() {
+        for handle in [input.fileHandleForWriting, output.fileHandleForReading, errors.fileHandleForReading] {
+            try? handle.close()
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 import Dispatch
 import Foundation
 
+@testable import MCPCore
+
 /// What a program printed and how it ended.
 struct ProgramOutcome: Sendable {
     let code: Int32
@@ -34,42 +36,46 @@ enum ProgramRunner {
         _ program: String, _ words: [String], stdin: String? = nil, environment: [String: String] = [:],
         limit: Int = 30, whileRunning: (@Sendable (Int32) -> Void)? = nil
     ) async throws -> ProgramOutcome {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = words
-        process.environment = ["PATH": "/usr/bin:/bin", "NO_COLOR": "1"].merging(environment) { $1 }
-        let (output, errors, input) = (Pipe(), Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        process.standardInput = stdin == nil ? FileHandle.nullDevice : input
+        var launch = ProcessLaunch(
+            program, words,
+            environment: ["PATH": "/usr/bin:/bin", "NO_COLOR": "1"].merging(environment) { $1 })
+        launch.group = .parent
+        if stdin == nil { launch.input = .null }
         let start = ContinuousClock.now
-        let ended = AsyncStream.makeStream(of: Void.self)
-        process.terminationHandler = { _ in ended.continuation.finish() }
-        try process.run()
-        let pid = process.processIdentifier
-        if let stdin {
-            try input.fileHandleForWriting.write(contentsOf: Data(stdin.utf8))
-            try input.fileHandleForWriting.close()
-        }
-        let killer = DispatchWorkItem { kill(pid, SIGKILL) }
+        let child = try ChildProcess(launch)
+        let pid = child.pid
+        let killer = DispatchWorkItem { [weak child] in child?.signal(SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(limit), execute: killer)
-        async let bytes = read(output)
-        async let errorBytes = read(errors)
+        defer { killer.cancel() }
+        async let bytes = readAll(child.takeOutput())
+        async let errorBytes = readAll(child.takeErrors())
+        if let stdin, let input = child.takeInput() {
+            try FileHandle(fileDescriptor: input.release(), closeOnDealloc: true)
+                .write(contentsOf: Data(stdin.utf8))
+        }
         whileRunning?(pid)
-        for await _ in ended.stream {}
-        killer.cancel()
+        let exit = await child.wait()
         let duration = ContinuousClock.now - start
         let (out, err) = await (bytes, errorBytes)
+        let (code, wasKilled) =
+            switch exit {
+            case .exited(let code): (code, false)
+            case .signaled(let number): (number, true)
+            case .unknown: (-1, false)
+            }
         return ProgramOutcome(
-            code: process.terminationStatus, stdout: String(decoding: out, as: UTF8.self),
-            stderr: String(decoding: err, as: UTF8.self), stdoutBytes: out,
-            wasKilled: process.terminationReason == .uncaughtSignal, duration: duration)
+            code: code, stdout: String(decoding: out, as: UTF8.self),
+            stderr: String(decoding: err, as: UTF8.self), stdoutBytes: out, wasKilled: wasKilled,
+            duration: duration)
     }
 
-    private static func read(_ pipe: Pipe) async -> [UInt8] {
-        await withCheckedContinuation { continuation in
+    /// On a thread that may wait.
+    private static func readAll(_ descriptor: consuming FileDescriptor?) async -> [UInt8] {
+        guard let number = descriptor?.release() else { return [] }
+        return await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                let data = (try? pipe.fileHandleForReading.readToEnd()) ?? nil
+                let file = FileHandle(fileDescriptor: number, closeOnDealloc: true)
+                let data = (try? file.readToEnd()) ?? nil
                 continuation.resume(returning: Array(data ?? Data()))
             }
         }
@@ -77,37 +83,38 @@ enum ProgramRunner {
 }
 
 /// `mcp-server --demo` on a port and a unix socket, until `stop`.
-final class DemoDaemon: @unchecked Sendable {
-    // SAFETY: the process is set once in `init`; `stop` only signals and waits.
-    private let process = Process()
+final class DemoDaemon: Sendable {
+    private let child: ChildProcess
     let socket: String
     let port: Int
 
     init() throws {
         socket = NSTemporaryDirectory() + "mcp-\(UUID().uuidString.prefix(8)).sock"
-        process.executableURL = URL(fileURLWithPath: ProgramRunner.server)
-        process.arguments = ["--demo", "--listen", "127.0.0.1:0", "--listen", "unix://\(socket)"]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        let errors = Pipe()
-        process.standardError = errors
-        try process.run()
+        var launch = ProcessLaunch(
+            ProgramRunner.server, ["--demo", "--listen", "127.0.0.1:0", "--listen", "unix://\(socket)"])
+        launch.input = .null
+        launch.output = .null
+        child = try ChildProcess(launch)
+        guard let number = child.takeErrors()?.release() else { throw CocoaError(.fileReadUnknown) }
+        let errors = FileHandle(fileDescriptor: number, closeOnDealloc: true)
         var banner = ""
         while !banner.contains("ready in") {
-            let data = errors.fileHandleForReading.availableData
+            let data = errors.availableData
             if data.isEmpty { throw CocoaError(.fileReadUnknown, userInfo: ["banner": banner]) }
             banner += String(decoding: data, as: UTF8.self)
         }
         let digits = banner.firstRange(of: "http://127.0.0.1:").map { banner[$0.upperBound...] } ?? ""
         guard let port = Int(digits.prefix { $0.isNumber }) else { throw CocoaError(.fileReadUnknown) }
         self.port = port
-        // Nobody reads on; a full pipe would stop the daemon.
-        errors.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+        // Nobody needs the rest; a full pipe would stop the daemon.
+        DispatchQueue.global().async { _ = try? errors.readToEnd() }
     }
 
     func stop() {
-        process.terminate()
-        process.waitUntilExit()
+        let ended = DispatchSemaphore(value: 0)
+        child.onExit { _ in ended.signal() }
+        child.signal(SIGTERM)
+        ended.wait()
         try? FileManager.default.removeItem(atPath: socket)
     }
 }

@@ -30,6 +30,7 @@ final class ServerFixture: Sendable {
         launch.input = .null
         launch.errors = .inherit
         child = try ChildProcess(launch)
+        Census.keep(.childProcess, 1)
         let output = try unwrap(child.takeOutput())
         var line = ""
         while !line.hasSuffix("\n") {

@@ -25,6 +25,7 @@ final class HTTPDaemon: Sendable {
 
     private static let common: Result<HTTPDaemon, any Error> = {
         let outcome = Result { try HTTPDaemon() }
+        if case .success = outcome { Census.keep(.childProcess, 1) }
         atexit { if case .success(let daemon) = HTTPDaemon.common { daemon.child.signal(SIGKILL) } }
         return outcome
     }()
