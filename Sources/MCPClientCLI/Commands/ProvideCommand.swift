@@ -13,8 +13,8 @@ struct ProvideCommand {
         let socket: ProviderAddress? = SystemFile.isSocket(text) ? .unix(path: text) : nil
         guard let address = socket ?? ProviderAddress(text) else {
             throw .usage(
-                "\(quoted(text)) is no daemon",
-                details: ["it is no address, and there is no socket at that path"],
+                "\(quoted(text)) is not the address of a daemon",
+                details: ["it is neither a URL nor the path of a socket"],
                 hint: "http://HOST:PORT, HOST:PORT or the path of a socket")
         }
         let provider = try provider(at: address)

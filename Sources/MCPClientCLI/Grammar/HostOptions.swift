@@ -70,7 +70,7 @@ struct HostOptions: Sendable {
             first <= last, last - first < maxScannedPorts
         else {
             throw .usage(
-                "--scan \(quoted(value)) is no range of at most \(maxScannedPorts) ports",
+                "--scan \(quoted(value)) is not a range of at most \(maxScannedPorts) ports",
                 hint: "--scan 3101-3110")
         }
         return first ... last

@@ -49,7 +49,7 @@ final class HistoryFile: Sendable {
 
         init(_ descriptor: Int32, _ name: String) throws(Failure) {
             guard SystemFile.isRegular(descriptor) else {
-                throw .usage("cannot keep a history in \(name): it is no regular file")
+                throw .usage("cannot keep a history in \(name): it is not a regular file")
             }
             let bytes = try SystemFile.readAll(descriptor, name: name)
             let lines = bytes.split(separator: UInt8(ascii: "\n"))
@@ -61,7 +61,7 @@ final class HistoryFile: Sendable {
             // The half of an entry is one that a full disk left.
             if entries.isEmpty, !bytes.isEmpty, !bytes.starts(with: Array("{\"".utf8)) {
                 throw .usage(
-                    "\(name) is no history of calls", details: ["nothing was written to it"],
+                    "\(name) is not a history of calls", details: ["nothing was written to it"],
                     hint: "--history FILE names a file that is not there yet, or one of mcp-client host")
             }
             // A file that was there before may be open to others.

@@ -1,3 +1,5 @@
+import MCPCore
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -23,7 +25,7 @@ enum ChildPrograms {
         #if os(Linux)
         var pids: [Int32] = []
         // Where /proc tells nothing nobody can be found here; the end of their input reaches them anyway.
-        for thread in FolderEntries.names("/proc/self/task") ?? [] {
+        for thread in (try? Files.names(in: "/proc/self/task").names) ?? [] {
             // A thread that has ended meanwhile.
             guard let bytes = try? SystemFile.read("/proc/self/task/\(thread)/children") else { continue }
             pids += String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }

@@ -135,7 +135,7 @@ final class OutputFile: Sendable {
         // As many as the kernel follows.
         for _ in 0 ..< 40 {
             guard unsafe lstat(target, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { break }
-            guard let next = FolderEntries.link(target) else { throw refusal(path, errno) }
+            guard let next = SymbolicLink.destination(target) else { throw refusal(path, errno) }
             target = next.hasPrefix("/") ? next : "\(folder(of: target))/\(next)"
         }
         if target.hasSuffix("/") { throw refusal(path, EISDIR) }

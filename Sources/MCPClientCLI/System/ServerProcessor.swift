@@ -53,11 +53,14 @@ struct ServerProcessor {
         }
         let inodes = Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap { Self.inodes(of: port, in: $0) })
         guard !inodes.isEmpty else { return nil }
-        return FolderEntries.names("/proc")?.compactMap { Int32($0) }.first { pid in
+        // Without /proc nobody can be found.
+        guard let processes = try? Files.names(in: "/proc").names else { return nil }
+        return processes.compactMap { Int32($0) }.first { pid in
             // Those of other users cannot be looked into, and others end meanwhile.
-            FolderEntries.names("/proc/\(pid)/fd")?.contains { name in
-                FolderEntries.link("/proc/\(pid)/fd/\(name)").map(inodes.contains) ?? false
-            } ?? false
+            guard let descriptors = try? Files.names(in: "/proc/\(pid)/fd").names else { return false }
+            return descriptors.contains { name in
+                SymbolicLink.destination("/proc/\(pid)/fd/\(name)").map(inodes.contains) ?? false
+            }
         }
         #else
         return nil

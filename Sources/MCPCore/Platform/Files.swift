@@ -11,7 +11,7 @@ import Glibc
 package enum Files {
     /// Reads a regular file of at most `maxBytes`.
     ///
-    /// - Throws: EISDIR or EINVAL when it is no regular file, EFBIG when it is longer.
+    /// - Throws: EISDIR or EINVAL when it is not a regular file, EFBIG when it is longer.
     package static func read(_ path: String, maxBytes: Int) throws(IOError) -> [UInt8] {
         do {
             let file = try Syscalls.open(path, O_RDONLY | O_NONBLOCK)

@@ -96,7 +96,8 @@ struct ProvideTests {
         let listener = try UnixListener(path)
         defer { listener.close() }
         let name = path.split(separator: "/").last ?? ""
-        for (word, says) in [("\(name)", "cannot connect"), ("no-\(name)", "is no daemon")] {
+        for (word, says) in [("\(name)", "cannot connect"), ("no-\(name)", "is not the address of a daemon")]
+        {
             let command =
                 "cd /tmp && '\(ProgramRunner.client)' provide --once --channel c --tool greet \(word)"
             let outcome = try await ProgramRunner.run("/bin/sh", ["-c", command])

@@ -12,6 +12,7 @@ import Testing
         private struct State {
             var changes = DirectoryWatch.Changes()
             var calls = 0
+            var failures: [RootError] = []
         }
         private let state = Mutex(State())
 
@@ -21,9 +22,11 @@ import Testing
                 state.changes.written.formUnion(new.written)
                 if new.isListChanged { state.changes.isListChanged = true }
                 if new.areLost { state.changes.areLost = true }
+                if let failure = new.failure { state.failures.append(failure) }
             }
         }
 
+        var failures: [RootError] { state.withLock { $0.failures } }
         var calls: Int { state.withLock { $0.calls } }
         var written: Set<String> { state.withLock { $0.changes.written } }
         var isListChanged: Bool { state.withLock { $0.changes.isListChanged } }
@@ -128,6 +131,23 @@ import Testing
         #expect(await comesTrue { told.written.contains("a/x") })
         watch.cancel()
     }
+
+    #if DEBUG
+    @Test func aDirectoryThatCannotBeListedIsLookedAtAgain() async throws {
+        for path in ["root", "root/sub", "root/sub/deep"] {
+            #expect(unsafe mkdir("\(directory.path)/\(path)", 0o700) == 0)
+        }
+        let call = FailingCall(0, EIO, beneath: "\(directory.path)/root/sub")
+        try await FaultInjection.during(call.plan) {
+            let watch = try watch()
+            defer { watch.cancel() }
+            #expect(await comesTrue { told.areLost })
+            #expect(call.failed != nil && told.failures.count == 1)
+            // What is beneath it is watched now.
+            try await settle("root/sub/deep")
+        }
+    }
+    #endif
 
     @Test func onlyWhatIsOfInterest() async throws {
         directory.makeDirectory("root")

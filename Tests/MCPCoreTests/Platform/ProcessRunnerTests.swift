@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 import Testing
 
 @testable import MCPCore
@@ -65,6 +66,23 @@ import Glibc
         #expect(result.end == (count > 10_000 ? .outputLimit : .exited))
         #expect(result.output.count == min(count, 10_000))
     }
+
+    #if DEBUG && os(Linux)
+    /// What was read so far is not all, and is not taken for it.
+    @Test(arguments: ["read", "poll"]) func outputThatCannotBeRead(_ function: String) async throws {
+        let caller = Mutex<UInt>(0)
+        let call = FailingCall(0, ENOMEM) { name, _ in
+            name == function && UInt(pthread_self()) == caller.withLock { $0 }
+        }
+        try await FaultInjection.during(call.plan) {
+            caller.withLock { $0 = UInt(pthread_self()) }
+            let result = try ProcessRunner.run(ProcessLaunch("sh", ["-c", "echo a; exec sleep 100"]))
+            #expect(result.end == .unreadable(IOError(errno: ENOMEM, function: function)))
+            #expect([.signaled(SIGTERM), .signaled(SIGKILL)].contains(result.status))
+        }
+        #expect(call.failed == function)
+    }
+    #endif
 
     @Test func cancellationEndsTheRun() throws {
         let cancellation = try ProcessRunner.Cancellation()

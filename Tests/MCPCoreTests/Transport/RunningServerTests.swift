@@ -41,6 +41,57 @@ import Glibc
     }
 
     #if DEBUG
+    /// The first call to go on fails as well.
+    @Test func aListenerThatRestsGoesOn() async throws {
+        let folder = TemporaryDirectory()
+        let path = "\(folder.path)/s"
+        let address = SocketAddress(unixPath: path)
+        let running = try MCPServer("s", version: "1").start([Self.http(path, loops: 1)])
+        let state = Mutex((changes: 0, failed: [String]()))
+        try await FaultInjection.during { function, fd in
+            let isChange = function == "epoll_ctl" || function == "kevent"
+            guard isChange || function == "accept", fd >= 0, (try? Syscalls.localAddress(fd)) == address
+            else { return nil }
+            return state.withLock { state in
+                if isChange { state.changes += 1 }
+                // Accepting fails, the listener rests by the first change, and the second is to end that.
+                let fails = isChange ? state.changes == 2 : state.failed.isEmpty
+                if fails { state.failed.append(function) }
+                return fails ? ENOBUFS : nil
+            }
+        } _: {
+            let client = try await MCPClient.connect(.unix(path: path))
+            _ = try await client.ping()
+            await client.close()
+        }
+        #expect(state.withLock { $0.failed.count } == 2)
+        await running.stop()
+    }
+
+    #if os(Linux)
+    /// Between the look for a free port and the sockets of the loops, somebody else may be given it.
+    @Test func aFreePortThatIsLostIsReplacedByAnother() async throws {
+        let server = MCPServer("s", version: "1")
+        var options = HTTPServerOptions()
+        options.loops = 2
+        let caller = Mutex<UInt>(0)
+        let binds = Mutex(0)
+        try await FaultInjection.during { function, _ in
+            guard function == "bind", UInt(pthread_self()) == caller.withLock({ $0 }) else { return nil }
+            return binds.withLock { binds in
+                binds += 1
+                return binds == 2 ? EADDRINUSE : nil
+            }
+        } _: {
+            caller.withLock { $0 = UInt(pthread_self()) }
+            let running = try server.start([.http(.tcp(port: 0), options: options)])
+            // The look, the socket that was lost, another look, and a socket for each loop.
+            #expect(binds.withLock { $0 } == 5)
+            await running.stop()
+        }
+    }
+    #endif
+
     @Test func aListenerThatCannotBeWatchedFailsTheStart() async throws {
         let folder = TemporaryDirectory()
         let path = "\(folder.path)/s"
