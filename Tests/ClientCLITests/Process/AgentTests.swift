@@ -31,9 +31,7 @@ import Testing
     @Test func ctrlCIsExit130() async throws {
         let outcome = try await ProgramRunner.run(
             ProgramRunner.client, ["agent", "--model-command", "sleep 60", "Hello"] + Self.server
-        ) { pid in
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(700)) { kill(pid, SIGINT) }
-        }
+        ) { ProgramRunner.interruptWhenItHasAChild($0) }
         #expect(outcome.code == 130)
         #expect(outcome.stderr == "interrupted\n")
     }

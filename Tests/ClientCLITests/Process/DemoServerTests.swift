@@ -150,9 +150,7 @@ struct DemoServerTests {
     @Test func ctrlCIsExit130AndTheServerIsGone() async throws {
         let outcome = try await ProgramRunner.client(
             "call", "slow", "seconds=30", "--", ProgramRunner.server, "--demo", "--stdio"
-        ) { pid in
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(700)) { kill(pid, SIGINT) }
-        }
+        ) { ProgramRunner.interruptWhenItHasAChild($0) }
         #expect(outcome.code == 130)
         #expect(outcome.duration < .seconds(10))
         #expect(outcome.stderr == "interrupted\n")

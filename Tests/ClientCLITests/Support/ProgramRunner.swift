@@ -69,6 +69,22 @@ enum ProgramRunner {
             duration: duration)
     }
 
+    /// Interrupts the program when it has started another one, which it does when it can be interrupted.
+    static func interruptWhenItHasAChild(_ pid: Int32) {
+        DispatchQueue.global().async {
+            let end = ContinuousClock.now + .seconds(20)
+            while ContinuousClock.now < end {
+                let threads = (try? Files.names(in: "/proc/\(pid)/task").names) ?? []
+                let children = threads.map { thread in
+                    (try? Files.read("/proc/\(pid)/task/\(thread)/children", maxBytes: 1 << 16)) ?? []
+                }
+                if children.contains(where: { !$0.isEmpty }) { break }
+                usleep(10_000)
+            }
+            kill(pid, SIGINT)
+        }
+    }
+
     /// On a thread that may wait.
     private static func readAll(_ descriptor: consuming FileDescriptor?) async -> [UInt8] {
         guard let number = descriptor?.release() else { return [] }

@@ -7,7 +7,10 @@ import Testing
 @Suite struct InProcessClientTests {
     struct Sum: Codable, Sendable, Equatable { var sum: Int }
 
-    static func server() throws -> MCPServer {
+    /// - Parameters:
+    ///   - started: opened when `sleep` begins.
+    ///   - cancelled: opened when `sleep` is cancelled.
+    static func server(started: Gate = Gate(), cancelled: Gate = Gate()) throws -> MCPServer {
         let server = MCPServer("calc", version: "1.0", instructions: "Use add.")
         try server.register(Tool("add", inputSchema: ["type": "object"])) { call, _ in
             .structured([
@@ -23,7 +26,12 @@ import Testing
             return .text("done")
         }
         try server.register(Tool("sleep", inputSchema: ["type": "object"])) { _, _ in
-            try await Task.sleep(for: .seconds(60))
+            started.open()
+            do {
+                try await Task.sleep(for: .seconds(60))
+            } catch {
+                cancelled.open()
+            }
             return .text("late")
         }
         try server.register(Resource("mem://a", name: "a")) { _ in [.text("hello", uri: "mem://a")] }
@@ -78,8 +86,10 @@ import Testing
     {
         var options = ClientOptions()
         options.protocol = choice
+        let (started, cancelled) = (Gate(), Gate())
+        let server = try Self.server(started: started, cancelled: cancelled)
         let client = try await MCPClient.connect(
-            ClientTarget.inProcess(try Self.server()).recorded([.client, .server]), options: options)
+            ClientTarget.inProcess(server).recorded([.client, .server]), options: options)
         let seen = Mutex<[Double]>([])
         _ = try await client.callTool(
             "steps", options: CallOptions { progress in seen.withLock { $0.append(progress.progress) } })
@@ -89,6 +99,10 @@ import Testing
             _ = try await client.callTool("sleep", options: CallOptions(timeout: .milliseconds(30)))
         }
         #expect(error?.kind == .timeout)
+        let call = Task { try await client.callTool("sleep") }
+        #expect(await started.wait())
+        call.cancel()
+        #expect(await cancelled.wait())
         // The connection goes on.
         #expect(try await client.call("text", ["text": "x"], as: String.self) == "x")
         await client.close()

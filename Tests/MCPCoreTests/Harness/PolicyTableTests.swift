@@ -90,10 +90,9 @@ import Testing
         #expect(Glob.matches(pattern, text) == matches)
     }
 
-    @Test func hostilePatternsAreQuick() {
+    /// One that goes back for each star takes longer than there is time.
+    @Test(.timeLimit(.minutes(1))) func hostilePatternsEnd() {
         let pattern = String(repeating: "a*", count: 200) + "b"
-        let start = ContinuousClock.now
         #expect(!Glob.matches(pattern, String(repeating: "a", count: 2_000)))
-        #expect(ContinuousClock.now - start < .seconds(1))
     }
 }
