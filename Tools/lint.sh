@@ -81,6 +81,8 @@ forbid '"/bin/sh"|\bpopen\(|\bsystem\(' "a shell" "${code[@]}"
 mapfile -t core < <(git ls-files 'Sources/MCPCore/*.swift')
 forbid '\bRegex\b|/\.\*/' "a regular expression of the standard library" "${core[@]}"
 forbid '^ *print\(' "prints" "${core[@]}"
+mapfile -t pausing < <(printf '%s\n' "${core[@]}" | grep -v 'Platform/Pause.swift')
+forbid 'Task\.sleep\(for:' "traps for the longest times; Task.pause(for:) does not" "${pausing[@]}"
 
 # Numbers from outside. Where bytes of peers are read nothing may trap: `magnitude` instead of abs(), and
 # `Int(exactly:)`, `clamping:` or `…ReportingOverflow` instead of a conversion or a minus that can. One of a value

@@ -49,7 +49,7 @@ struct Session: Sendable {
     }
 
     /// How many pages a list may have before the server is not believed any more.
-    private static let maxPages = 1000
+    static let maxPages = 1000
 
     /// The pages of a list method, until `visit` returns false.
     func pages(

@@ -28,7 +28,9 @@ enum SystemFile {
     }
 
     /// The bytes of a descriptor to its end.
-    static func readAll(_ descriptor: Int32, name: String) throws(Failure) -> [UInt8] {
+    static func readAll(
+        _ descriptor: Int32, name: String, atMost limit: Int = maxBytes
+    ) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
@@ -41,7 +43,7 @@ enum SystemFile {
                 throw .usage("cannot read \(name): \(text(errno))")
             }
             bytes += chunk[..<count]
-            if bytes.count > maxBytes { throw .usage("\(name) is larger than \(maxBytes >> 20) MiB") }
+            if bytes.count > limit { throw .usage("\(name) is larger than \(limit >> 20) MiB") }
         }
     }
 

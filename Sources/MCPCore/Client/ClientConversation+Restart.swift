@@ -29,7 +29,7 @@ extension ClientConversation {
     private func run(_ restart: ServerRestart, from revision: Revision, after first: ClientError) async {
         var last = first
         while let delay = nextDelay() {
-            try? await Task.sleep(for: delay)
+            try? await Task.pause(for: delay)
             guard state.withLock({ $0.end }) == nil else { return }
             _ = restart.takeSetback()
             do {

@@ -46,7 +46,7 @@ final class ListenStream: Sendable {
         }
         let timer = conversation.options.timeout.map { limit in
             Task {
-                guard (try? await Task.sleep(for: limit)) != nil, becomesLate() else { return }
+                guard (try? await Task.pause(for: limit)) != nil, becomesLate() else { return }
                 task.cancel()
             }
         }
@@ -140,7 +140,7 @@ final class ListenStream: Sendable {
             }
             // Not all clients of a server that restarts come back in the same moment.
             let jitter = Double.random(in: 0.5 ... 1)
-            guard (try? await Task.sleep(for: pause * jitter)) != nil else { break }
+            guard (try? await Task.pause(for: pause * jitter)) != nil else { break }
             pause = min(pause * 2, Self.pauses.longest)
             do {
                 try await open()

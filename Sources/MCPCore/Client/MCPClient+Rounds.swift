@@ -112,7 +112,7 @@ extension MCPClient {
     }
 
     private func pause(_ round: Int) async throws {
-        try await Task.sleep(for: .milliseconds(min(2_000, 50 << min(round, 6))))
+        try await Task.pause(for: .milliseconds(min(2_000, 50 << min(round, 6))))
     }
 
     // MARK: Questions

@@ -46,7 +46,7 @@ struct TaskFollower {
             if let left, left <= .zero {
                 throw ClientError(.timeout, "the task did not end before its deadline; it was cancelled")
             }
-            try await Task.sleep(for: left.map { min($0, interval) } ?? interval)
+            try await Task.pause(for: left.map { min($0, interval) } ?? interval)
             do {
                 return try await client.task(task.taskID)
             } catch let error as ClientError where isLoss(error) && losses < Self.maximumLosses {

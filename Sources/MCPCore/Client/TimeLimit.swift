@@ -30,7 +30,7 @@ final class TimeLimit: Sendable {
             }
         }
         let timer = Task {
-            guard (try? await Task.sleep(for: limit)) != nil else { return }
+            guard (try? await Task.pause(for: limit)) != nil else { return }
             race.end(.failure(late()))
             task.cancel()
         }

@@ -58,7 +58,7 @@ enum Race {
         }
         let timer = timeout.map { timeout in
             Task {
-                try await Task.sleep(for: timeout)
+                try await Task.pause(for: timeout)
                 finish.end(.failure(TimedOut()))
                 task.cancel()
             }

@@ -46,8 +46,7 @@ extension Dispatcher {
         _ list: Method, from offset: Int, _ registry: Registry, _ revision: Revision
     ) -> ListPage {
         let key = ListPage.Key(list: list, revision: revision.index, offset: offset)
-        // What providers have may change at any time.
-        let isStable = list != .resourceTemplatesList || registry.contents.providers.isEmpty
+        let isStable = registry.isStable(list)
         if isStable, let page = registry.pages.withLock({ $0[key] }) { return page }
         let count = registry.count(of: list)
         let end = min(count, offset + max(1, options.limits.pageSize))

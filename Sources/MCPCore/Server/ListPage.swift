@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One page of a list, encoded: the members of the result, without the envelope.
 ///
 /// A list that does not change is encoded once per revision and page; only the id is new in each answer.
@@ -44,12 +46,18 @@ extension Registry {
         }
     }
 
+    /// Whether the list is the same as long as this registry; what providers have may change at any time.
+    func isStable(_ list: Method) -> Bool { list != .resourceTemplatesList || contents.providers.isEmpty }
+
     /// Names what the list holds, so that a cursor of another list content is noticed (fault 47). Any
-    /// instance with the same entries has the same digest.
+    /// instance with the same entries has the same digest. It is made once: each page of a long list needs it.
     func digest(of list: Method) -> String {
+        if isStable(list), let digest = digests.withLock({ $0[list] }) { return digest }
         var writer = JSONWriter()
         write(list, 0 ..< count(of: list), to: &writer, for: .newest)
-        return Hex.encode(SHA256.hash(writer.finish()).bytes.prefix(6))
+        let digest = Hex.encode(SHA256.hash(writer.finish()).bytes.prefix(6))
+        if isStable(list) { digests.withLock { $0[list] = digest } }
+        return digest
     }
 }
 

@@ -43,6 +43,8 @@ final class Registry: Sendable {
     private let promptNames: NameTable
     /// Encoded pages of lists, made when first asked for.
     let pages = Mutex<[ListPage.Key: ListPage]>([:])
+    /// What names the contents of a list.
+    let digests = Mutex<[Method: String]>([:])
 
     init(_ draft: Draft) {
         contents = draft

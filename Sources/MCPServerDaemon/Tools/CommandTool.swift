@@ -4,7 +4,7 @@ import MCPCore
 /// A configured tool at work: builds the argv of a call, runs the program and makes its output a result.
 struct CommandTool: Sendable {
     /// Bytes of standard error that a run may write; only the tail is shown.
-    private static let maxErrorBytes = 1 << 20
+    static let maxErrorBytes = 1 << 20
     /// Between SIGTERM and SIGKILL.
     static let grace = Duration.seconds(2)
 

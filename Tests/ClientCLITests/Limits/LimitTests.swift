@@ -6,13 +6,63 @@ import Testing
 
 @testable import MCPClientCLI
 
-/// Every row of docs/limits.md about the page of `mcp-client host` is what the code has, and every limit acts.
+/// Every row of the limits of docs/cli.md, and of those of docs/limits.md about the page of `mcp-client host`, is
+/// what the code has, and every limit acts.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LimitTests {
     @Test func thePageSaysWhatIsProven() throws {
         #expect(try LimitPage("limits").differences(in: "The page of views", Self.proofs) == [])
     }
 
-    @Test(arguments: proofs) func acts(_ proof: LimitProof) async throws { try await proof.acts() }
+    @Test func thePageOfTheClientSaysWhatIsProven() throws {
+        #expect(try LimitPage("cli").differences(in: "Limits", Self.ownProofs) == [])
+    }
+
+    static let ownProofs = [
+        LimitProof("file or standard input for arguments", LimitText.bytes(SystemFile.maxBytes), input),
+        LimitProof("pages of one list", LimitText.grouped(Session.maxPages), pages),
+        LimitProof(
+            "line on a terminal", "\(LimitText.grouped(TerminalText.maxLineLength)) characters", lineOfText),
+    ]
+
+    /// Beyond a smaller limit, which is the same code.
+    @Sendable private static func input() async throws {
+        let path = NSTemporaryDirectory() + "mcp-input-\(UUID().uuidString.prefix(8))"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let limit = 1 << 20
+        for (count, fits) in [(limit, true), (limit + 1, false)] {
+            try Data(count: count).write(to: URL(fileURLWithPath: path))
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            let bytes = try? SystemFile.readAll(file.fileDescriptor, name: path, atMost: limit)
+            #expect(bytes?.count == (fits ? count : nil))
+        }
+    }
+
+    @Sendable private static func pages() async throws {
+        for (excess, code) in [(0, ExitCode.ok), (1, .protocolError)] {
+            let server = MCPServer("s", version: "1", options: onePerPage)
+            for number in 0 ..< Session.maxPages + excess { server.tool("t\(number)", "") { "" } }
+            let outcome = await CommandHarness(server: server).run("tools", "localhost:1")
+            #expect(outcome.code == code, "\(outcome.stderr)")
+            #expect(excess == 0 || outcome.stderr.contains("has more than 1000 pages"))
+        }
+    }
+
+    private static var onePerPage: ServerOptions {
+        var options = ServerOptions()
+        options.limits.pageSize = 1
+        return options
+    }
+
+    @Sendable private static func lineOfText() async throws {
+        let line = String(repeating: "a", count: TerminalText.maxLineLength)
+        #expect(TerminalText.block(line) == line)
+        #expect(TerminalText.block(line + "b").hasPrefix(line + "… (1 characters more"))
+    }
+
+    @Test(arguments: proofs + ownProofs) func acts(_ proof: LimitProof) async throws {
+        try await proof.acts()
+    }
 
     static let proofs = [
         LimitProof("body of one request of the page", LimitText.bytes(HostServer.maxBodyBytes), body),

@@ -22,10 +22,12 @@ import Glibc
         LimitProof("run of a command", LimitText.seconds(ToolDefinition.defaultTimeout), timeout),
         LimitProof(
             "standard output of a run", LimitText.bytes(ToolDefinition.defaultMaxOutput), standardOutput),
+        LimitProof("standard error of a run", LimitText.bytes(CommandTool.maxErrorBytes), standardError),
         LimitProof("commands that run at the same time", "\(CommandTool.maxRunning)", running),
         LimitProof("calls that wait for a command to end", "\(CallSlots.maxWaiting)", waiting),
         LimitProof(
             "files of one root that are listed", LimitText.grouped(DirectoryResources.maxFiles), files),
+        LimitProof("levels of one root that are listed", "\(DirectoryResources.maxDepth)", levels),
         LimitProof("file that is read", LimitText.bytes(FilesDefinition.defaultMaxBytes), file),
         LimitProof("configuration, a text in it", LimitText.bytes(ConfigFile.maxBytes), configuration),
         LimitProof("prompts of one directory", LimitText.grouped(PromptReader.maxFiles), prompts),
@@ -49,6 +51,15 @@ import Glibc
         #expect(!fits.isError && fits.text.utf8.count == limit)
         let more = try await tool(#"["printf", "%0\#(limit + 1)d", "0"]"#).call("t")
         #expect(more.isError && more.text.contains("it wrote more than 256 KiB"))
+    }
+
+    @Sendable private static func standardError() async throws {
+        for (excess, isStopped) in [(0, false), (1, true)] {
+            let count = CommandTool.maxErrorBytes + excess
+            let call = try await tool(#"["sh", "-c", "printf %0\#(count)d 0 >&2"]"#).call("t")
+            #expect(call.isError == isStopped)
+            #expect(!isStopped || call.text.contains("it wrote too much to standard error"))
+        }
     }
 
     @Sendable private static func running() async throws {
@@ -105,6 +116,20 @@ import Glibc
         try directory.write("docs/more", "x")
         let part = try resources.count()
         #expect(part.files == DirectoryResources.maxFiles && part.areMore)
+    }
+
+    @Sendable private static func levels() async throws {
+        let directory = try TemporaryDirectory()
+        var path = "docs"
+        for level in 1 ... DirectoryResources.maxDepth + 1 {
+            try directory.makeDirectory(path)
+            try directory.write("\(path)/f\(level)", "x")
+            path += "/d"
+        }
+        let definition = FilesDefinition(
+            name: "docs", root: "\(directory.path)/docs", template: try FileURITemplate("docs:///{+path}"))
+        let listed = try DirectoryResources(definition, log: .disabled).count()
+        #expect(listed.files == DirectoryResources.maxDepth && listed.areMore)
     }
 
     @Sendable private static func file() async throws {

@@ -132,14 +132,9 @@ import Glibc
         let text = String(repeating: "x", count: 4_000)
         let piece = ByteSlice(
             Array(Self.calls(#"{"index":0,"function":{"arguments":"\#(text)"}}"#)[0].utf8))
-        /// Of this thread alone: others may be at work.
-        func time(_ count: Int) throws -> Int {
+        func time(_ count: Int) throws -> Duration {
             var reader = ChatCompletionsReader(ChatCompletionsNames(ModelRequest(messages: [])))
-            var (start, end) = (timespec(), timespec())
-            _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
-            for _ in 0 ..< count { _ = try reader.take(piece) }
-            _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
-            return (end.tv_sec - start.tv_sec) * 1_000_000_000 + end.tv_nsec - start.tv_nsec
+            return try threadTime { for _ in 0 ..< count { _ = try reader.take(piece) } }
         }
         let short = try time(250)
         #expect(try time(4_000) < short * 40)

@@ -22,6 +22,18 @@ import Testing
         #expect(WallTime(nanosecondsSinceEpoch: -1).description == "1969-12-31T23:59:59.999Z")
     }
 
+    @Test(.timeLimit(.minutes(1))) func aPauseMayBeOfAnyLength() async throws {
+        let started = Gate()
+        let pause = Task {
+            started.open()
+            try await Task.pause(for: .seconds(Int64.max))
+        }
+        #expect(await started.wait())
+        pause.cancel()
+        await #expect(throws: CancellationError.self) { try await pause.value }
+        try await Task.pause(for: .seconds(Int64.min))
+    }
+
     @Test func instantsSaturate() {
         let far = MonotonicInstant(nanoseconds: .max - 5)
         #expect(far + .seconds(1) == .never)

@@ -111,6 +111,20 @@ import Testing
         }
     }
 
+    /// A cursor is checked against the whole list, which is not read for that each time.
+    @Test func aPageOfALongListIsQuick() throws {
+        var draft = Registry.Draft()
+        for number in 0 ..< 500 {
+            let entry = try ToolEntry(
+                Tool("t\(number)"), timeout: nil, handler: .asynchronous { _, _ in CallToolResult() })
+            draft.tools.append(entry)
+        }
+        let registry = Registry(draft)
+        let first = threadTime { _ = registry.digest(of: .toolsList) }
+        let others = threadTime { for _ in 0 ..< 1_000 { _ = registry.digest(of: .toolsList) } }
+        #expect(others < first * 100)
+    }
+
     // MARK: Providers
 
     /// Resources of a directory that is not known one by one.

@@ -170,7 +170,7 @@ import Testing
             for scope in 0 ..< UInt64(sessions) { memory.set(.alert, for: scope) }
             var next = UInt64(sessions)
             return (0 ..< 20).map { _ in
-                ContinuousClock().measure {
+                threadTime {
                     for _ in 0 ..< 200 {
                         next += 1
                         memory.set(.alert, for: next)

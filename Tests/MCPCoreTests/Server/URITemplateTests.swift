@@ -52,7 +52,7 @@ import Testing
         let pattern = try URITemplate(template)
         // A matcher that backtracks needs more than 10^10 steps for this; a linear one a few milliseconds.
         let uri = "x:" + String(repeating: piece, count: 262_144 / piece.utf8.count)
-        let elapsed = ContinuousClock().measure { _ = pattern.match(uri) }
+        let elapsed = threadTime { _ = pattern.match(uri) }
         #expect(elapsed < .seconds(5))
     }
 }

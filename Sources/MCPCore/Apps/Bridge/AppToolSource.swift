@@ -81,7 +81,7 @@ public struct AppToolSource: ToolSource {
                 defer { continuation.finish() }
                 for await _ in changed() {
                     continuation.yield()
-                    try? await Task.sleep(for: Self.changesPause)
+                    try? await Task.pause(for: Self.changesPause)
                 }
             }
             continuation.onTermination = { _ in task.cancel() }

@@ -136,7 +136,7 @@ public actor AppBridge {
         try Task.checkCancellation()
         let (id, effects) = machine.request(request)
         let timer = Task { [weak self] in
-            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            guard (try? await Task.pause(for: timeout)) != nil else { return }
             await self?.giveUp(id, AppBridgeMachine.refusal("The view did not answer within \(timeout)."))
         }
         defer { timer.cancel() }
@@ -186,7 +186,7 @@ public actor AppBridge {
             case .setTimer(let id, let delay):
                 timers[id]?.cancel()
                 timers[id] = Task { [weak self] in
-                    guard (try? await Task.sleep(for: delay)) != nil else { return }
+                    guard (try? await Task.pause(for: delay)) != nil else { return }
                     await self?.fire(id)
                 }
             case .close: end()

@@ -20,7 +20,7 @@ extension AppHost {
         let (requestID, effects) = record.machine.request(request)
         views[id] = record
         let timer = Task { [timeout = options.timeout] in
-            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            guard (try? await Task.pause(for: timeout)) != nil else { return }
             giveUp(requestID, of: id, "The view did not answer in time.")
         }
         defer { timer.cancel() }

@@ -174,7 +174,7 @@ extension AppHost {
         case .setTimer(let timer, let delay):
             views[id]?.timers[timer]?.cancel()
             views[id]?.timers[timer] = Task {
-                guard (try? await Task.sleep(for: delay)) != nil else { return }
+                guard (try? await Task.pause(for: delay)) != nil else { return }
                 update(id) { $0.timerFired(timer) }
             }
         case .close: removeView(id)

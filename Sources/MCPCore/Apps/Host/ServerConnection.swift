@@ -80,7 +80,7 @@ actor ServerConnection {
                 isHurried = false
                 continue
             }
-            let pause = Task { _ = try? await Task.sleep(for: delay) }
+            let pause = Task { _ = try? await Task.pause(for: delay) }
             self.pause = pause
             await withTaskCancellationHandler {
                 await pause.value
@@ -145,7 +145,7 @@ actor ServerConnection {
             if await read(subscription, of: client) { backoff.reset() }
             await subscription.cancel()
             guard let delay = backoff.next(firstPause) else { return }
-            try? await Task.sleep(for: delay)
+            try? await Task.pause(for: delay)
         }
     }
 

@@ -139,7 +139,7 @@ public actor ClientToolProvider {
             let pause = (backoff.next(firstPause) ?? .seconds(30)) * Double.random(in: 0.5 ... 1)
             if Task.isCancelled { return }
             onEvent?(.disconnected(failure, retryAfter: pause))
-            guard (try? await Task.sleep(for: pause)) != nil else { return }
+            guard (try? await Task.pause(for: pause)) != nil else { return }
         }
     }
 
