@@ -1,4 +1,5 @@
 import Dispatch
+import MCPCore
 import Synchronization
 
 #if canImport(Darwin)
@@ -30,12 +31,16 @@ enum ClientProgram {
     }
 
     private static func usageFailure(_ failure: Failure, _ arguments: [String]) -> Int32 {
+        report(failure, isJSON: arguments.prefix { $0 != "--" }.contains("--json"))
+        return failure.code.rawValue
+    }
+
+    private static func report(_ failure: Failure, isJSON: Bool) {
         var options = Options()
-        options.json = arguments.prefix { $0 != "--" }.contains("--json")
+        options.json = isJSON
         let stderr = DescriptorSink(2)
         Console(stdout: stderr, stderr: stderr, options: options, variable: SystemFile.variable).failure(
             failure)
-        return failure.code.rawValue
     }
 
     private static func perform(_ request: CommandLineRequest, _ runner: CommandRunner) -> Int32 {
@@ -47,11 +52,15 @@ enum ClientProgram {
             code.store(result.rawValue, ordering: .releasing)
             done.signal()
         }
-        let canceller = Canceller(stop: stop) { work.cancel() }
-        let signals = [SIGINT, SIGTERM].map { canceller.watch($0) }
-        if case .run(let invocation) = request, let deadline = invocation.options.deadline {
-            canceller.arm(deadline)
-        }
+        var options = Options()
+        if case .run(let invocation) = request { options = invocation.options }
+        let isJSON = options.json
+        let canceller = Canceller(
+            stop: stop, report: { report($0, isJSON: isJSON) }, cancel: { work.cancel() })
+        // The end of the terminal is that of the command, unless nohup(1) has started it.
+        let hangup = SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
+        let signals = ([SIGINT, SIGTERM] + hangup).map { canceller.watch($0) }
+        if let deadline = options.deadline { canceller.arm(deadline) }
         done.wait()
         withExtendedLifetime(signals) {}
         return code.load(ordering: .acquiring)

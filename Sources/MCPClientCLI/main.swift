@@ -8,4 +8,6 @@ import Musl
 import Glibc
 #endif
 
+// Before anything else takes their numbers. Where /dev/null cannot be opened the streams are what they were.
+try? StandardStreams.openMissing()
 exit(ClientProgram.main(Array(ProgramArguments.all.dropFirst())))

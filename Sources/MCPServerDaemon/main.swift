@@ -8,6 +8,8 @@ import Musl
 import Glibc
 #endif
 
+// Before anything else takes their numbers. Where /dev/null cannot be opened the streams are what they were.
+try? StandardStreams.openMissing()
 let arguments = Array(ProgramArguments.all.dropFirst())
 if arguments == [Daemon.superviseCommand] { exit(SupervisorProgram.run() ? 0 : ExitCode.usage.rawValue) }
 let daemon = Daemon(environment: Environment.all, started: ContinuousClock().now)

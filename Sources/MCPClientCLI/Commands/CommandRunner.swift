@@ -24,6 +24,7 @@ struct CommandRunner: Sendable {
             variable: environment.variable)
         var code = ExitCode.ok
         var save: FileWriter?
+        var isPart = false
         do {
             if let file = invocation.options.outputFile { save = try environment.outputFile(file) }
             code = try await execute(invocation, console, stop)
@@ -31,8 +32,10 @@ struct CommandRunner: Sendable {
             let failure = stop.failure ?? error
             console.failure(failure)
             code = failure.code
+            // A file beside FILE could not be written.
+            isPart = failure.kind == .output
         }
-        if let save, let bytes = buffer?.bytes, Self.isResult(bytes, code, invocation.command) {
+        if let save, let bytes = buffer?.bytes, isPart || Self.isResult(bytes, code, invocation.command) {
             do {
                 try save(bytes)
             } catch {

@@ -72,12 +72,14 @@ struct ResultPrinter: Sendable {
     }
 
     /// A single block of bytes becomes FILE itself; otherwise FILE gets the texts, and bytes go beside it.
+    /// FILE is written also when a file beside it cannot be.
     private func save(_ pieces: [ContentPiece], _ file: String) throws(Failure) {
         if pieces.count == 1, case .bytes(let bytes, _)? = pieces.first {
             console.stdout.write(bytes)
             return
         }
         var number = 0
+        var refused: Failure?
         for piece in pieces {
             switch piece {
             case .text(let text): console.text(text)
@@ -85,10 +87,18 @@ struct ResultPrinter: Sendable {
             case .bytes(let bytes, let mimeType):
                 number += 1
                 let path = Self.sideFile(file, number, mimeType)
-                try saveFile(bytes, path)
-                console.note("wrote \(inlineText(path)) (\(ByteSize.text(bytes.count)))")
+                do {
+                    try saveFile(bytes, path)
+                    console.note("wrote \(inlineText(path)) (\(ByteSize.text(bytes.count)))")
+                } catch {
+                    refused = refused ?? error
+                }
             }
         }
+        guard let refused else { return }
+        throw Failure(
+            code: .unreachable, kind: .output, message: refused.message,
+            details: ["the answer had come already; what else it holds is in \(inlineText(file))"])
     }
 
     /// `out.txt` → `out-1.png`

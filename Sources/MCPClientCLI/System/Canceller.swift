@@ -15,11 +15,17 @@ final class Canceller: Sendable {
 
     private let stop: StopReason
     private let cancel: @Sendable () -> Void
+    /// Prints why the command ends, which cannot do so itself.
+    private let report: @Sendable (Failure) -> Void
     private let count = Mutex(0)
     private let queue = DispatchQueue(label: "mcp-client.cancel")
 
-    init(stop: StopReason, cancel: @escaping @Sendable () -> Void) {
+    init(
+        stop: StopReason, report: @escaping @Sendable (Failure) -> Void,
+        cancel: @escaping @Sendable () -> Void
+    ) {
         self.stop = stop
+        self.report = report
         self.cancel = cancel
     }
 
@@ -38,7 +44,7 @@ final class Canceller: Sendable {
             count += 1
             return count
         }
-        if times > 1 { leave(.interrupted) }
+        if times > 1 { leave(StopReason.interrupted) }
         end(StopReason.interrupted)
     }
 
@@ -53,13 +59,14 @@ final class Canceller: Sendable {
     private func end(_ failure: Failure) {
         stop.set(failure)
         cancel()
-        queue.asyncAfter(deadline: .now() + Self.grace) { self.leave(failure.code) }
+        queue.asyncAfter(deadline: .now() + Self.grace) { self.leave(failure) }
     }
 
     /// Without waiting for anything; the command did not end although it was asked to.
-    private func leave(_ code: ExitCode) {
+    private func leave(_ failure: Failure) {
         ChildPrograms.killAll()
         OutputFile.removeUnfinished()
-        _exit(code.rawValue)
+        report(failure)
+        _exit(failure.code.rawValue)
     }
 }

@@ -41,7 +41,8 @@ extension ClientConversation: ClientInbox {
             guard error.kind == .object else { return fail(call.id, Self.notAnObject("error", call.method)) }
             // Servers in the field leave members out; what is there is shown.
             let refusal = MCPError(
-                code: error["code"]?.int ?? 0, message: error["message"]?.string ?? "",
+                code: error["code"].map { $0.int ?? MCPError.internalErrorCode } ?? 0,
+                message: error["message"]?.string ?? "",
                 data: error["data"]?.value)
             return finish(call, .refused(refusal, status: status))
         }

@@ -35,9 +35,14 @@ package final class SignalWatch: Sendable {
     ///
     /// A handler that the program has installed itself stays.
     package static func ignoreBrokenPipes() {
+        if hasDefaultAction(SIGPIPE) { signal(SIGPIPE, SIG_IGN) }
+    }
+
+    /// Whether a signal has its usual effect: nobody handles it, and it is not ignored, as SIGHUP is under
+    /// nohup(1).
+    package static func hasDefaultAction(_ number: Int32) -> Bool {
         var current = sigaction()
-        let isDefault = unsafe sigaction(SIGPIPE, nil, &current) == 0 && hasDefaultAction(current)
-        if isDefault { signal(SIGPIPE, SIG_IGN) }
+        return unsafe sigaction(number, nil, &current) == 0 && hasDefaultAction(current)
     }
 
     private static func hasDefaultAction(_ action: sigaction) -> Bool {

@@ -10,7 +10,7 @@ import Glibc
 ///
 /// A protocol on stdout is spoilt by one `print` of a handler, and one on stdin by a child that reads it. So
 /// both are moved to private descriptors, and what is left at 0 and 1 is /dev/null and stderr.
-struct StandardStreams: ~Copyable, Sendable {
+package struct StandardStreams: ~Copyable, Sendable {
     let input: NonBlockingStream
     let output: NonBlockingStream
 

@@ -70,7 +70,8 @@ public struct TaskInfo: WireType {
         result = members.object["result"]
         if let error = try members.optionalObject("error") {
             self.error = MCPError(
-                code: error["code"]?.intValue ?? 0, message: error["message"]?.stringValue ?? "",
+                code: error["code"].map { $0.intValue ?? MCPError.internalErrorCode } ?? 0,
+                message: error["message"]?.stringValue ?? "",
                 data: error["data"])
         }
     }

@@ -328,9 +328,10 @@ final class Dispatcher: Sendable {
         subscriptions.sessions.forget(scope)
     }
 
-    /// Ends everything in flight with an error, when the server stops.
-    func failAll(_ text: String) {
-        for exchange in inFlight.entries() {
+    /// Ends everything in flight with an error, when the server stops; with a scope, only what belongs to
+    /// this connection or session.
+    func failAll(_ text: String, in scope: UInt64? = nil) {
+        for exchange in scope.map({ inFlight.entries(in: $0) }) ?? inFlight.entries() {
             var writer = JSONWriter()
             ResultEnvelope.error(
                 MCPError(code: MCPError.overloadedCode, message: text), id: exchange.key.id.json.bytes,

@@ -50,7 +50,8 @@ extension Registry {
     func isStable(_ list: Method) -> Bool { list != .resourceTemplatesList || contents.providers.isEmpty }
 
     /// Names what the list holds, so that a cursor of another list content is noticed (fault 47). Any
-    /// instance with the same entries has the same digest. It is made once: each page of a long list needs it.
+    /// instance with the same entries has the same digest. It is made once: each page of a long list needs
+    /// it.
     func digest(of list: Method) -> String {
         if isStable(list), let digest = digests.withLock({ $0[list] }) { return digest }
         var writer = JSONWriter()

@@ -32,7 +32,8 @@ final class ToolEntry: Sendable {
     let taskSupport: TaskSupport
 
     init(
-        _ tool: Tool, timeout: Duration?, task: TaskSupport = .never, handler: ToolHandler
+        _ tool: Tool, timeout: Duration?, task: TaskSupport = .never, schemas: SchemaOptions = .init(),
+        handler: ToolHandler
     ) throws(RegistrationError) {
         try Self.check(tool)
         self.tool = tool
@@ -40,9 +41,9 @@ final class ToolEntry: Sendable {
         self.timeout = timeout
         headers = try Self.headers(of: tool)
         taskSupport = task
-        input = try Self.compile(tool.inputSchema, "input", of: tool)
+        input = try Self.compile(tool.inputSchema, "input", of: tool, schemas)
         output = try tool.outputSchema.map { (schema) throws(RegistrationError) in
-            try Self.compile(schema, "output", of: tool)
+            try Self.compile(schema, "output", of: tool, schemas)
         }
     }
 
@@ -71,10 +72,10 @@ final class ToolEntry: Sendable {
     }
 
     private static func compile(
-        _ schema: JSONValue, _ which: String, of tool: Tool
+        _ schema: JSONValue, _ which: String, of tool: Tool, _ options: SchemaOptions
     ) throws(RegistrationError) -> CompiledSchema {
         do {
-            return try CompiledSchema(schema)
+            return try CompiledSchema(schema, options: options)
         } catch {
             throw RegistrationError("the \(which) schema of \(tool.name): \(error)")
         }

@@ -94,6 +94,7 @@ struct JSONCParser {
         let start = position
         position += 1
         var members: [ConfigMember] = []
+        var places: [String: Int] = [:]
         while true {
             try skipBlank()
             guard let byte = peek() else { throw fail("this { is never closed", at: start) }
@@ -106,10 +107,11 @@ struct JSONCParser {
             position += 1
             try skipBlank()
             let value = try parseValue(depth: depth + 1)
-            if let first = members.first(where: { $0.key == key }) {
-                let line = first.keyPosition.line
+            if let place = places[key] {
+                let line = members[place].keyPosition.line
                 diagnostics.error("duplicate key \"\(key)\" (first on line \(line))", at: keyPosition)
             } else {
+                places[key] = members.count
                 members.append(ConfigMember(key: key, keyPosition: keyPosition, value: value))
             }
             try parseSeparator(closing: UInt8(ascii: "}"), opened: start)

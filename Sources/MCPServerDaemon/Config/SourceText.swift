@@ -4,15 +4,24 @@ struct SourceText: Sendable {
     let name: String
     let bytes: [UInt8]
     private let lineStarts: [Int]
+    /// How many characters stand before each block: a file may be one long line.
+    private let charactersBefore: [Int]
+    private static let blockBytes = 256
 
     init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
         var starts = [0]
-        for (offset, byte) in bytes.enumerated() where byte == UInt8(ascii: "\n") {
-            starts.append(offset + 1)
+        var counts: [Int] = []
+        var count = 0
+        for (offset, byte) in bytes.enumerated() {
+            if offset % Self.blockBytes == 0 { counts.append(count) }
+            if Self.beginsCharacter(byte) { count += 1 }
+            if byte == UInt8(ascii: "\n") { starts.append(offset + 1) }
         }
+        if bytes.count % Self.blockBytes == 0 { counts.append(count) }
         lineStarts = starts
+        charactersBefore = counts
     }
 
     init(name: String, text: String) { self.init(name: name, bytes: Array(text.utf8)) }
@@ -26,8 +35,16 @@ struct SourceText: Sendable {
             let middle = (low + high) / 2
             if lineStarts[middle] <= offset { low = middle } else { high = middle }
         }
-        // Continuation bytes of UTF-8 start no character.
-        let column = bytes[lineStarts[low] ..< offset].count { $0 & 0xC0 != 0x80 } + 1
+        let column = characters(before: offset) - characters(before: lineStarts[low]) + 1
         return SourcePosition(file: name, line: low + 1, column: column)
     }
+
+    private func characters(before offset: Int) -> Int {
+        let block = offset / Self.blockBytes
+        return charactersBefore[block]
+            + bytes[block * Self.blockBytes ..< offset].count(where: Self.beginsCharacter)
+    }
+
+    /// Continuation bytes of UTF-8 begin none.
+    private static func beginsCharacter(_ byte: UInt8) -> Bool { byte & 0xC0 != 0x80 }
 }

@@ -50,16 +50,29 @@ struct CommandTool: Sendable {
         }
         var held: [CallSlots] = []
         defer { for slots in held { slots.release() } }
+        // A command that begins has some of its time left.
+        let patience = definition.timeout * Self.waitingShare
         for slots in slots {
-            let rest = definition.timeout - start.duration(to: clock.now)
-            guard await slots.acquire(timeout: rest) else {
+            let rest = patience - start.duration(to: clock.now)
+            guard rest > .zero, await slots.acquire(timeout: rest) else {
                 try Task.checkCancellation()
-                return .error("\(definition.name) is busy: too many calls at the same time; try again later")
+                return busy(after: start.duration(to: clock.now), patience)
             }
             held.append(slots)
         }
-        let rest = definition.timeout - start.duration(to: clock.now)
-        return try await execute(run, timeout: max(rest, .milliseconds(1)))
+        let waited = start.duration(to: clock.now)
+        if waited >= patience { return busy(after: waited, patience) }
+        return try await execute(run, timeout: definition.timeout - waited)
+    }
+
+    /// How much of its time a call waits at most until its command begins.
+    private static let waitingShare = 0.9
+
+    private func busy(after waited: Duration, _ patience: Duration) -> CallToolResult {
+        let reason =
+            waited < patience
+            ? "too many calls wait already" : "there was no room for it within \(Units.describe(patience))"
+        return .error("\(definition.name) is busy and was not run: \(reason); try again later")
     }
 
     /// What one call runs.

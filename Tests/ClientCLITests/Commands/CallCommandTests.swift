@@ -133,6 +133,15 @@ struct CallCommandTests {
         #expect(many.stderr == "wrote out-1.png (3 B)\n")
     }
 
+    /// The tool has run: this is no usage error, and what can be kept is.
+    @Test func aFileBesideThatCannotBeWrittenIsFoundAfterTheCall() async throws {
+        let outcome = try await harness().run("-o", "refused.txt", "call", "localhost:1", "x_image")
+        #expect(outcome.code == .unreachable)
+        #expect(outcome.stderr.contains("the answer had come already"))
+        #expect(!outcome.stderr.contains("nothing was sent"))
+        #expect(outcome.files.keys.sorted() == ["refused.txt"])
+    }
+
     @Test func aFileThatCannotBeWrittenStopsBeforeAnythingIsSent() async throws {
         let outcome = try await harness().run(
             "-o", "/nowhere/x", "call", "localhost:1", "unit_restart", "unit=web")

@@ -76,6 +76,30 @@ struct BadServerTests {
         #expect(isGone(pid))
     }
 
+    /// The command leaves without waiting for the server any longer, and still says why.
+    @Test func theDeadlineIsToldAlsoWhenTheServerWillNotEnd() async throws {
+        let words = ShellServer.words(call: "while :; do sleep 1; done", start: "trap '' TERM HUP")
+        let outcome = try await run(["--json", "--deadline", "1s", "call", "t", "--"] + words)
+        #expect(outcome.code == 6)
+        #expect(lines(outcome).first == "error: the deadline of 1 s has passed")
+        #expect(lines(outcome).last?.contains(#""kind":"timeout","code":6"#) == true)
+    }
+
+    /// The terminal is closed, or the connection to it is lost.
+    @Test func aHangupEndsTheServerToo() async throws {
+        let file = NSTemporaryDirectory() + "mcp-hup-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let words = ShellServer.words(
+            call: "while :; do sleep 1; done", start: "trap '' TERM HUP; echo $$ > \(file)")
+        let outcome = try await ProgramRunner.run(ProgramRunner.client, ["call", "t", "--"] + words) {
+            ProgramRunner.interruptWhenItHasAChild($0, by: SIGHUP)
+        }
+        #expect(outcome.code == 130 && outcome.stderr == "interrupted\n")
+        // It may have been interrupted before the server wrote its number.
+        let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+        if let pid = Int32(text.trimmingWhitespace()) { #expect(isGone(pid)) }
+    }
+
     /// One limit for the probe, the handshake and the end of the child, which ignores the end of its input.
     @Test func aSilentProgramTakesNoLongerThanItMay() async throws {
         let outcome = try await run(["--connect-timeout", "1s", "tools", "--", "sleep", "100"])

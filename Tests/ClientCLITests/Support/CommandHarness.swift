@@ -66,7 +66,9 @@ struct CommandHarness {
                 stdin: { () throws(Failure) in Array((stdin ?? "").utf8) }, isStdinPiped: stdin != nil),
             variable: { variables[$0] },
             outputFile: { path throws(Failure) in
-                if path.hasPrefix("/nowhere") { throw .usage("cannot write \(path): No such directory") }
+                if path.hasPrefix("/nowhere") || path.hasSuffix("refused-1.png") {
+                    throw .usage("cannot write \(path): No such directory")
+                }
                 return { bytes throws(Failure) in saved.set(path, bytes) }
             }, secret: { variables[$0] },
             connect: { _, _, options in

@@ -70,7 +70,7 @@ enum ProgramRunner {
     }
 
     /// Interrupts the program when it has started another one, which it does when it can be interrupted.
-    static func interruptWhenItHasAChild(_ pid: Int32) {
+    static func interruptWhenItHasAChild(_ pid: Int32, by number: Int32 = SIGINT) {
         DispatchQueue.global().async {
             let end = ContinuousClock.now + .seconds(20)
             while ContinuousClock.now < end {
@@ -81,7 +81,7 @@ enum ProgramRunner {
                 if children.contains(where: { !$0.isEmpty }) { break }
                 usleep(10_000)
             }
-            kill(pid, SIGINT)
+            kill(pid, number)
         }
     }
 

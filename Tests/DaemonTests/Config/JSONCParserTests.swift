@@ -23,6 +23,15 @@ import Testing
         #expect(root?["b"]?["c"]?.string == "x // no comment")
     }
 
+    @Test(.timeLimit(.minutes(1))) func aLongLineIsReadInTimeThatGrowsWithItsLength() throws {
+        let count = 20_000
+        let members = (0 ..< count).map { #""ü\#($0)":\#($0)"# }
+        let (root, report) = parse("{" + members.joined(separator: ",") + #","ü0":1}"#)
+        let text = members.joined(separator: ",")
+        #expect(root?["ü\(count - 1)"] != nil)
+        #expect(report == ["c:1:\(text.count + 3): error: duplicate key \"ü0\" (first on line 1)"])
+    }
+
     @Test func knowsLineAndColumnInCharacters() throws {
         let (root, _) = parse("{\n  \"größe\": \"ü\", \"b\": true }")
         let position = try #require(root?["b"]?.position)

@@ -34,6 +34,20 @@ import Glibc
         #expect(outcome.errors == ["mcp-server: unknown option --lsten", "hint: did you mean --listen?"])
     }
 
+    /// Nothing else becomes standard input or output: no log is read, no answer goes to the log.
+    @Test(arguments: ["<&-", ">&-", "<&- >&-"]) func streamsThatAreClosedAtTheStart(_ closed: String)
+        async throws
+    {
+        let launch = ProcessLaunch(
+            "sh", ["-c", "exec \"$0\" --demo --stdio \(closed)", try WatchedProgram.path()],
+            environment: WatchedProgram.environment)
+        let ping = Array((#"{"jsonrpc":"2.0","id":1,"method":"ping"}"# + "\n").utf8)
+        let result = try await Offload.run { try ProcessRunner.run(launch, input: ping) }
+        #expect(result.end == .exited && result.status == .exited(0))
+        #expect(result.output.isEmpty)
+        #expect(!String(decoding: result.errors, as: UTF8.self).contains("jsonrpc"))
+    }
+
     @Test func withoutAConfigurationThereIsAHint() async throws {
         let outcome = try await run()
         #expect(outcome.status == .exited(2))

@@ -162,6 +162,21 @@ import Glibc
         }
         #expect(failures == 0)
     }
+
+    /// What had no room within its time is not run for a moment.
+    @Test func aCallThatWaitedTooLongIsNotRun() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try server(
+            #""t": { "exec": ["sh", "-c", "echo x >> runs; exec sleep 60"], "concurrency": 1, "timeout": "1s" }"#,
+            in: directory.path)
+        let texts = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0 ..< 5 { group.addTask { try await server.call("t").text } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(texts.count { $0.contains("stopped after its timeout of 1 s") } == 1, "\(texts)")
+        #expect(texts.count { $0.contains("was not run: there was no room for it within 900 ms") } == 4)
+        #expect(try Files.read("\(directory.path)/runs", maxBytes: 100).count == 2)
+    }
 }
 
 @Suite struct CallSlotsTests {

@@ -160,6 +160,21 @@ import Testing
         await client.close()
     }
 
+    /// A result is one whatever its status is: the call was carried out, and is not sent again.
+    @Test func aResultBesideSessionNotFoundIsTaken() async throws {
+        let peer = try Self.legacy(session: "s") { heard in
+            heard.rpcMethod == "tools/call"
+                ? .json(#"{"jsonrpc":"2.0","id":\#(heard.id),"result":{"content":[]}}"#, status: 404)
+                : .status(204)
+        }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        #expect(try await client.callTool("t").content.isEmpty)
+        await client.close()
+        #expect(peer.heard.filter { $0.rpcMethod == "tools/call" }.count == 1)
+        #expect(peer.heard.filter { $0.rpcMethod == "initialize" }.count == 1)
+    }
+
     @Test func deleteDoesNotHang() async throws {
         let peer = try Self.legacy(session: "s") { _ in .raw(then: .hang) }
         defer { peer.stop() }

@@ -25,6 +25,7 @@ extension LimitProofs {
             LimitProof("schema of a client's tool", LimitText.bytes(L.schemaBytes)) {
                 try FacadeRegistrationTests().tooManyToolsAndTooLargeSchemasAreRefused()
             },
+            LimitProof("steps of a check against it", "1 million, and 8 for each byte", stepsOfASchema),
             LimitProof(
                 "description of a client's tool, its instructions", "\(LimitText.bytes(L.textBytes)) each",
                 texts),
@@ -151,6 +152,22 @@ extension LimitProofs {
         #expect(await fixture.hub.counts.clients == L.clientsPerChannel)
         // One that is known may come again.
         try await fixture.attach(provider, "client0")
+    }
+
+    /// Each look-ahead goes through the whole text.
+    @Sendable private static func stepsOfASchema() async throws {
+        #expect(ClientToolLimits.schemaWork == 1_000_000)
+        for (looks, isValid) in [(1, true), (200, false)] {
+            let pattern = String(repeating: "(?=(.*x))", count: looks)
+            let schema: JSONValue = [
+                "type": "object", "properties": ["t": ["type": "string", "pattern": .string(pattern)]],
+            ]
+            let entry = try ToolEntry(
+                Tool("t", inputSchema: schema), timeout: nil, schemas: ClientToolLimits.schemas,
+                handler: .asynchronous { _, _ in CallToolResult() })
+            let value: JSONValue = ["t": .string(String(repeating: "x", count: 20_000))]
+            #expect(entry.input.isValid(value) == isValid)
+        }
     }
 
     @Sendable private static func texts() async throws {

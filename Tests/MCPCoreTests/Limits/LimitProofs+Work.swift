@@ -10,7 +10,9 @@ extension LimitProofs {
             LimitProof(
                 "requests in flight per connection or session", "\(limits.requestsInFlight)", requestsInFlight
             ),
-            LimitProof("one request", LimitText.seconds(limits.requestDeadline), oneRequest),
+            LimitProof(
+                "one request",
+                "\(LimitText.seconds(limits.requestDeadline)); the time of a tool replaces it", oneRequest),
             LimitProof(
                 "a question to a client of a handshake revision",
                 "\(LimitText.seconds(limits.inputTimeout)); the request's own time rests", question),

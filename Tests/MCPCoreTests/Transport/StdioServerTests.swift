@@ -39,6 +39,33 @@ import Glibc
         for answer in heard where answer["error"] != nil { #expect(answer["id"] == nil) }
     }
 
+    /// What is left at the end of the drain gets an error, not silence.
+    @Test func theDrainEndsWithAnswers() async throws {
+        let test = try TestServer()
+        let (inReader, inWriter) = try Syscalls.pipe()
+        let (outReader, outWriter) = try Syscalls.pipe()
+        let null = try Syscalls.open("/dev/null", O_RDWR)
+        let streams = try StandardStreams.capture(input: inReader, output: outWriter, errors: null.rawValue)
+        Syscalls.close(inReader)
+        Syscalls.close(outWriter)
+        defer { Syscalls.close(outReader) }
+        let loop = try EventLoop(label: "test.stdio")
+        let stdio = StdioServer(test.server, streams: streams, loop: loop, drainTimeout: .milliseconds(10))
+        loop.start()
+        loop.execute { stdio.start() }
+        let call = HTTPServerTests.body("tools/call", #""name":"wait","arguments":{}"#, id: "\"w\"")
+        try writeText(inWriter, call + "\n")
+        #expect(await test.begun("").wait())
+        Syscalls.close(inWriter)
+        #expect(try await Self.isReady(outReader, Int32(POLLIN)))
+        let answer = try JSONValue(parsing: try readOnce(outReader, 1 << 16) ?? [])
+        #expect(answer["id"] == "w" && answer["error"]?["code"] == 503)
+        await stdio.waitUntilEnded()
+        #expect(await test.cancelled.wait())
+        loop.stop()
+        loop.waitUntilStopped()
+    }
+
     // STDIO-14: what was read is answered before the end, also the last line without its newline.
     @Test func answersBeforeTheEnd() async throws {
         let test = try TestServer()

@@ -29,7 +29,9 @@ struct ClientToolDefinition: Sendable, Hashable {
         tool.icons = []
         tool.meta = nil
         // The checks of every tool: its name, its schemas.
-        _ = try ToolEntry(tool, timeout: nil, handler: .asynchronous { _, _ in CallToolResult() })
+        _ = try ToolEntry(
+            tool, timeout: nil, schemas: ClientToolLimits.schemas,
+            handler: .asynchronous { _, _ in CallToolResult() })
         self.tool = tool
         self.instructions = instructions.map(Self.cleaned)
         self.parameters = parameters

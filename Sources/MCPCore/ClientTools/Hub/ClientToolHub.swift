@@ -122,7 +122,8 @@ public actor ClientToolHub {
         let tool = item.definition.shown(as: item.name, from: client.isEmpty ? nil : client)
         let limit = timeout(of: item.definition) + options.graceTime + .seconds(10)
         let entry = try ToolEntry(
-            tool, timeout: limit, task: .optional, handler: .asynchronous(handler(of: item, in: channel)))
+            tool, timeout: limit, task: .optional, schemas: ClientToolLimits.schemas,
+            handler: .asynchronous(handler(of: item, in: channel)))
         return ShownClientTool(definition: item.definition, client: client, entry: entry)
     }
 

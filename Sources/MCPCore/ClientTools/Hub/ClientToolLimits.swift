@@ -13,6 +13,9 @@ enum ClientToolLimits {
     static let clientsPerChannel = 64
     /// The input schema, and the output schema, of one tool: 64 KiB. A larger one makes the tool invalid.
     static let schemaBytes = 64 << 10
+    /// Steps of one check against such a schema: 1,000,000, and 8 for each byte of the value. A check is made
+    /// on the thread that serves others too, and these schemas come from programs.
+    static let schemaWork = 1_000_000
     /// A description, and instructions: 4 KiB each. The rest is cut off.
     static let textBytes = 4 << 10
     /// All instructions of a channel: 16 KiB. Further tools' are left out.
@@ -34,4 +37,6 @@ enum ClientToolLimits {
     static let waitingEvents = 1_024
     /// Listeners of one channel: 64. One more is refused (429).
     static let listenersPerChannel = 64
+
+    static let schemas = SchemaOptions(limits: SchemaLimits(maxWork: schemaWork))
 }

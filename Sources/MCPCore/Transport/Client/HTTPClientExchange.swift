@@ -158,6 +158,11 @@ final class HTTPClientExchange {
         case 200 ..< 300: take(success: head, bytes, body)
         case 401, 403: fail(authentication(head, bytes, body))
         case 404 where request.session != nil:
+            // A result says that the request was carried out, whatever the status: it is not sent again.
+            if let id = request.id, (try? JSONValue(parsing: String(body)))?["result"] != nil {
+                pool.inbox?.receive(body, exchange: id, status: status)
+                if pool.inbox?.isWaiting(id) != true { return end(nil) }
+            }
             fail(
                 ClientError(.sessionExpired, "the server does not know the session any more", httpStatus: 404)
             )

@@ -198,8 +198,11 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         server.dispatcher.subscriptions.finish(in: identifier)
         drainTimer = loop.schedule(after: drainTimeout) { [weak self] in
             guard let self else { return }
-            self.server.dispatcher.cancelAll(in: self.identifier)
-            self.finish()
+            server.dispatcher.failAll("The server is stopping", in: identifier)
+            server.dispatcher.cancelAll(in: identifier)
+            // What the pipe takes now; nobody is waited for any longer.
+            flush()
+            finish()
         }
         loop.scheduleFlush(self)
     }
