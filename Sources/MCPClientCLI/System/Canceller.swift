@@ -12,6 +12,8 @@ import Glibc
 /// Ends the work on Ctrl-C or at the deadline: first politely, so that the server hears of it, then at once.
 final class Canceller: Sendable {
     private static let grace = DispatchTimeInterval.seconds(2)
+    /// How long the last words may take.
+    private static let reportTime = DispatchTimeInterval.milliseconds(200)
 
     private let stop: StopReason
     private let cancel: @Sendable () -> Void
@@ -66,7 +68,10 @@ final class Canceller: Sendable {
     private func leave(_ failure: Failure) {
         ChildPrograms.killAll()
         OutputFile.removeUnfinished()
+        let code = failure.code.rawValue
+        // Nobody may read standard error, and then writing there would take for ever.
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.reportTime) { _exit(code) }
         report(failure)
-        _exit(failure.code.rawValue)
+        _exit(code)
     }
 }

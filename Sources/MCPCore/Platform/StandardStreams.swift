@@ -45,10 +45,11 @@ package struct StandardStreams: ~Copyable, Sendable {
 
     /// Opens 0, 1 and 2 on /dev/null where they are closed; call it before the first descriptor is opened.
     ///
-    /// Otherwise the first socket would become stdout, and the next print would go into it.
+    /// Otherwise the first socket would become stdout, and the next print would go into it. Standard output
+    /// is opened for reading: a result that is written there is an error, and not lost without a word.
     package static func openMissing(_ descriptors: [Int32] = [0, 1, 2]) throws(IOError) {
         for target in descriptors where fcntl(target, F_GETFD) < 0 {
-            let null = try Syscalls.open("/dev/null", O_RDWR)
+            let null = try Syscalls.open("/dev/null", target == 1 ? O_RDONLY : O_RDWR)
             if null.rawValue == target {
                 try Syscalls.require("fcntl", on: target) { Int(fcntl(target, F_SETFD, 0)) }
                 _ = null.release()

@@ -185,7 +185,10 @@ struct Daemon {
         // Watched before anything is served, so that a signal during the start is not lost.
         let signals: SignalWatch
         do throws(IOError) {
-            signals = try SignalWatch([SIGTERM, SIGINT, SIGHUP]) { number in
+            // Under nohup(1) the end of the terminal is that of nobody.
+            let readsAgain = isDaemon && reloader != nil
+            let hangup = readsAgain || SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
+            signals = try SignalWatch([SIGTERM, SIGINT] + hangup) { number in
                 // The end of the terminal ends a program on a pipe; a daemon reads its configuration again.
                 if number == SIGHUP, isDaemon, let reloader { return reloader.reload("SIGHUP") }
                 if stop.request() { return log.info("stopping", ["signal": number]) }

@@ -4,15 +4,17 @@
 /// "{dir}"]`.
 struct ShellCodeCheck {
     private static let shells: Set<String> = [
-        "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox", "su", "runuser",
-        "script",
+        "sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox", "su",
+        "runuser", "script", "flock",
     ]
-    private static let interpreters: Set<String> = [
-        "python", "perl", "ruby", "node", "deno", "bun", "php", "lua", "osascript",
+    /// With the letters of their options that take code.
+    private static let interpreters: [String: String] = [
+        "python": "c", "pypy": "c", "perl": "em", "ruby": "er", "node": "epr", "nodejs": "epr", "deno": "epr",
+        "bun": "epr", "php": "rbe", "lua": "e", "luajit": "e", "osascript": "e", "env": "s",
     ]
 
     /// Their command may stand after a user or a file.
-    private static let namesUserFirst: Set<String> = ["su", "runuser", "script"]
+    private static let namesUserFirst: Set<String> = ["su", "runuser", "script", "flock"]
 
     private let diagnostics: Diagnostics
 
@@ -31,8 +33,8 @@ struct ShellCodeCheck {
             let hasPlaceholder = (try? TemplateText(source).argumentNames.isEmpty) == false
             if hasPlaceholder, expectsCode || isCodeFlag {
                 diagnostics.error(
-                    "a placeholder inside a -c string would be run as code; pass it as an argument after the "
-                        + "code and read it there as \"$1\"", at: node.position)
+                    "a placeholder inside code would be run as code; pass it as an argument after the code, "
+                        + "where a shell reads it as \"$1\"", at: node.position)
             }
             if let letters = Self.codeFlags(of: text) {
                 flags = letters
@@ -55,7 +57,7 @@ struct ShellCodeCheck {
         let name = baseName(program)
         if shells.contains(name) { return "c" }
         let letters = String(name.prefix { $0.isLetter })
-        return interpreters.contains(letters) ? "cepr" : nil
+        return interpreters[letters]
     }
 
     /// `-c`, `-lc`, `--command`, and `-c` with the code attached.

@@ -22,6 +22,8 @@ final class Reloader: Sendable {
     private let started: Configuration
     private let state: Mutex<State>
     private let ownFile = Mutex<DirectoryWatch?>(nil)
+    /// Why a reload that has not begun was asked for.
+    private let requested = Mutex<String?>(nil)
     /// One reload at a time.
     private let queue = DispatchQueue(label: "mcp.reload")
 
@@ -56,12 +58,28 @@ final class Reloader: Sendable {
     }
 
     /// Reads the configuration again, soon.
-    func reload(_ reason: String) { queue.async { self.reloadNow(reason) } }
+    ///
+    /// Requests that come before it begins are one.
+    func reload(_ reason: String) {
+        let isFirst = requested.withLock { requested in
+            defer { requested = requested ?? reason }
+            return requested == nil
+        }
+        guard isFirst else { return }
+        queue.async {
+            if let reason = self.requested.withLock({ $0.take() }) { self.reloadNow(reason) }
+        }
+    }
 
     private func reloadNow(_ reason: String) {
         let outcome = loader.load(file: file)
+        for diagnostic in outcome.diagnostics.sorted {
+            switch diagnostic.severity {
+            case .error: log.error(diagnostic.rendered)
+            case .warning: log.warning(diagnostic.rendered)
+            }
+        }
         guard !outcome.diagnostics.hasErrors else {
-            for line in outcome.diagnostics.report { log.error(line) }
             return log.error("not reloaded: the running configuration stays", ["reason": reason])
         }
         let built: ServerBuilder.Built

@@ -100,6 +100,30 @@ struct BadServerTests {
         if let pid = Int32(text.trimmingWhitespace()) { #expect(isGone(pid)) }
     }
 
+    /// The last words wait for no reader.
+    @Test func theDeadlineHoldsAlsoWhenNobodyReadsStandardError() async throws {
+        let words = ShellServer.words(call: "while :; do sleep 1; done", start: "trap '' TERM HUP")
+        // A pipe that is full and stays open.
+        let command = """
+            mkfifo "$1" && exec 3<>"$1" && (timeout 0.2 cat /dev/zero >&3; true); shift; exec "$0" "$@" 2>&3
+            """
+        let path = NSTemporaryDirectory() + "mcp-full-\(UUID().uuidString.prefix(8))"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let outcome = try await ProgramRunner.run(
+            "/bin/sh",
+            ["-c", command, ProgramRunner.client, path, "--deadline", "1s", "call", "t", "--"] + words)
+        #expect(outcome.code == 6 && !outcome.wasKilled)
+    }
+
+    /// A result that nobody can get is no success.
+    @Test func aClosedOutputIsAnError() async throws {
+        let command = "exec \"$0\" call add a=1 b=2 -- \"$1\" --demo --stdio >&-"
+        let outcome = try await ProgramRunner.run(
+            "/bin/sh", ["-c", command, ProgramRunner.client, ProgramRunner.server])
+        #expect(outcome.code == 3)
+        #expect(outcome.stderr.contains("cannot write to stdout: Bad file descriptor"))
+    }
+
     /// One limit for the probe, the handshake and the end of the child, which ignores the end of its input.
     @Test func aSilentProgramTakesNoLongerThanItMay() async throws {
         let outcome = try await run(["--connect-timeout", "1s", "tools", "--", "sleep", "100"])

@@ -48,6 +48,23 @@ import Glibc
         #expect(!String(decoding: result.errors, as: UTF8.self).contains("jsonrpc"))
     }
 
+    /// Ignored signals are inherited, and with SIGCHLD among them the system keeps no status of children.
+    @Test func aParentThatIgnoresItsChildren() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("mcp.jsonc", #"{ "tools": { "t": { "exec": ["echo", "good"] } } }"#)
+        let launch = ProcessLaunch(
+            "sh", ["-c", "trap '' CHLD; exec \"$0\" -c mcp.jsonc --stdio", try WatchedProgram.path()],
+            environment: WatchedProgram.environment, directory: directory.path)
+        let call =
+            #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","#
+            + #""capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"# + "\n"
+            + #"{"jsonrpc":"2.0","method":"notifications/initialized"}"# + "\n"
+            + #"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}}"# + "\n"
+        let result = try await Offload.run { try ProcessRunner.run(launch, input: Array(call.utf8)) }
+        let output = String(decoding: result.output, as: UTF8.self)
+        #expect(output.contains("good") && !output.contains("isError"), "\(output)")
+    }
+
     @Test func withoutAConfigurationThereIsAHint() async throws {
         let outcome = try await run()
         #expect(outcome.status == .exited(2))

@@ -9,6 +9,8 @@ import Testing
 struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
     /// As many at a time as do not spoil each other's time limits on a small machine.
     private static let places = Places(4)
+    /// One for all, which lives as long as the process: the runtime keeps no executor alive.
+    private static let executor = ThreadExecutor()
 
     var isRecursive: Bool { true }
 
@@ -18,7 +20,7 @@ struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         await Self.places.take()
         defer { Self.places.giveBack() }
-        try await withTaskExecutorPreference(ThreadExecutor()) { try await function() }
+        try await withTaskExecutorPreference(Self.executor) { try await function() }
     }
 }
 
