@@ -71,7 +71,8 @@ enum ProgramRunner {
 
     /// Interrupts the program when it has started another one, which it does when it can be interrupted.
     static func interruptWhenItHasAChild(_ pid: Int32, by number: Int32 = SIGINT) {
-        DispatchQueue.global().async {
+        // A thread of its own: those of the global queue may all wait for output.
+        Thread.detachNewThread {
             let end = ContinuousClock.now + .seconds(20)
             while ContinuousClock.now < end {
                 let threads = (try? Files.names(in: "/proc/\(pid)/task").names) ?? []
