@@ -5,7 +5,7 @@
 struct ShellCodeCheck {
     private static let shells: Set<String> = [
         "sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox", "su",
-        "runuser", "script", "flock",
+        "runuser", "script",
     ]
     /// With the letters of their options that take code.
     private static let interpreters: [String: String] = [
@@ -14,7 +14,7 @@ struct ShellCodeCheck {
     ]
 
     /// Their command may stand after a user or a file.
-    private static let namesUserFirst: Set<String> = ["su", "runuser", "script", "flock"]
+    private static let namesUserFirst: Set<String> = ["su", "runuser", "script"]
 
     private let diagnostics: Diagnostics
 
