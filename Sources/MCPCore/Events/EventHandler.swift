@@ -42,4 +42,10 @@ struct FlushList {
 
     /// Keeps the block that `take` handed out for the turn after the next.
     mutating func finish() { running.removeAll(keepingCapacity: true) }
+
+    /// Forgets everybody.
+    mutating func removeAll() {
+        for handler in waiting { handler.isFlushScheduled = false }
+        waiting.removeAll()
+    }
 }

@@ -306,7 +306,15 @@ extension EventLoop {
         isClosed.store(true, ordering: .relaxed)
         run(mailbox.close())
         runJobs()
-        forgetRetired()
+        letGo()
+    }
+
+    /// Flushes once more and keeps no handler: no turn follows that would let go of one. A connection that
+    /// was accepted on another loop and came after the end asks for a flush, too.
+    private func letGo() {
+        flush()
+        flushes.removeAll()
+        while !retired.isEmpty { forgetRetired() }
     }
 
     /// Runs what came after the end, on the loop's queue and therefore still never at the same time as
@@ -314,7 +322,7 @@ extension EventLoop {
     private func runLate(_ item: Mailbox.Item) {
         thread.store(currentThread(), ordering: .relaxed)
         run([item])
-        forgetRetired()
+        letGo()
         thread.store(0, ordering: .relaxed)
     }
 }

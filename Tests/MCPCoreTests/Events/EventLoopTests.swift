@@ -362,6 +362,33 @@ private final class Probe: EventHandler {
         #expect(await task.value == 5)
     }
 
+    /// As a connection does that another loop accepted and handed over: its start fails, and it asks for a
+    /// flush.
+    @Test(arguments: [false, true]) func nothingIsKeptThatAsksForAFlushAfterTheEnd(_ asksAgain: Bool)
+        async throws
+    {
+        weak var released: EventLoop?
+        let flushes = Counter()
+        do {
+            let loop = try EventLoop()
+            released = loop
+            loop.start()
+            loop.stop()
+            loop.waitUntilStopped()
+            loop.execute {
+                let probe = Probe()
+                probe.onFlush = { [unowned probe] in
+                    flushes.increment()
+                    // The loop belongs to the handler, as it does to a connection.
+                    if loop.isOnLoop, asksAgain { loop.scheduleFlush(probe) }
+                }
+                loop.scheduleFlush(probe)
+            }
+        }
+        while released != nil, !Task.isCancelled { await Task.yield() }
+        #expect(released == nil && flushes.value == 1)
+    }
+
     @Test func loopsCloseTheirDescriptors() throws {
         let before = try Syscalls.open("/dev/null", O_RDONLY).rawValue
         for _ in 0 ..< 1_000 {
