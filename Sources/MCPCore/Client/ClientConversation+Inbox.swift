@@ -183,6 +183,8 @@ extension ClientConversation: ClientInbox {
 
     func serverStreamRefused(_ error: ClientError) { listeners.endThoseThatNeedAStream(error) }
 
+    func sessionLost() { renewSession() }
+
     func connectionClosed(_ error: ClientError) {
         if !restarts(after: error) { conclude(error) }
     }

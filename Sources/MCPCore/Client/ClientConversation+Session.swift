@@ -8,6 +8,29 @@ extension ClientConversation {
             || options.onSample != nil || options.onRoots != nil || listeners.hasAny
     }
 
+    /// Opens a new session for those who listen: they make no call that would find the old one gone
+    /// (LEG-25).
+    ///
+    /// A server that is still starting is tried again, with growing pauses, for as long as somebody listens.
+    func renewSession() {
+        Task { [weak self] in
+            var backoff = Backoff(maximum: .seconds(30))
+            while await self?.isLeftWithoutSession() == true {
+                guard let pause = backoff.next(.seconds(1)) else { return }
+                guard (try? await Task.pause(for: pause)) != nil else { return }
+            }
+        }
+    }
+
+    /// Opens a new session; true when that may succeed later.
+    private func isLeftWithoutSession() async -> Bool {
+        let (generation, end) = state.withLock { ($0.generation, $0.end) }
+        guard end == nil, wantsServerStream, let error = await reopen(after: generation) else { return false }
+        if error.isTransient || error.kind == .timeout { return true }
+        serverStreamRefused(error)
+        return false
+    }
+
     /// Tells each new session what the ones before it were told.
     func remembersInterests() {
         state.withLock { state in

@@ -73,3 +73,14 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
         ([message] + details.map { "  " + $0 } + (hint.map { ["hint: " + $0] } ?? [])).joined(separator: "\n")
     }
 }
+
+extension ClientError {
+    /// Whether the request may succeed later: the network failed, or the server is overloaded or starting.
+    var isTransient: Bool {
+        switch kind {
+        case .connectionClosed, .cannotConnect: true
+        case .httpStatus: httpStatus.map { $0 == 429 || $0 >= 500 && $0 != 501 } ?? false
+        default: false
+        }
+    }
+}

@@ -108,6 +108,9 @@ protocol ClientInbox: AnyObject, Sendable {
     /// The server has no channel on which it could speak unasked; what it says comes with its answers.
     func serverStreamRefused(_ error: ClientError)
 
+    /// The server no longer knows the session whose stream it had sent: it was restarted, or let it expire.
+    func sessionLost()
+
     /// The connection is at its end: what waits fails, and what is sent later fails as well.
     func connectionClosed(_ error: ClientError)
 }

@@ -257,6 +257,84 @@ import Testing
         await client.close()
     }
 
+    /// Somebody who only listens gets a new session from a server that was restarted, which may need a while,
+    /// and hears of it.
+    @Test(arguments: [404, 400], [200, 503])
+    func newSessionForThoseWhoListen(_ status: Int, _ first: Int) async throws {  // LEG-24, LEG-25, SUB-09
+        let change =
+            #"data: {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b"}}"#
+        let count = Mutex(0)
+        let peer = try HTTPPeer { heard in
+            let session = heard.header("mcp-session-id")
+            switch heard.rpcMethod {
+            case "server/discover": return .status(404)
+            case "initialize":
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 2, first != 200 { return .status(first) }
+                return .result(
+                    heard, Script.initialized(capabilities: #"{"resources":{"subscribe":true}}"#),
+                    headers: "mcp-session-id: \(number == 1 ? "old" : "new")\r\n")
+            case "notifications/initialized": return .status(202)
+            case "resources/subscribe": return .result(heard, "{}")
+            default: break
+            }
+            guard heard.method == "GET" else { return .status(200) }
+            if session == "new" { return .events(change + "\n\n", end: false, then: .hang) }
+            return count.withLock { $0 } == 1 && heard.header("last-event-id") == nil
+                ? .events("id: 1\nretry: 100\ndata:\n\n") : .status(status)
+        }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let subscription = try await client.listen(
+            SubscriptionFilter(resourceURIs: ["a:b"]), needsStream: true)
+        var changes: [ServerChange] = []
+        for try await change in subscription {
+            changes.append(change)
+            if changes.count == 2 { break }
+        }
+        #expect(changes.contains(.resubscribed) && changes.contains(.resourceUpdated("a:b")))
+        await eventually { peer.heard.count { $0.rpcMethod == "resources/subscribe" } == 2 }
+        let subscribed = peer.heard.filter { $0.rpcMethod == "resources/subscribe" }
+        #expect(subscribed.map { $0.header("mcp-session-id") } == ["old", "new"])
+        #expect(peer.heard.count { $0.rpcMethod == "initialize" } == (first == 200 ? 2 : 3))
+        await client.close()
+    }
+
+    /// A new session that is refused ends what needs its stream.
+    @Test func newSessionIsRefused() async throws {
+        let count = Mutex(0)
+        let peer = try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "server/discover": return .status(404)
+            case "initialize":
+                let isFirst = count.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                return isFirst
+                    ? .result(
+                        heard, Script.initialized(capabilities: #"{"tools":{"listChanged":true}}"#),
+                        headers: "mcp-session-id: s\r\n") : .status(401)
+            case "notifications/initialized": return .status(202)
+            default:
+                guard heard.method == "GET" else { return .status(200) }
+                return heard.header("last-event-id") == nil
+                    ? .events("id: 1\nretry: 100\ndata:\n\n") : .status(404)
+            }
+        }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let subscription = try await client.listen(
+            SubscriptionFilter(toolsListChanged: true), needsStream: true)
+        let error = await clientError { for try await _ in subscription {} }
+        #expect(error?.kind == .authentication)
+        #expect(peer.heard.count { $0.rpcMethod == "initialize" } == 2)
+        await client.close()
+    }
+
     // MARK: The rest of an answer
 
     enum Break: Sendable, CaseIterable { case end, close, closeInAnEvent }

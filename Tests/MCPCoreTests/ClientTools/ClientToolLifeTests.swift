@@ -112,7 +112,7 @@ import Testing
         async let answer = agent.said("t")
         #expect(await waiting.begun.wait())
         await client.close()
-        await fixture.until("the loss is known") { $0.disconnects == 1 }
+        await fixture.lossIsKnown(calls: 1)
         waiting.release.open()
         try await fixture.attach(try waiting.provider(idempotent: true), "one")
         #expect(try await answer == .text("released"))
@@ -128,7 +128,7 @@ import Testing
         async let answer = agent.said("t")
         #expect(await waiting.begun.wait())
         await client.close()
-        await fixture.until("the loss is known") { $0.disconnects == 1 }
+        await fixture.lossIsKnown(calls: 1)
         #expect(try await agent.listTools().map(\.name) == ["builtin", "t"])
         await fixture.advance(.seconds(5))
         #expect(try await answer.isError)
@@ -145,10 +145,7 @@ import Testing
         let client = try await fixture.attach(try F.provider([F.tool("t")]), "one")
         let agent = try await fixture.agent()
         await client.close()
-        // The hub is told on its own time.
-        await fixture.until("the loss is known") { _ in
-            fixture.lines.all.contains { $0.contains("disconnected") }
-        }
+        await fixture.lossIsKnown()
         async let answer = agent.said("t")
         await fixture.until("the call waits") { $0.callsInFlight == 1 }
         try await fixture.attach(try F.provider([F.tool("t")]), "one")

@@ -79,6 +79,14 @@ final class HubFixture: Sendable {
         await hub.tick()
     }
 
+    /// Waits until the hub knows that a client is gone, and that so many calls have failed with it: it hears of
+    /// each on its own.
+    func lossIsKnown(calls: Int = 0, _ location: SourceLocation = #_sourceLocation) async {
+        await until("the loss is known", location) { counts in
+            counts.disconnects == calls && lines.all.contains { $0.contains("disconnected") }
+        }
+    }
+
     /// Waits until the hub is as wanted, for 20 s at most.
     func until(
         _ what: Comment, _ location: SourceLocation = #_sourceLocation,

@@ -26,6 +26,8 @@ final class HTTPClientStream: HTTPStreamListener {
     private weak var exchange: HTTPClientExchange?
     private var beganAt: MonotonicInstant?
     private var isOver = false
+    /// The server has sent the stream, if only for a moment.
+    private var hasBegun = false
     /// Why the session has no stream of its own.
     private(set) var refusal: ClientError?
 
@@ -90,7 +92,10 @@ final class HTTPClientStream: HTTPStreamListener {
 
     // MARK: What comes
 
-    func streamBegan() { beganAt = pool.loop.now }
+    func streamBegan() {
+        beganAt = pool.loop.now
+        hasBegun = true
+    }
 
     func take(_ event: SSEEvent) {
         backoff.reset()
@@ -109,22 +114,18 @@ final class HTTPClientStream: HTTPStreamListener {
         beganAt = nil
         guard !isOver else { return }
         guard isWanted else { return stop() }
-        if let error, !Self.mayPass(error) { return refused(error) }
+        if let error, !error.isTransient { return refused(error) }
         openLater(error)
-    }
-
-    /// A failure of the network, or of a server that is overloaded or starting, is no verdict on the stream.
-    private static func mayPass(_ error: ClientError) -> Bool {
-        switch error.kind {
-        case .connectionClosed, .cannotConnect: true
-        case .httpStatus: error.httpStatus.map { $0 == 429 || $0 >= 500 && $0 != 501 } ?? false
-        default: false
-        }
     }
 
     private func refused(_ error: ClientError) {
         if error.kind == .authentication { return giveUp(error) }
         if id == nil {
+            // Many servers answer 400 where the specification has 404 (LEG-24).
+            if hasBegun, [400, 404].contains(error.httpStatus) {
+                stop()
+                return pool.inbox?.sessionLost() ?? ()
+            }
             return giveUp(
                 ClientError(
                     .httpStatus, "\(pool.endpoint.name) has no stream for what it says unasked",

@@ -25,5 +25,6 @@ final class RecordedInbox: ClientInbox {
     func fail(_ id: Int64, _ error: ClientError) { inbox?.fail(id, error) }
     func failAll(_ error: ClientError) { inbox?.failAll(error) }
     func serverStreamRefused(_ error: ClientError) { inbox?.serverStreamRefused(error) }
+    func sessionLost() { inbox?.sessionLost() }
     func connectionClosed(_ error: ClientError) { inbox?.connectionClosed(error) }
 }
