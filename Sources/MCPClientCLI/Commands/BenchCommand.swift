@@ -16,9 +16,10 @@ struct BenchCommand {
         let count = options.benchCount
         // The first answer tells whether there is anything to measure.
         let first = await load.callOnce()
-        if case .error(let text) = first {
+        if let (text, isOfTool) = first.error {
             throw Failure(
-                code: .protocolError, kind: .protocolError, message: "\(inlineText(name)) failed: \(text)",
+                code: isOfTool ? .toolError : .protocolError, kind: isOfTool ? .toolError : .protocolError,
+                message: "\(inlineText(name)) failed: \(text)",
                 hint: "bench measures calls that succeed; try: "
                     + session.invocation.line("call", [ShellWord.quote(name)]))
         }
@@ -50,8 +51,18 @@ struct Load: Sendable {
 
     enum Outcome {
         case ok
-        /// The tool or the server said no, in words for a terminal.
-        case error(String)
+        /// The tool said no, in words for a terminal.
+        case toolError(String)
+        /// The server said no, or there was no answer.
+        case noResult(String)
+
+        var error: (text: String, isOfTool: Bool)? {
+            switch self {
+            case .ok: nil
+            case .toolError(let text): (text, true)
+            case .noResult(let text): (text, false)
+            }
+        }
     }
 
     /// What some calls took, in nanoseconds, and how many failed.
@@ -72,9 +83,9 @@ struct Load: Sendable {
             let result = try await client.request(
                 "tools/call", params, options: CallOptions(timeout: timeout))
             guard result["isError"]?.bool == true else { return .ok }
-            return .error(inlineText(result["content"]?[0]?["text"]?.string ?? "isError"))
+            return .toolError(inlineText(result["content"]?[0]?["text"]?.string ?? "isError"))
         } catch {
-            return .error(inlineText("\(error)"))
+            return .noResult(inlineText("\(error)"))
         }
     }
 
@@ -90,9 +101,9 @@ struct Load: Sendable {
                         let start = ContinuousClock.now
                         let outcome = await callOnce()
                         tally.times.append((ContinuousClock.now - start).nanosecondsClamped)
-                        if case .error(let text) = outcome {
+                        if let error = outcome.error {
                             tally.errors += 1
-                            tally.firstError = tally.firstError ?? text
+                            tally.firstError = tally.firstError ?? error.text
                         }
                     }
                     return tally

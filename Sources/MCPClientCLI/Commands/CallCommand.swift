@@ -50,9 +50,12 @@ struct CallCommand {
     private func toolError(_ result: CallToolResult, _ name: String) -> Failure {
         var text = result.text
         if text.isEmpty { text = result.structuredContent?.serialized() ?? "(no explanation)" }
+        // Only a person is spared the rest of a long line.
+        let isRead = session.console.stderr.isTerminal
+        let shown = TerminalText.block(
+            text.trimmingWhitespace(), maxLine: isRead ? TerminalText.maxLineLength : .max)
         return Failure(
-            code: .toolError, kind: .toolError,
-            message: "\(inlineText(name)) failed: \(TerminalText.block(text.trimmingWhitespace()))",
+            code: .toolError, kind: .toolError, message: "\(inlineText(name)) failed: \(shown)",
             hasPrefix: false)
     }
 }

@@ -100,8 +100,9 @@ struct CommandRunner: Sendable {
             return code
         } catch {
             await session.client.close()
+            if error.code == .inputRequired { throw session.interaction.explained(error) }
             // What the server made of a missing answer is of less interest than the question.
-            if error.code != .inputRequired, let failure = session.interaction.failure { throw failure }
+            if let failure = session.interaction.failure { throw failure }
             throw error
         }
     }

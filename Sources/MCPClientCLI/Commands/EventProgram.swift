@@ -32,6 +32,12 @@ struct EventProgram: Sendable, Hashable {
         return result + rest
     }
 
+    /// The first line of what it wrote to stderr.
+    private static func reason(_ errors: [UInt8]) -> String {
+        let line = errors.prefix { $0 != UInt8(ascii: "\n") }
+        return line.isEmpty ? "" : ": " + inlineText(String(decoding: line, as: UTF8.self))
+    }
+
     /// Runs it and tells in a few words how it ended.
     func run(_ event: WatchEvent) async -> String {
         let launch = ProcessLaunch(words.first ?? "", arguments(event))
@@ -49,7 +55,8 @@ struct EventProgram: Sendable, Hashable {
         case .success(let result):
             guard result.end == .exited else { return "\(name) was stopped after \(time)" }
             return switch result.status {
-            case .exited(let code): "\(name) exited \(code) in \(time)"
+            case .exited(0): "\(name) exited 0 in \(time)"
+            case .exited(let code): "\(name) exited \(code) in \(time)" + Self.reason(result.errors)
             case .signaled(let signal): "\(name) was killed by signal \(signal) after \(time)"
             case .unknown: "\(name) ended after \(time)"
             }

@@ -17,7 +17,13 @@ struct ConfiguredServers {
     let entries: [Entry]
 
     init(_ bytes: [UInt8], from file: String) throws(Failure) {
-        guard let json = try? JSONValue(parsing: bytes), let servers = json["mcpServers"]?.objectValue else {
+        let json: JSONValue
+        do { json = try JSONValue(parsing: bytes) } catch {
+            throw .usage(
+                "\(inlineText(file)) is not JSON", details: ["\(error)"],
+                hint: "JSON has no comments and no comma behind the last member")
+        }
+        guard let servers = json["mcpServers"]?.objectValue else {
             throw .usage(
                 "\(inlineText(file)) holds no object \"mcpServers\"",
                 hint: #"{"mcpServers": {"docs": {"url": "http://localhost:3000/mcp"}}}"#)

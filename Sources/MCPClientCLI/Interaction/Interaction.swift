@@ -10,7 +10,13 @@ final class Interaction: Sendable {
     private let answers: JSONObject
     private let prompter: Prompter?
     private let subject: String
-    private let unanswered = Mutex<[String]>([])
+    private let unanswered = Mutex<[Unanswered]>([])
+
+    private struct Unanswered {
+        let question: String
+        /// Why the answers that were given do not fit.
+        var problems: [String] = []
+    }
 
     /// - Parameters:
     ///   - answers: values by the name of the field.
@@ -23,8 +29,19 @@ final class Interaction: Sendable {
 
     /// What the command has to fail with, if a question stayed open.
     var failure: Failure? {
-        let questions = unanswered.withLock { $0 }
-        return questions.isEmpty ? nil : InputRequired.failure(questions, subject: subject)
+        let open = unanswered.withLock { $0 }
+        guard !open.isEmpty else { return nil }
+        return explained(InputRequired.failure(open.map(\.question), subject: subject))
+    }
+
+    /// With the reasons why the answers that were given do not fit.
+    func explained(_ failure: Failure) -> Failure {
+        let problems = unanswered.withLock { $0.flatMap(\.problems) }
+        guard !problems.isEmpty else { return failure }
+        var failure = failure
+        failure.details += problems.prefix(8)
+        failure.hint = "nothing was sent; correct the answers and try again"
+        return failure
     }
 
     /// Answers one question.
@@ -35,7 +52,7 @@ final class Interaction: Sendable {
         let form = request.schema ?? ElicitationSchema([])
         if let content = contentOfAnswers(form) { return .accept(content) }
         if let prompter { return await prompter.fillIn(form, message: request.message, given: answers) }
-        throw unanswered(InputRequired.question(request))
+        throw unanswered(.init(question: InputRequired.question(request), problems: problems(form)))
     }
 
     /// The form filled in from the answers and the defaults; nil when that is not enough.
@@ -54,12 +71,33 @@ final class Interaction: Sendable {
         return content
     }
 
-    private func visit(_ url: String, _ message: String) async throws(MCPError) -> ElicitResult {
-        if let prompter { return await prompter.visit(url, message: message) }
-        throw unanswered("\(quoted(message)) (open \(inlineText(url)))")
+    /// What is wrong with the answers that were given, or missing beside them.
+    private func problems(_ form: ElicitationSchema) -> [String] {
+        guard !answers.isEmpty else { return [] }
+        var found: [String] = []
+        for (name, schema) in form.properties {
+            guard let given = answers[name] else { continue }
+            let field = FormField(name, schema)
+            let problem = field.value(given).map { field.problem(with: $0) } ?? "must be: \(field.kind)"
+            if let problem { found.append("\(inlineText(name)): \(problem)") }
+        }
+        let names = form.properties.map(\.key)
+        for name in answers.keys where !names.contains(name) {
+            let hint = Suggestion.hint(for: name, among: names)
+            found.append("the form has no field \(quoted(name))\(inlineText(hint))")
+        }
+        for name in form.required where answers[name] == nil && form.defaults()[name] == nil {
+            found.append("\(inlineText(name)): no answer")
+        }
+        return found
     }
 
-    private func unanswered(_ question: String) -> MCPError {
+    private func visit(_ url: String, _ message: String) async throws(MCPError) -> ElicitResult {
+        if let prompter { return await prompter.visit(url, message: message) }
+        throw unanswered(.init(question: "\(quoted(message)) (open \(inlineText(url)))"))
+    }
+
+    private func unanswered(_ question: Unanswered) -> MCPError {
         unanswered.withLock { $0.append(question) }
         return .internalError("Nobody is there to answer")
     }

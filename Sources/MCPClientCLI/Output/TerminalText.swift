@@ -50,7 +50,7 @@ enum TerminalText {
     }
 
     private static func closeLine(_ hidden: Int, _ out: inout String) {
-        if hidden > 0 { out += "… (\(hidden) characters more; a pipe or -o FILE gets all)" }
+        if hidden > 0 { out += "… (\(hidden) characters more; a pipe gets all)" }
     }
 
     private static func appendEscaped(_ scalar: Unicode.Scalar, to out: inout String, keepsLines: Bool) {

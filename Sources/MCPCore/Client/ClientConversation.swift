@@ -151,7 +151,9 @@ final class ClientConversation: Sendable {
         } onCancel: {
             abandon(call, ClientError(.cancelled, "the call of \(method) was cancelled"), "cancelled")
         }
-        if case .failed(let error) = reply, error.kind == .connectionClosed, !error.isUnsent,
+        // An answer that cannot be read was given all the same.
+        if case .failed(let error) = reply, !error.isUnsent,
+            error.kind == .connectionClosed || error.kind == .protocolViolation,
             !mayRepeat(method, params)
         {
             return .failed(error.mayHaveRun(method))

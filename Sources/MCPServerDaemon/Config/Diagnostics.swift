@@ -27,7 +27,19 @@ final class Diagnostics {
     }
 
     private func append(_ item: Diagnostic) {
+        var item = item
+        for secret in secrets { item.text = item.text.replacing(secret.text, with: secret.name) }
         if !items.contains(item) { items.append(item) }
+    }
+
+    // MARK: Secrets
+
+    private var secrets: [(text: String, name: String)] = []
+
+    /// Shows `name` from now on wherever a text has this secret in it: findings are logged. One of fewer than
+    /// 4 characters hides nothing, and would make texts unreadable.
+    func conceal(_ secret: String, as name: String) {
+        if secret.utf8.count >= 4 { secrets.append((secret, name)) }
     }
 
     /// By file in the order of first mention, then by line and column.

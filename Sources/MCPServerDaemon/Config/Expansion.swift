@@ -93,7 +93,9 @@ struct Expansion {
         }
         if let file = name.dropping(prefix: "file:") {
             do throws(ConfigFileError) {
-                return try context.readSecret(file)
+                let secret = try context.readSecret(file)
+                diagnostics.conceal(secret, as: "${file:\(file)}")
+                return secret
             } catch {
                 diagnostics.error("${file:\(file)}: \(error.text)\(user)", at: position)
                 return nil

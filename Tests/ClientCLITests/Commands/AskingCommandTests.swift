@@ -41,12 +41,34 @@ import Testing
         #expect(wrong.stderr.contains("b.json holds no JSON object"))
     }
 
-    /// An answer that does not fit is none, and nothing of it is sent.
-    @Test(arguments: ["people=13", "people=many", "name=A", "other=x"])
-    func answersThatDoNotFit(answer: String) async throws {
+    /// An answer that does not fit is none, nothing of it is sent, and the person is told why.
+    @Test(arguments: [
+        ("people=13", "  people: "), ("people=many", "  people: must be: whole number"),
+        ("name=A", "  name: "),
+    ])
+    func answersThatDoNotFit(answer: String, reason: String) async throws {
         let outcome = try await harness().run(
             "--answer", "name=Ada", "--answer", "people=3", "--answer", answer, "call", Self.target, "book")
-        #expect(outcome.code == (answer == "other=x" ? .ok : .inputRequired))
+        #expect(outcome.code == .inputRequired)
+        let lines = outcome.stderr.split(separator: "\n")
+        #expect(lines.count == 3 && lines[1].hasPrefix(reason), "\(outcome.stderr)")
+        #expect(lines.last == "hint: nothing was sent; correct the answers and try again")
+    }
+
+    @Test func answersToOtherQuestionsDoNoHarm() async throws {
+        let outcome = try await harness().run(
+            "--answer", "name=Ada", "--answer", "people=3", "--answer", "other=x", "call", Self.target, "book"
+        )
+        #expect(outcome.code == .ok)
+    }
+
+    @Test func misspelledAnswersAreNamed() async throws {
+        let outcome = try await harness().run("--answer", "peple=2", "call", Self.target, "book")
+        #expect(outcome.code == .inputRequired)
+        #expect(
+            outcome.stderr.contains("  the form has no field \"peple\" (did you mean people?)\n"),
+            "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("  name: no answer\n"), "\(outcome.stderr)")
     }
 
     @Test(arguments: revisions) func nobodyAnswers(revision: String) async throws {

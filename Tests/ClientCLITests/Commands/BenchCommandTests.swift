@@ -33,7 +33,7 @@ struct BenchCommandTests {
 
     @Test func aToolThatFailsIsNotMeasured() async throws {
         let outcome = try await harness().run("bench", "localhost:1", "git_log", "repo=nope")
-        #expect(outcome.code == .protocolError)
+        #expect(outcome.code == .toolError)
         #expect(outcome.stdout.isEmpty)
         #expect(outcome.stderr.contains("repository \"nope\" is not under workspace"))
     }

@@ -36,6 +36,19 @@ struct CallCommandTests {
         #expect(outcome.stderr == "git_log failed: repository \"nope\" is not under workspace\n")
     }
 
+    /// A person is spared the rest of a long line; a program gets it.
+    @Test(arguments: [true, false]) func aToolThatFailsWithALongLine(isTerminal: Bool) async throws {
+        let server = MCPServer("ops", version: "1")
+        let text = String(repeating: "x", count: 5_000)
+        try server.register(Tool("long")) { _, _ in throw ToolError(text) }
+        var harness = CommandHarness(server: server)
+        harness.isTerminal = isTerminal
+        let outcome = await harness.run("--color", "never", "call", "localhost:1", "long")
+        #expect(outcome.code == .toolError)
+        #expect(outcome.stderr.contains(text) == !isTerminal)
+        #expect(outcome.stderr.contains("… (904 characters more; a pipe gets all)") == isTerminal)
+    }
+
     @Test func theToolSaysNoInJSON() async throws {
         let outcome = try await harness().run("--json", "call", "localhost:1", "git_log", "repo=nope")
         #expect(outcome.code == .toolError)

@@ -98,6 +98,13 @@ import Testing
         #expect(outcome.stdout.contains("updated \(Self.uri)  → test exited 0 in "), "\(outcome.stdout)")
     }
 
+    @Test func aProgramThatFailsSaysWhy() async throws {
+        let program = try EventProgram(parsing: "ls /nonexistent/{event}")
+        let outcome = await program.run(WatchEvent(.resourceUpdated("a:b")))
+        #expect(outcome.hasPrefix("ls exited ") && outcome.contains(": ls: "), "\(outcome)")
+        #expect(outcome.contains("/nonexistent/updated"), "\(outcome)")
+    }
+
     /// The text of an event never becomes a program or a further word.
     @Test func aProgramIsNoShell() throws {
         let program = try EventProgram(parsing: "render --out={uri} {event}")

@@ -67,6 +67,10 @@ struct HostOptionsTests {
         ] {
             #expect(throws: Failure.self) { try ConfiguredServers(Array(bad.utf8), from: "f") }
         }
+        let broken = #expect(throws: Failure.self) {
+            try ConfiguredServers(Array(#"{"mcpServers": {},}"#.utf8), from: "f")
+        }
+        #expect(broken?.message == "f is not JSON" && broken?.details.first?.contains("byte 18") == true)
         let typo = #expect(throws: Failure.self) {
             try ConfiguredServers(Array(#"{"mcpServers": {"a": {"comand": "x"}}}"#.utf8), from: "f")
         }

@@ -19,6 +19,20 @@ import Testing
         #expect(outcome.configuration.tools.isEmpty)
     }
 
+    @Test func findingsDoNotShowTheContentsOfFiles() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("secret", Array("S3CRET".utf8), mode: 0o600)
+        let outcome = ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin"]).load(
+            SourceText(
+                name: "mcp.jsonc",
+                text: #"{"limits": {"drain": "${file:secret}"}, "prompts": {"dir": "x${file:secret}"}}"#),
+            directory: directory.path, Diagnostics())
+        let report = outcome.diagnostics.report
+        #expect(report.contains { $0.contains(#"not "${file:secret}""#) }, "\(report)")
+        #expect(report.contains { $0.contains("x${file:secret} does not exist") }, "\(report)")
+        #expect(!report.contains { $0.contains("S3CRET") }, "\(report)")
+    }
+
     @Test func readsClientTools() {
         #expect(load("{}").configuration.clientTools == nil)
         #expect(load(#"{"clientTools": {}}"#).configuration.clientTools == ClientToolSettings())

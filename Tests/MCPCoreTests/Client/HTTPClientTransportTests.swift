@@ -36,6 +36,18 @@ import Testing
             + "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n0\r\n\r\n"
     }
 
+    /// An answer that cannot be read was given all the same: the call may have run.
+    @Test(arguments: [("tools/call", true), ("prompts/get", false)])
+    func unreadableAnswers(_ method: String, _ mayHaveRun: Bool) async throws {
+        let peer = try Self.modern { _ in .status(202) }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let error = await clientError { _ = try await client.request(method, ["name": "x"]) }
+        #expect(error?.kind == .protocolViolation)
+        #expect(error?.details.contains("\(method) may have run; it was not sent again") == mayHaveRun)
+        await client.close()
+    }
+
     private func outcome(
         _ answer: @escaping @Sendable (HTTPPeer.Heard) -> HTTPPeer.Answer,
         options: ClientOptions = ClientOptions()
