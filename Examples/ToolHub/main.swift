@@ -2,6 +2,5 @@
 import MCPCore
 
 let hub = ClientToolHub { channel in MCPServer("my-server", version: "1.0") }
-var options = HTTPServerOptions()
-options.sideDoor = ClientToolEndpoints(hub, token: "secret")
-try await hub.server().run(.http(.tcp(port: 3001), options: options))
+let endpoints = ClientToolEndpoints(hub, token: "secret")
+try await hub.server().run(.http(.tcp(port: 3001), servers: endpoints, handler: endpoints))

@@ -103,6 +103,58 @@ final class ExampleProgram: @unchecked Sendable {
     }
 }
 
+extension ExampleProgram {
+    struct NoConnection: Error {}
+
+    /// Waits until somebody listens at a unix socket, for 30 s at most.
+    static func listens(at path: String) async -> Bool {
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end {
+            if let descriptor = try? connect(to: path) {
+                close(descriptor)
+                return true
+            }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+
+    /// What comes back for a text, up to the end of the connection.
+    static func exchange(_ text: String, at path: String) throws -> String {
+        let handle = FileHandle(fileDescriptor: try connect(to: path), closeOnDealloc: true)
+        try handle.write(contentsOf: Data(text.utf8))
+        return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+    }
+
+    private static func connect(to path: String) throws -> Int32 {
+        #if canImport(Glibc)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                #if canImport(Glibc)
+                unsafe Glibc.connect(descriptor, $0, size)
+                #elseif canImport(Musl)
+                unsafe Musl.connect(descriptor, $0, size)
+                #else
+                unsafe Darwin.connect(descriptor, $0, size)
+                #endif
+            }
+        }
+        guard result == 0 else {
+            close(descriptor)
+            throw NoConnection()
+        }
+        return descriptor
+    }
+}
+
 /// Collects what comes on whatever thread.
 final class Recorder<Value: Sendable>: Sendable {
     private let log = Mutex<[Value]>([])

@@ -40,8 +40,10 @@ import Testing
         let hub = ClientToolHub { _ in MCPServer("hub", version: "1") }
         var options = HTTPServerOptions()
         options.loops = 1
-        options.sideDoor = ClientToolEndpoints(hub, token: nil)
-        let daemon = try hub.server().start([.http(.unix(path: path), options: options)])
+        let endpoints = ClientToolEndpoints(hub, token: nil)
+        let daemon = try hub.server().start([
+            .http(.unix(path: path), servers: endpoints, handler: endpoints, options: options)
+        ])
         let agent = try await MCPClient.connect(.unix(path: path, endpoint: "/mcp/channels/c"))
         let changes = try await agent.listen(SubscriptionFilter(toolsListChanged: true))
         let app = try ExampleProgram.start("example-client-tools", [path, "c"])
@@ -221,5 +223,18 @@ import Testing
             await #expect(throws: MCPError.self) { try await client.callTool("none") }
             await client.close()
         }
+    }
+
+    /// A path of the program's own beside the MCP endpoint.
+    @Test func routes() async throws {
+        let path = "/tmp/mcp-routes-\(UInt32.random(in: 0 ... .max)).sock"
+        let program = try ExampleProgram.start("example-routes", [path])
+        defer { program.stop() }
+        #expect(await ExampleProgram.listens(at: path))
+        let client = try await MCPClient.connect(.unix(path: path))
+        #expect(try await client.callTool("add", ["a": 1, "b": 2.5]).text == "3.5")
+        await client.close()
+        let answer = try ExampleProgram.exchange("GET /version HTTP/1.0\r\nHost: x\r\n\r\n", at: path)
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\n1.0\n"), "\(answer)")
     }
 }

@@ -43,10 +43,9 @@ import Glibc
     }
 
     /// Leaves HTTP at once.
-    private struct UpgradingDoor: HTTPSideDoor {
-        func server(atPath path: String) -> MCPServer? { nil }
+    private struct UpgradingHandler: HTTPRequestHandler {
         func handles(path: String) -> Bool { path == "/up" }
-        func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer {
+        func respond(to request: HTTPRequest) async -> HTTPResponse {
             .upgrade(to: "test") { socket in _ = FileDescriptor(owning: socket.release()) }
         }
     }
@@ -62,9 +61,7 @@ import Glibc
     @Test("fault 63: what stands behind a request that is being served stays in the socket")
     func fault63Behind() async throws {
         let (server, release) = try Self.server { $0.outputBytes = 64 << 20 }
-        var options = HTTPServerOptions()
-        options.sideDoor = UpgradingDoor()
-        try await LocalServer.serve(server, options: options) { port in
+        try await LocalServer.serve(server, handler: UpgradingHandler()) { port in
             func expectBlocked(_ connection: WireConnection, _ name: String) throws {
                 let sent = try connection.sendUntilBlocked(
                     Self.garbage, quiet: .milliseconds(300), atMost: 2 * Self.kernelBytes)

@@ -9,7 +9,7 @@ struct EventLog: Sendable {
     private var last = 0
     private var kept: [(number: Int, data: ByteSlice)] = []
     private var keptBytes = 0
-    private var reader: AsyncStream<HTTPSideEvent>.Continuation?
+    private var reader: AsyncStream<SSEEvent>.Continuation?
 
     /// Events that are kept for a page that comes back: 4,096, and 32 MiB; a page that missed more begins
     /// anew.
@@ -36,7 +36,7 @@ struct EventLog: Sendable {
 
     private mutating func send(_ number: Int, _ data: ByteSlice) {
         guard let reader else { return }
-        if case .dropped = reader.yield(HTTPSideEvent(id: "\(page)-\(number)", data: data)) {
+        if case .dropped = reader.yield(SSEEvent(data: data, id: "\(page)-\(number)")) {
             reader.finish()
             self.reader = nil
         }
@@ -44,7 +44,7 @@ struct EventLog: Sendable {
 
     /// Goes on behind the event of this id, for a reader in place of the one before. Nil: what came after it
     /// is not kept, or it is of another page.
-    mutating func resume(after id: String) -> AsyncStream<HTTPSideEvent>? {
+    mutating func resume(after id: String) -> AsyncStream<SSEEvent>? {
         let parts = id.split(separator: "-")
         guard parts.count == 2, parts[0] == page, let seen = Int(parts[1]), seen <= last,
             seen >= last - kept.count
@@ -54,10 +54,10 @@ struct EventLog: Sendable {
 
     /// The events that are kept behind a number, and all that come. Begin with it: its reader gets every
     /// event, however many come at once.
-    mutating func read(after seen: Int = 0) -> AsyncStream<HTTPSideEvent> {
+    mutating func read(after seen: Int = 0) -> AsyncStream<SSEEvent> {
         reader?.finish()
         let (stream, continuation) = AsyncStream.makeStream(
-            of: HTTPSideEvent.self, bufferingPolicy: .bufferingOldest(Self.maxBehind))
+            of: SSEEvent.self, bufferingPolicy: .bufferingOldest(Self.maxBehind))
         reader = continuation
         for event in kept where event.number > seen { send(event.number, event.data) }
         return stream

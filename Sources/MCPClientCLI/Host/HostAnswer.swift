@@ -4,7 +4,7 @@ import MCPCore
 enum HostAnswer {
     static func make(
         _ status: Int, type: String?, _ bytes: [UInt8], _ fields: [(String, String)] = []
-    ) -> HTTPSideAnswer {
+    ) -> HTTPResponse {
         var headers = HeaderFields()
         let common = [
             ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
@@ -14,25 +14,25 @@ enum HostAnswer {
             // Names and values are ours; a policy holds no control character.
             try? headers.append(name, value)
         }
-        return .response(HTTPResponse(status: status, headers: headers, body: .bytes(bytes)))
+        return HTTPResponse(status: status, headers: headers, body: .bytes(bytes))
     }
 
-    static func text(_ status: Int, _ text: String, _ fields: [(String, String)] = []) -> HTTPSideAnswer {
+    static func text(_ status: Int, _ text: String, _ fields: [(String, String)] = []) -> HTTPResponse {
         make(status, type: "text/plain; charset=utf-8", Array("\(text)\n".utf8), fields)
     }
 
-    static func json(_ value: JSONValue, status: Int = 200) -> HTTPSideAnswer {
+    static func json(_ value: JSONValue, status: Int = 200) -> HTTPResponse {
         make(status, type: "application/json", RawJSON(value).bytes.array)
     }
 
     static let done = make(204, type: nil, [])
 
-    static func problem(_ status: Int, _ text: String) -> HTTPSideAnswer {
+    static func problem(_ status: Int, _ text: String) -> HTTPResponse {
         json(["error": .string(text)], status: status)
     }
 
     /// A document under a policy of its own, in a process of its own where the browser can.
-    static func document(_ bytes: [UInt8], policy: String) -> HTTPSideAnswer {
+    static func document(_ bytes: [UInt8], policy: String) -> HTTPResponse {
         make(
             200, type: "text/html; charset=utf-8", bytes,
             [("Content-Security-Policy", policy), ("Origin-Agent-Cluster", "?1")])

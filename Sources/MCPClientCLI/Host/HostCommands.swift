@@ -2,11 +2,11 @@ import MCPCore
 
 /// One request of the page.
 struct HostCommands {
-    let door: HostDoor
-    let request: HTTPSideRequest
-    private var host: AppHost { door.host }
+    let handler: HostHandler
+    let request: HTTPRequest
+    private var host: AppHost { handler.host }
 
-    func run() async throws -> HTTPSideAnswer {
+    func run() async throws -> HTTPResponse {
         let parts = request.path.dropFirst("/api/".count).split(
             separator: "/", omittingEmptySubsequences: false
         ).map(String.init)
@@ -20,7 +20,7 @@ struct HostCommands {
         case ("POST", "validate", 1): return try await validate()
         case ("POST", "context", 1): return try await context()
         case ("POST", "ports", 1):
-            try door.openPorts()
+            try handler.openPorts()
             return HostAnswer.done
         case ("POST", "chat", 1):
             try await host.say(text("text", in: try object()))
@@ -67,12 +67,12 @@ struct HostCommands {
 
     // MARK: Events and views
 
-    private func events() async throws -> HTTPSideAnswer {
+    private func events() async throws -> HTTPResponse {
         guard request.method == "GET" else { throw HostRefusal(status: 405, text: "Only GET") }
-        return .events(await door.feed.events(after: request.headers["Last-Event-ID"]))
+        return .events(await handler.feed.events(after: request.headers["Last-Event-ID"]))
     }
 
-    private func view(_ id: String, _ rest: [String]) async throws -> HTTPSideAnswer {
+    private func view(_ id: String, _ rest: [String]) async throws -> HTTPResponse {
         guard await host.view(id) != nil else {
             throw HostRefusal(status: 404, text: "This view is closed")
         }
@@ -94,7 +94,7 @@ struct HostCommands {
             }
             await host.setMode(mode, of: id)
         case ("POST", ["reload"]):
-            await door.feed.begins(id)
+            await handler.feed.begins(id)
             await host.reloadView(id)
         case ("POST", ["lost"]): await host.viewLost(id)
         default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
@@ -102,12 +102,12 @@ struct HostCommands {
         return HostAnswer.done
     }
 
-    private func messages(_ id: String) async throws -> HTTPSideAnswer {
+    private func messages(_ id: String) async throws -> HTTPResponse {
         let body = try object()
         guard let number = body["seq"]?.intValue, let messages = body["messages"]?.arrayValue else {
             throw HostRefusal.malformed("seq or messages are missing")
         }
-        let receipt = await door.feed.receive(
+        let receipt = await handler.feed.receive(
             messages, number: number, page: try text("page", in: body), from: id)
         switch receipt {
         case .taken, .repeated: return HostAnswer.done
@@ -119,15 +119,15 @@ struct HostCommands {
 
     // MARK: Servers and calls
 
-    private func servers(_ rest: [String]) async throws -> HTTPSideAnswer {
+    private func servers(_ rest: [String]) async throws -> HTTPResponse {
         switch (request.method, rest.count) {
-        case ("POST", 0): try await door.connect(text("target", in: try object()))
+        case ("POST", 0): try await handler.connect(text("target", in: try object()))
         case ("POST", 2) where rest[0] == "found":
-            let found = await door.feed.found
+            let found = await handler.feed.found
             guard let index = Int(rest[1]), found.indices.contains(index) else {
                 throw HostRefusal(status: 404, text: "No such server was found")
             }
-            try await door.connect(found[index])
+            try await handler.connect(found[index])
         case ("POST", 2) where rest[1] == "reconnect": try await host.reconnect(rest[0])
         case ("DELETE", 1): await host.removeServer(rest[0])
         default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
@@ -135,7 +135,7 @@ struct HostCommands {
         return HostAnswer.done
     }
 
-    private func calls(_ rest: [String]) async throws -> HTTPSideAnswer {
+    private func calls(_ rest: [String]) async throws -> HTTPResponse {
         switch (request.method, rest.count) {
         case ("POST", 0):
             let (server, tool, arguments) = try await invocation()
@@ -162,7 +162,7 @@ struct HostCommands {
         return (server.id, tool, body["arguments"] ?? [:])
     }
 
-    private func validate() async throws -> HTTPSideAnswer {
+    private func validate() async throws -> HTTPResponse {
         let (server, tool, arguments) = try await invocation()
         let violations = try await host.validate(server, tool, arguments)
         return HostAnswer.json([
@@ -179,7 +179,7 @@ struct HostCommands {
         ])
     }
 
-    private func form() async throws -> HTTPSideAnswer {
+    private func form() async throws -> HTTPResponse {
         let body = try object()
         let (id, name, _) = try await invocation()
         let events = await host.snapshot()
@@ -200,7 +200,7 @@ struct HostCommands {
 
     // MARK: Answers and surroundings
 
-    private func answer(_ question: String) async throws -> HTTPSideAnswer {
+    private func answer(_ question: String) async throws -> HTTPResponse {
         let body = try object()
         let answer: QuestionAnswer
         switch body["decision"]?.stringValue ?? body["action"]?.stringValue {
@@ -218,7 +218,7 @@ struct HostCommands {
         return HostAnswer.done
     }
 
-    private func context() async throws -> HTTPSideAnswer {
+    private func context() async throws -> HTTPResponse {
         let body = try object()
         var change = PageContext()
         if let theme = body["theme"]?.stringValue, ["light", "dark"].contains(theme) { change.theme = theme }

@@ -181,7 +181,7 @@ struct HostEventWriter {
         return [
             "type": "view.open", "id": .string(view.id), "call": .string(view.call),
             "origin": Self.text(address?.origin), "src": Self.text(address?.source),
-            "allow": .string(SandboxDoor.allow(view)),
+            "allow": .string(SandboxHandler.allow(view)),
             "caption": .string("\(view.serverName) · \(view.tool)"),
             "border": view.resource.meta.prefersBorder.map { .string("\($0)") } ?? .null,
             "shortHash": .string(String(view.resource.hash.prefix(8))),

@@ -24,7 +24,7 @@ actor HostFeed {
 
     /// The events behind an id; without one, or when they are not kept, those of a new page: the one before
     /// is told that it was replaced.
-    func events(after id: String?) async -> AsyncStream<HTTPSideEvent> {
+    func events(after id: String?) async -> AsyncStream<SSEEvent> {
         if let id, let stream = log.resume(after: id) { return stream }
         let (snapshot, events) = await host.eventsWithSnapshot()
         pump?.cancel()

@@ -7,8 +7,8 @@
 /// | `/register-tools` | clients of Stream's registration endpoint |
 /// | `/client-tools/events`, `/client-tools/result` | the calls of such clients, and their results |
 ///
-/// Give it to `HTTPServerOptions.sideDoor`.
-public struct ClientToolEndpoints: HTTPSideDoor {
+/// Give it to `ServerTransport.http`, as `servers` and as `handler`.
+public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
     private let hub: ClientToolHub
     private let token: BearerToken?
     private let registrationNeedsToken: Bool
@@ -65,8 +65,8 @@ public struct ClientToolEndpoints: HTTPSideDoor {
         }
     }
 
-    /// Answers a request for one of these paths.
-    public func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer {
+    /// Responds to a request for one of these paths.
+    public func respond(to request: HTTPRequest) async -> HTTPResponse {
         guard await isAllowed(request) else {
             return Self.json(401, ["error": "Missing or wrong token"], [("WWW-Authenticate", "Bearer")])
         }
@@ -86,7 +86,7 @@ public struct ClientToolEndpoints: HTTPSideDoor {
         }
     }
 
-    private func isAllowed(_ request: HTTPSideRequest) async -> Bool {
+    private func isAllowed(_ request: HTTPRequest) async -> Bool {
         if request.isFromOwnUser { return true }
         let sent = request.headers["Authorization"]
         if !channelTokens.isEmpty, let channel = await channel(of: request),
@@ -106,7 +106,7 @@ public struct ClientToolEndpoints: HTTPSideDoor {
     }
 
     /// The channel that a program means; nil when it names none that there can be.
-    private func channel(of request: HTTPSideRequest) async -> String? {
+    private func channel(of request: HTTPRequest) async -> String? {
         let sent: String?
         switch request.path {
         case "/providers": sent = request.parameter("channel")
@@ -119,13 +119,13 @@ public struct ClientToolEndpoints: HTTPSideDoor {
         return sent.flatMap(ChannelName.init(registered:))?.text
     }
 
-    private static func member(_ name: String, of request: HTTPSideRequest) -> String? {
+    private static func member(_ name: String, of request: HTTPRequest) -> String? {
         (try? FacadeRegistration.object(request.body, isJSON: isJSON(request)))?[name]?.stringValue
     }
 
     // MARK: Programs that are MCP servers
 
-    private func provider(_ request: HTTPSideRequest) -> HTTPSideAnswer {
+    private func provider(_ request: HTTPRequest) -> HTTPResponse {
         guard let channel = request.parameter("channel").flatMap(ChannelName.init(registered:))?.text else {
             return Self.json(400, ["error": "Missing or invalid channel"])
         }
@@ -148,7 +148,7 @@ public struct ClientToolEndpoints: HTTPSideDoor {
 
     // MARK: The façade
 
-    private func register(_ request: HTTPSideRequest) async throws(FacadeRefusal) -> HTTPSideAnswer {
+    private func register(_ request: HTTPRequest) async throws(FacadeRefusal) -> HTTPResponse {
         let hub = hub
         let registration = try FacadeRegistration(request.body, isJSON: Self.isJSON(request)) {
             channel, name in hub.servers.ownTools(of: channel).contains(name)
@@ -161,17 +161,17 @@ public struct ClientToolEndpoints: HTTPSideDoor {
         return Self.json(200, registration.answer)
     }
 
-    private func events(_ request: HTTPSideRequest) async throws(FacadeRefusal) -> HTTPSideAnswer {
+    private func events(_ request: HTTPRequest) async throws(FacadeRefusal) -> HTTPResponse {
         guard let sent = request.parameter("channel_id"), !sent.trimmedLikeJavaScript().isEmpty else {
             throw .missingChannel
         }
         guard let channel = ChannelName(registered: sent)?.text else { throw .invalidChannel }
         let (stream, continuation) = AsyncStream.makeStream(
-            of: HTTPSideEvent.self, bufferingPolicy: .bufferingOldest(ClientToolLimits.waitingEvents))
+            of: SSEEvent.self, bufferingPolicy: .bufferingOldest(ClientToolLimits.waitingEvents))
         let listener = EventFeed.Listener(
             wantsResults: request.parameter("results") == "1",
             send: { id, data in
-                if case .enqueued = continuation.yield(HTTPSideEvent(id: id, data: data)) {
+                if case .enqueued = continuation.yield(SSEEvent(data: data, id: id)) {
                     true
                 } else {
                     false
@@ -185,7 +185,7 @@ public struct ClientToolEndpoints: HTTPSideDoor {
         return .events(stream)
     }
 
-    private func result(_ request: HTTPSideRequest) async throws(FacadeRefusal) -> HTTPSideAnswer {
+    private func result(_ request: HTTPRequest) async throws(FacadeRefusal) -> HTTPResponse {
         let object = try FacadeRegistration.object(request.body, isJSON: Self.isJSON(request))
         guard let id = object["invocation_id"]?.stringValue else { throw .unknownInvocation }
         let result: CallToolResult
@@ -204,19 +204,18 @@ public struct ClientToolEndpoints: HTTPSideDoor {
 
     // MARK: Answers
 
-    private static func isJSON(_ request: HTTPSideRequest) -> Bool {
+    private static func isJSON(_ request: HTTPRequest) -> Bool {
         request.headers["Content-Type"].map { MediaType.isJSON(ByteSlice($0)) } ?? false
     }
 
     private static func json(
         _ status: Int, _ body: JSONValue, _ fields: [(String, String)] = []
-    ) -> HTTPSideAnswer {
+    ) -> HTTPResponse {
         var headers = HeaderFields()
         for (name, value) in [("Content-Type", "application/json")] + fields {
             // Names and values are ours.
             try? headers.append(name, value)
         }
-        return .response(
-            HTTPResponse(status: status, headers: headers, body: .bytes(RawJSON(body).bytes.array)))
+        return HTTPResponse(status: status, headers: headers, body: .bytes(RawJSON(body).bytes.array))
     }
 }

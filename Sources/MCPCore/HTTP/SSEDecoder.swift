@@ -112,7 +112,7 @@ struct SSEDecoder: ~Copyable {
         if hasData {
             let content = data.slice(0 ..< data.count)
             data = ByteBuffer()
-            events.append(SSEEvent(type: type.isEmpty ? "message" : type, data: content, id: lastEventID))
+            events.append(SSEEvent(data: content, id: lastEventID, type: type.isEmpty ? "message" : type))
         }
         hasData = false
         type = ""

@@ -4,7 +4,7 @@
 enum SSEEncoder {
     /// Writes one event; `data` is split at each CR, LF and CR LF.
     static func write(
-        data: ByteSlice, event: StaticString? = nil, id: String? = nil, retryMilliseconds: Int? = nil,
+        data: ByteSlice, event: String? = nil, id: String? = nil, retryMilliseconds: Int? = nil,
         to buffer: inout ByteBuffer
     ) {
         writeFields(event: event, id: id, retryMilliseconds: retryMilliseconds, to: &buffer)
@@ -25,9 +25,16 @@ enum SSEEncoder {
         buffer.append(ASCII.lf)
     }
 
+    /// Writes one event.
+    static func write(_ event: SSEEvent, to buffer: inout ByteBuffer) {
+        write(
+            data: event.data, event: event.type == "message" ? nil : event.type,
+            id: event.id.isEmpty ? nil : event.id, to: &buffer)
+    }
+
     /// Begins an event whose data is one JSON value that is to be appended behind; returns its place for
     /// `endJSON`.
-    static func beginJSON(event: StaticString? = nil, id: String? = nil, in buffer: inout ByteBuffer) -> Int {
+    static func beginJSON(event: String? = nil, id: String? = nil, in buffer: inout ByteBuffer) -> Int {
         writeFields(event: event, id: id, retryMilliseconds: nil, to: &buffer)
         buffer.append("data: ")
         return buffer.count
@@ -59,23 +66,26 @@ enum SSEEncoder {
     static func writeKeepAlive(to buffer: inout ByteBuffer) { buffer.append(":\n\n") }
 
     private static func writeFields(
-        event: StaticString?, id: String?, retryMilliseconds: Int?, to buffer: inout ByteBuffer
+        event: String?, id: String?, retryMilliseconds: Int?, to buffer: inout ByteBuffer
     ) {
         if let event {
             buffer.append("event: ")
-            buffer.append(event)
-            buffer.append(ASCII.lf)
+            appendLine(event, to: &buffer)
         }
         if let id {
             buffer.append("id: ")
-            // NUL would make readers ignore the id, a line end would begin another field.
-            for byte in id.utf8 where byte >= 0x20 { buffer.append(byte) }
-            buffer.append(ASCII.lf)
+            appendLine(id, to: &buffer)
         }
         if let retryMilliseconds {
             buffer.append("retry: ")
             buffer.append(decimal: max(0, retryMilliseconds))
             buffer.append(ASCII.lf)
         }
+    }
+
+    /// NUL would make readers ignore an id, a line end would begin another field.
+    private static func appendLine(_ text: String, to buffer: inout ByteBuffer) {
+        for byte in text.utf8 where byte >= 0x20 { buffer.append(byte) }
+        buffer.append(ASCII.lf)
     }
 }

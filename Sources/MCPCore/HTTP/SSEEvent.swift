@@ -1,9 +1,17 @@
-/// One server-sent event.
-struct SSEEvent: Sendable, Hashable {
-    /// The event's type; `message` if the stream named none.
-    var type: String
+/// One server-sent event (WHATWG HTML, section 9.2).
+public struct SSEEvent: Sendable, Hashable {
+    /// The type; `message` if the stream names none.
+    public var type: String
     /// The data lines, joined by line feeds.
-    var data: ByteSlice
-    /// The last event id that the stream set up to here; empty if none.
-    var id: String
+    public var data: ByteSlice
+    /// What a client sends as `Last-Event-ID` when it comes back; empty: none. In a stream that is read, the
+    /// last one up to here.
+    public var id: String
+
+    /// An event with these parts.
+    public init(data: ByteSlice, id: String = "", type: String = "message") {
+        self.type = type
+        self.data = data
+        self.id = id
+    }
 }

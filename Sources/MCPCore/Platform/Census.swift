@@ -19,14 +19,15 @@ package enum Census {
     package enum Kind: String, CaseIterable, Sendable {
         case appBridge, appHost, appServer
         case childPipe, childProcess, clientConversation, clientPool, commandModel
-        case deferredCall, departure, descriptor, directoryWatch
+        case deferredCall, descriptor, directoryWatch
         case eventLoop
+        case handlerResponse
         case httpClientConnection, httpClientExchange, httpConnection, httpExchange, httpListener, httpServer
         case lineChannel, listenStream, listenSubscription, logSink, loopTimer
         case mcpClient, mcpServer
-        case processSupervisor, provider, providerProgram
+        case pendingUpgrade, processSupervisor, provider, providerProgram
         case rootDirectory, runCancellation
-        case serverTask, sessionStream, sideResponse, signalWatch, socketPeer, stdioServer, subscription
+        case serverTask, sessionStream, signalWatch, socketPeer, stdioServer, subscription
         case toolHub
         case unixSocketPath
         case watchSource

@@ -61,7 +61,16 @@ enum CensusAtExit {
         return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0
     }
 
-    /// `12→socket:[4711]`.
+    #if os(Linux)
+    /// ` (127.0.0.1:80, listening)`: where to look for its owner.
+    private static func use(ofSocket number: Int32) -> String {
+        guard let address = try? Syscalls.localAddress(number) else { return "" }
+        let isListening = (try? Syscalls.option(number, SOL_SOCKET, SO_ACCEPTCONN)) == 1
+        return " (\(address)\(isListening ? ", listening" : ""))"
+    }
+    #endif
+
+    /// `12→socket:[4711] (127.0.0.1:80)`.
     private static func openFiles() -> [String] {
         #if os(Linux)
         let kept = Census.keptOpen.withLock { $0 }
@@ -78,7 +87,8 @@ enum CensusAtExit {
             guard count > 0 else { return nil }
             let target = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let kinds = ["socket:", "pipe:", "anon_inode:[pidfd]", "anon_inode:inotify", "/dev/null"]
-            return kinds.contains { target.hasPrefix($0) } ? "\(number)→\(target)" : nil
+            guard kinds.contains(where: { target.hasPrefix($0) }) else { return nil }
+            return "\(number)→\(target)" + (target.hasPrefix("socket:") ? use(ofSocket: number) : "")
         }
         #else
         return []

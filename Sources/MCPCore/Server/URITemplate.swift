@@ -103,25 +103,3 @@ struct URITemplate: Sendable {
         byte != UInt8(ascii: "/") && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
     }
 }
-
-/// Percent-encoding of URIs (RFC 3986 section 2.1).
-enum PercentCoding {
-    /// The text behind percent-encoded UTF-8; nil when it is broken or holds a NUL.
-    static func decode(_ bytes: some Collection<UInt8>) -> String? {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var iterator = bytes.makeIterator()
-        while let byte = iterator.next() {
-            guard byte == UInt8(ascii: "%") else {
-                decoded.append(byte)
-                continue
-            }
-            guard let high = iterator.next().flatMap(JSONByte.hexValue),
-                let low = iterator.next().flatMap(JSONByte.hexValue)
-            else { return nil }
-            decoded.append(UInt8(truncatingIfNeeded: high << 4 | low))
-        }
-        guard !decoded.contains(0) else { return nil }
-        return String(validating: decoded, as: UTF8.self)
-    }
-}

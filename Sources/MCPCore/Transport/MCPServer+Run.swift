@@ -10,7 +10,7 @@ import Glibc
 public struct ServerTransport: Sendable {
     enum Kind: Sendable {
         case stdio
-        case http([ListenAddress], AccessPolicy?, HTTPServerOptions)
+        case http(HTTPTransport)
     }
 
     let kind: Kind
@@ -25,22 +25,58 @@ public struct ServerTransport: Sendable {
     /// Streamable HTTP on these addresses.
     ///
     /// - Parameters:
+    ///   - path: that of the MCP endpoint. Others are 404, but for what `servers` and `handler` have.
+    ///   - servers: further MCP servers, at other paths.
+    ///   - handler: serves requests that are not MCP, at other paths.
     ///   - policy: which hosts and origins are allowed; by default loopback names on TCP, any on unix
     ///     sockets.
-    ///   - options: the endpoint's path, limits and time-outs.
+    ///   - options: limits and time-outs.
     public static func http(
-        _ addresses: ListenAddress..., policy: AccessPolicy? = nil,
+        _ addresses: ListenAddress..., path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
+        handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy? = nil,
         options: HTTPServerOptions = HTTPServerOptions()
     ) -> ServerTransport {
-        .http(addresses, policy: policy, options: options)
+        .http(
+            addresses, path: path, servers: servers, handler: handler, policy: policy, options: options)
     }
 
     /// Streamable HTTP on these addresses.
     public static func http(
-        _ addresses: [ListenAddress], policy: AccessPolicy? = nil,
+        _ addresses: [ListenAddress], path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
+        handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy? = nil,
         options: HTTPServerOptions = HTTPServerOptions()
     ) -> ServerTransport {
-        ServerTransport(kind: .http(addresses, policy, options))
+        ServerTransport(
+            kind: .http(
+                HTTPTransport(
+                    addresses: addresses, path: path, servers: servers, handler: handler, policy: policy,
+                    options: options)))
+    }
+}
+
+/// Streamable HTTP: where, and what beside the MCP endpoint.
+struct HTTPTransport: Sendable {
+    let addresses: [ListenAddress]
+    let path: String
+    let servers: (any MCPServerRouter)?
+    let handler: (any HTTPRequestHandler)?
+    let policy: AccessPolicy?
+    let options: HTTPServerOptions
+
+    /// Serves; all addresses, or none.
+    func start(_ server: MCPServer) throws(ListenError) -> HTTPServer {
+        let dispatcher = server.dispatcher
+        var resources = HTTPServerResources()
+        resources.maxOutputBytes = dispatcher.options.limits.outputBytes
+        resources.requestTimeout = dispatcher.options.limits.requestDeadline
+        resources.log = dispatcher.options.log
+        let http = try HTTPServer(
+            on: addresses, policy: policy, options: options, resources: resources,
+            memory: dispatcher.memory)
+        let router =
+            servers == nil && handler == nil ? nil : EndpointRouter(handler: handler, servers: servers)
+        try http.start(StreamableEndpoint(server: server, path: path, router: router))
+        return http
     }
 }
 

@@ -58,9 +58,7 @@ private struct Parts: Sendable {
         for transport in transports {
             switch transport.kind {
             case .stdio: wantsStdio = true
-            case .http(let addresses, let policy, let options):
-                http.append(
-                    try HTTPServer(server, addresses: addresses, policy: policy, options: options))
+            case .http(let transport): http.append(try transport.start(server))
             }
         }
         guard wantsStdio else { return }

@@ -5,7 +5,7 @@ struct ClientToolService: Sendable {
     let served: ServedServers
     let access: ProviderAccess
     /// What is served besides the endpoint: the channels, and where programs register.
-    let door: any HTTPSideDoor
+    let endpoints: ClientToolEndpoints
 
     /// - Parameters:
     ///   - server: what every channel offers without any such program.
@@ -27,7 +27,7 @@ struct ClientToolService: Sendable {
             throw ClientToolSetupError("the channel \"\(settings.channel ?? "")\" cannot be served: \(error)")
         }
         for channel in access.channelTokens.keys { try Self.check(channel, hub, main: served.main) }
-        door = ClientToolEndpoints(
+        endpoints = ClientToolEndpoints(
             hub, token: access.token?.value, registrationNeedsToken: settings.auth == .token,
             channelTokens: access.channelTokens.mapValues(\.value))
     }

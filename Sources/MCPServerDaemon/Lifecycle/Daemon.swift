@@ -168,9 +168,10 @@ struct Daemon {
             if let count = limits.connections { options.connections = count }
             if let body = limits.body { options.limits.maxBodyBytes = body }
             if let drain = limits.drain { options.drainTimeout = drain }
-            options.sideDoor = clientTools?.door
             let all = addresses + [clientTools?.access.socket].compactMap { $0 }
-            let http = ServerTransport.http(all.map(\.listenAddress), options: options)
+            let http = ServerTransport.http(
+                all.map(\.listenAddress), servers: clientTools?.endpoints, handler: clientTools?.endpoints,
+                options: options)
             return (isStdio ? [.stdio] : []) + (all.isEmpty ? [] : [http])
         }
     }

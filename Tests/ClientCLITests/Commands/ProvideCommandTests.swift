@@ -14,9 +14,11 @@ import Testing
             var options = HTTPServerOptions()
             options.loops = 1
             options.drainTimeout = .seconds(1)
-            options.sideDoor = ClientToolEndpoints(
+            let endpoints = ClientToolEndpoints(
                 hub, token: "daemon", channelTokens: ["own": "channel"])
-            running = try hub.server().start([.http(.tcp(port: 0), options: options)])
+            running = try hub.server().start([
+                .http(.tcp(port: 0), servers: endpoints, handler: endpoints, options: options)
+            ])
             address = try #require(running.addresses.first?.description)
         }
 

@@ -12,9 +12,10 @@ struct ProvideTests {
         var options = HTTPServerOptions()
         options.loops = 1
         options.drainTimeout = .seconds(1)
-        options.sideDoor = ClientToolEndpoints(hub, token: token)
+        let endpoints = ClientToolEndpoints(hub, token: token)
         return try hub.server().start([
-            .http(.unix(path: path), options: options), .http(.tcp(port: 0), options: options),
+            .http(.unix(path: path), servers: endpoints, handler: endpoints, options: options),
+            .http(.tcp(port: 0), servers: endpoints, handler: endpoints, options: options),
         ])
     }
 

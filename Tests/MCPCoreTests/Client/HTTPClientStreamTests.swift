@@ -58,7 +58,7 @@ import Testing
     private static func advance(
         _ clock: ManualClock, by step: Duration, until condition: @Sendable () -> Bool
     ) async {
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(60)
         while !condition(), ContinuousClock.now < end {
             clock.advance(by: step)
             try? await Task.sleep(for: .milliseconds(3))
@@ -192,7 +192,7 @@ import Testing
         })
         defer { peer.stop() }
         let client = try await Self.connect(peer, Self.listening(), loop)
-        await Self.advance(clock, by: .milliseconds(100)) { times.withLock { $0.count } >= 8 }
+        await Self.advance(clock, by: .milliseconds(500)) { times.withLock { $0.count } >= 8 }
         let seen = times.withLock { $0 }
         try #require(seen.count >= 8)
         for (index, least) in [1, 2, 4, 8, 16, 30, 30].enumerated() {

@@ -17,8 +17,8 @@ import Testing
     private func status(
         _ daemon: Daemon, _ line: String, _ fields: [String], body: String = ""
     ) async throws -> WireResponse {
-        let request = SideDoorTests.request(line, fields, body: body)
-        return try #require(try await SideDoorTests.answers(daemon.port, [request]).first ?? nil)
+        let request = RequestHandlerTests.request(line, fields, body: body)
+        return try #require(try await RequestHandlerTests.answers(daemon.port, [request]).first ?? nil)
     }
 
     private static func fields(_ authorization: String?) -> [String] {

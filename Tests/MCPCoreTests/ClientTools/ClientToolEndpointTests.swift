@@ -23,10 +23,13 @@ import Testing
             var options = HTTPServerOptions()
             options.loops = 1
             options.drainTimeout = .seconds(1)
-            options.sideDoor = ClientToolEndpoints(
+            let endpoints = ClientToolEndpoints(
                 hub, token: token, registrationNeedsToken: needsToken, channelTokens: channelTokens)
-            var transports: [ServerTransport] = [.http(.tcp(port: port), options: options)]
-            if let socket { transports.append(.http(.unix(path: socket), options: options)) }
+            func transport(_ address: ListenAddress) -> ServerTransport {
+                .http(address, servers: endpoints, handler: endpoints, options: options)
+            }
+            var transports = [transport(.tcp(port: port))]
+            if let socket { transports.append(transport(.unix(path: socket))) }
             running = try hub.server().start(transports)
             guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
             self.port = port
@@ -57,9 +60,9 @@ import Testing
     private func post(
         _ daemon: Daemon, _ path: String, _ body: String, _ fields: [String] = []
     ) async throws -> WireResponse {
-        let request = SideDoorTests.request(
+        let request = RequestHandlerTests.request(
             "POST \(path)", ["Content-Type: application/json"] + fields, body: body)
-        return try #require(try await SideDoorTests.answers(daemon.port, [request]).first ?? nil)
+        return try #require(try await RequestHandlerTests.answers(daemon.port, [request]).first ?? nil)
     }
 
     private static let greet = #"{"channel_id":"general","tools":[{"name":"greet","description":"Greets"}]}"#
@@ -96,8 +99,8 @@ import Testing
         let upgrade = ["Connection: Upgrade", "Upgrade: mcp"]
         let auth = ["Authorization: Bearer secret"]
         func status(_ target: String, _ fields: [String]) async throws -> Int {
-            let request = SideDoorTests.request("POST \(target)", fields + ["Content-Length: 0"])
-            return try await SideDoorTests.answers(daemon.port, [request]).first??.status ?? 0
+            let request = RequestHandlerTests.request("POST \(target)", fields + ["Content-Length: 0"])
+            return try await RequestHandlerTests.answers(daemon.port, [request]).first??.status ?? 0
         }
         #expect(try await status("/providers?channel=a", auth) == 426)
         #expect(try await status("/providers?channel=a", upgrade) == 401)
@@ -138,7 +141,7 @@ import Testing
         let socket = try WireSocket(port: port, isRecorded: false)
         TestThread.run {
             socket.send(
-                SideDoorTests.request("GET /client-tools/events?channel_id=general&results=1"))
+                RequestHandlerTests.request("GET /client-tools/events?channel_id=general&results=1"))
             var reader = WireReader(socket)
             _ = reader.response { text in
                 event.withLock { $0 = try? RawJSON(validating: text) }

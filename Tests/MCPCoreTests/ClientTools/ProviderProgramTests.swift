@@ -14,14 +14,12 @@ import Glibc
 /// Programs behind a provider, when the connection that they serve ends.
 @Suite(.timeLimit(.minutes(1))) struct ProviderProgramTests {
     /// Lets connections in and ends them at once.
-    private final class ClosingDoor: HTTPSideDoor {
+    private final class ClosingHandler: HTTPRequestHandler {
         let connections = Counter()
-
-        func server(atPath path: String) -> MCPServer? { nil }
 
         func handles(path: String) -> Bool { path == "/providers" }
 
-        func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer {
+        func respond(to request: HTTPRequest) async -> HTTPResponse {
             .upgrade(to: "mcp") { [connections] socket in
                 _ = FileDescriptor(owning: socket.release())
                 connections.increment()
@@ -68,13 +66,11 @@ import Glibc
     @Test func aProgramThatIgnoresTheEndHoldsNothingUp() async throws {
         let folder = TemporaryDirectory()
         let file = folder.path + "/pids"
-        let door = ClosingDoor()
+        let handler = ClosingHandler()
         var options = HTTPServerOptions()
         options.loops = 1
-        options.sideDoor = door
-        let running = try MCPServer("d", version: "1").start([
-            .http(.unix(path: folder.path + "/s"), options: options)
-        ])
+        let running = try HTTPServer(on: [.unix(path: folder.path + "/s")], options: options)
+        try running.start(handler)
         let provider = ClientToolProvider(
             .program(Self.stubborn(file)), channel: "a", clientID: "p",
             address: .unix(path: folder.path + "/s"), token: { nil }, firstPause: .milliseconds(10),
@@ -118,8 +114,10 @@ import Glibc
         var options = HTTPServerOptions()
         options.loops = 1
         options.drainTimeout = .seconds(1)
-        options.sideDoor = ClientToolEndpoints(hub, token: nil)
-        return (hub, try hub.server().start([.http(.unix(path: folder.path + "/s"), options: options)]))
+        let endpoints = ClientToolEndpoints(hub, token: nil)
+        let transport = ServerTransport.http(
+            .unix(path: folder.path + "/s"), servers: endpoints, handler: endpoints, options: options)
+        return (hub, try hub.server().start([transport]))
     }
 
     private static func provider(_ offer: ClientToolProvider.Offer, _ folder: TemporaryDirectory)

@@ -74,15 +74,15 @@ extension LimitProofs {
 
     @Sendable private static func channels() async throws {
         let fixture = F()
-        let door = ClientToolEndpoints(fixture.hub, token: nil)
+        let endpoints = ClientToolEndpoints(fixture.hub, token: nil)
         for number in 0 ..< L.channels {
             _ = await fixture.hub.listen(listener(), in: "c\(number)", after: nil)
             try await fixture.hub.register(try registration("c\(number)"))
         }
         #expect(await fixture.hub.counts.channels == L.channels)
-        #expect(door.server(atPath: "/mcp/channels/c0") != nil)
+        #expect(endpoints.server(atPath: "/mcp/channels/c0") != nil)
         // No server for a path is the status 404.
-        #expect(door.server(atPath: "/mcp/channels/more") == nil)
+        #expect(endpoints.server(atPath: "/mcp/channels/more") == nil)
         #expect(throws: RegistrationError.self) { try fixture.hub.server(for: "more") }
         #expect(await fixture.hub.listen(listener(), in: "more", after: nil) == nil)
         let more = try registration("more")
@@ -98,9 +98,9 @@ extension LimitProofs {
 
     @Sendable private static func openChannels() async throws {
         let fixture = F()
-        let door = ClientToolEndpoints(fixture.hub, token: nil)
+        let endpoints = ClientToolEndpoints(fixture.hub, token: nil)
         for number in 0 ..< L.openChannels {
-            #expect(door.server(atPath: "/mcp/channels/c\(number)") != nil)
+            #expect(endpoints.server(atPath: "/mcp/channels/c\(number)") != nil)
             _ = await fixture.hub.listen(listener(), in: "c\(number)", after: nil)
         }
         try ChannelServersTests().thereIsRoomForThoseWithAToken()
@@ -258,15 +258,15 @@ extension LimitProofs {
 
     @Sendable private static func registrations() async throws {
         let fixture = F()
-        let door = ClientToolEndpoints(fixture.hub, token: nil)
+        let endpoints = ClientToolEndpoints(fixture.hub, token: nil)
         var statuses: [Int] = []
         for _ in 0 ... L.registrationsPerMinute {
             var headers = HeaderFields()
             try headers.append("Content-Type", "application/json")
-            let request = HTTPSideRequest(
-                method: "POST", path: "/register-tools", headers: headers,
+            let request = HTTPRequest(
+                method: "POST", target: "/register-tools", headers: headers,
                 body: ByteSlice(#"{"channel_id":"a","tools":[{"name":"t","description":"d"}]}"#))
-            if case .response(let response) = await door.answer(request) { statuses.append(response.status) }
+            statuses.append(await endpoints.respond(to: request).status)
         }
         #expect(statuses == Array(repeating: 200, count: L.registrationsPerMinute) + [429])
     }
@@ -312,11 +312,11 @@ extension LimitProofs {
     /// A stream that is not read holds what it may; one event more ends it.
     @Sendable private static func waitingEvents() async throws {
         let fixture = F()
-        let door = ClientToolEndpoints(fixture.hub, token: nil)
-        let request = HTTPSideRequest(
-            method: "GET", path: "/client-tools/events", query: [("channel_id", "general")],
-            headers: HeaderFields())
-        guard case .events(let events) = await door.answer(request) else { throw NothingThere() }
+        let endpoints = ClientToolEndpoints(fixture.hub, token: nil)
+        let request = HTTPRequest(method: "GET", target: "/client-tools/events?channel_id=general")
+        guard case .events(let events) = await endpoints.respond(to: request).body.content else {
+            throw NothingThere()
+        }
         try await fixture.hub.register(try registration("general"))
         let agent = try await fixture.agent("general")
         for _ in 0 ..< L.waitingEvents { #expect(try await agent.said("t").isError == false) }
@@ -330,15 +330,12 @@ extension LimitProofs {
 
     @Sendable private static func listeners() async throws {
         let fixture = F()
-        let door = ClientToolEndpoints(fixture.hub, token: nil)
+        let endpoints = ClientToolEndpoints(fixture.hub, token: nil)
         for _ in 0 ..< L.listenersPerChannel {
             #expect(await fixture.hub.listen(listener(), in: "general", after: nil) != nil)
         }
-        let request = HTTPSideRequest(
-            method: "GET", path: "/client-tools/events", query: [("channel_id", "general")],
-            headers: HeaderFields())
-        guard case .response(let refused) = await door.answer(request) else { throw NothingThere() }
-        #expect(refused.status == 429)
+        let request = HTTPRequest(method: "GET", target: "/client-tools/events?channel_id=general")
+        #expect(await endpoints.respond(to: request).status == 429)
         #expect(await fixture.hub.listen(listener(), in: "other", after: nil) != nil)
     }
 }

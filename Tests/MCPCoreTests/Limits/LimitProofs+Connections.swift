@@ -25,10 +25,14 @@ private final class LooseConnection: Sendable {
         // What the system takes is as little as it can be.
         try Syscalls.setOption(theirs, SOL_SOCKET, SO_SNDBUF, 4_096)
         loop = try EventLoop(label: "test.connection")
-        let set = ConnectionSet(loop: loop, census: ConnectionCensus(limit: 10))
-        let endpoint = StreamableEndpoint(server: server, policy: .unixSocket, options: options)
+        let set = ConnectionSet(loop: loop, counter: ConnectionCounter(limit: 10))
+        var resources = HTTPServerResources()
+        resources.maxOutputBytes = server.dispatcher.options.limits.outputBytes
+        let context = ConnectionContext(
+            handler: StreamableEndpoint(server: server), policy: .unixSocket, options: options,
+            resources: resources, memory: server.dispatcher.memory)
         connection = HTTPConnection(
-            FileDescriptor(owning: theirs), loop: loop, endpoint: endpoint,
+            FileDescriptor(owning: theirs), loop: loop, context: context,
             identifier: ConnectionNumber.next(), siblings: set)
         loop.start()
         loop.execute { [connection] in set.insert(connection) }
@@ -176,7 +180,7 @@ extension LimitProofs {
 /// A listener whose loop runs when the test says so.
 private final class LooseListener: Sendable {
     let listener: HTTPListener
-    let census = ConnectionCensus(limit: 1_000)
+    let counter = ConnectionCounter(limit: 1_000)
     let number: Int32
     let port: UInt16
     let loop: EventLoop
@@ -187,15 +191,14 @@ private final class LooseListener: Sendable {
         number = socket.descriptor.rawValue
         port = try Syscalls.localAddress(number)?.port ?? 0
         loop = try EventLoop(label: "test.listener")
-        set = ConnectionSet(loop: loop, census: census)
+        set = ConnectionSet(loop: loop, counter: counter)
         let lines = Lines()
-        var options = ServerOptions()
-        options.log = { lines.add($0) }
+        var resources = HTTPServerResources()
+        resources.log = { lines.add($0) }
         self.lines = lines
-        let endpoint = StreamableEndpoint(
-            server: try TestServer(options).server, policy: .loopback, options: HTTPServerOptions())
-        listener = HTTPListener(socket, loop: loop, endpoint: endpoint, census: census, targets: [set])
-        try listener.start()
+        listener = HTTPListener(
+            socket, loop: loop, policy: .loopback, counter: counter, targets: [set])
+        try listener.start(StreamableEndpoint(server: try TestServer().server), resources: resources)
     }
 
     final class Lines: Sendable {
@@ -223,9 +226,9 @@ extension LimitProofs {
         let sockets = try (0 ... limit).map { _ in try WireSocket(port: loose.port, isRecorded: false) }
         // Its loop does not run yet, so that this thread may touch what is its.
         loose.listener.ready(.readable)
-        #expect(loose.census.current == limit)
+        #expect(loose.counter.current == limit)
         loose.listener.ready(.readable)
-        #expect(loose.census.current == limit + 1)
+        #expect(loose.counter.current == limit + 1)
         for socket in sockets { socket.shutdown() }
         loose.loop.start()
         loose.stop()

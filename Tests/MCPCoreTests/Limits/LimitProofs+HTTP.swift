@@ -41,11 +41,11 @@ extension LimitProofs {
                 try await slowReaders()
             },
             LimitProof(
-                "endpoints of a side door whose sessions and streams are remembered",
-                LimitText.grouped(SideEndpoints.maximumEndpoints)
-            ) { SideDoorTests().endpointsThatAreRemembered() },
-            LimitProof("answer of a side door", LimitText.seconds(ServerLimits().requestDeadline)) {
-                try await SideDoorTests().anAnswerThatDoesNotCome()
+                "endpoints of a router whose sessions and streams are remembered",
+                LimitText.grouped(EndpointRouter.maxEndpoints)
+            ) { RequestHandlerTests().endpointsThatAreRemembered() },
+            LimitProof("response of an HTTP handler", LimitText.seconds(ServerLimits().requestDeadline)) {
+                try await RequestHandlerTests().anAnswerThatDoesNotCome()
             },
             LimitProof("drain at the end", LimitText.seconds(options.drainTimeout), drain),
             LimitProof(
@@ -192,7 +192,7 @@ extension LimitProofs {
         ] {
             var reader = BodyReader(
                 head, bytes: ByteSlice("x"), startedAt: MonotonicInstant(nanoseconds: 0),
-                options: HTTPServerOptions(), endpoint: nil)
+                options: HTTPServerOptions(), handler: RequestHandler())
             var input = ByteBuffer()
             input.append([UInt8](repeating: 0x20, count: bytes))
             _ = reader.read(&input)

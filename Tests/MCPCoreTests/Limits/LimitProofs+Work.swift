@@ -114,7 +114,7 @@ extension LimitProofs {
             }
             #expect(answered == count)
         }
-        try await SideStreamTests().slowReader()
+        try await HandlerResponseTests().slowReader()
     }
 
     private final class Heard: ExchangeSink {

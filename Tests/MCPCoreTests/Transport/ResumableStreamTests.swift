@@ -10,13 +10,13 @@ import Testing
 
     private static func events(of stream: ResumableStream, after number: Int) throws -> [Int]? {
         let loop = try EventLoop(label: "test")
+        let endpoint = StreamableEndpoint(server: MCPServer("s", version: "1"))
         let connection = HTTPConnection(
             try Syscalls.open("/dev/null", 0), loop: loop,
-            endpoint: StreamableEndpoint(
-                server: MCPServer("s", version: "1"), policy: .loopback, options: HTTPServerOptions()),
-            identifier: 1, siblings: ConnectionSet(loop: loop, census: ConnectionCensus(limit: 1)))
+            context: ConnectionContext(handler: endpoint, policy: .loopback), identifier: 1,
+            siblings: ConnectionSet(loop: loop, counter: ConnectionCounter(limit: 1)))
         let writer = HTTPExchange(
-            connection: connection, endpoint: connection.endpoint, version: .http11, session: nil)
+            connection: connection, endpoint: endpoint, version: .http11, session: nil)
         defer { stream.detach(writer) }
         return stream.takeUp(after: number, by: writer)?.events.map(\.number)
     }

@@ -146,15 +146,14 @@ import Testing
     @Test func aDeleteThatEndsNothingIsRefused() throws {
         let server = MCPServer("s", version: "1")
         let sessions = LegacySessions(key: server.stateKey, maxEnded: 1)
-        let endpoint = StreamableEndpoint(
-            server: server, policy: .loopback, options: HTTPServerOptions(), sessions: sessions)
-        func delete(_ id: String) throws -> StreamableEndpoint.Plain? {
+        let endpoint = StreamableEndpoint(server: server, sessions: sessions)
+        func delete(_ id: String) throws -> EarlyResponse? {
             let bytes = ByteSlice("DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nMcp-Session-Id: \(id)\r\n\r\n")
             var parser = RequestParser(limits: HTTPLimits())
             guard case .head(let head) = unsafe bytes.withBytes({ unsafe parser.parse($0) }) else {
                 return nil
             }
-            do throws(StreamableEndpoint.Plain) {
+            do throws(EarlyResponse) {
                 try endpoint.endSession(head, in: bytes)
                 return nil
             } catch {
@@ -168,7 +167,7 @@ import Testing
         #expect(try delete(ids[0]) == nil)
         let refusal = try #require(try delete(ids[1]))
         #expect(refusal.status == 503)
-        let seconds = try #require(refusal.extra?["Retry-After"].flatMap { Int($0) })
+        let seconds = try #require(refusal.fields?["Retry-After"].flatMap { Int($0) })
         #expect((86_000 ... 86_400).contains(seconds))
         #expect(refusal.text?.contains("has not ended") == true)
         #expect(try delete(ids[0])?.status == 404)

@@ -9,8 +9,8 @@ struct BodyReader {
     /// The head's own bytes, which the header claims point into.
     let headBytes: ByteSlice
     let deadline: MonotonicInstant
-    /// Who takes the request; nil: the side door.
-    let endpoint: StreamableEndpoint?
+    /// Who serves the request.
+    let handler: RequestHandler
     private let startedAt: MonotonicInstant
     private let length: Int?
     private var decoder: ChunkedDecoder?
@@ -27,11 +27,11 @@ struct BodyReader {
 
     init(
         _ head: RequestHead, bytes: ByteSlice, startedAt: MonotonicInstant, options: HTTPServerOptions,
-        endpoint: StreamableEndpoint?
+        handler: RequestHandler
     ) {
         // What comes piece by piece may take long, and the block that its head was read into is needed.
         headBytes = bytes.copy()
-        self.endpoint = endpoint
+        self.handler = handler
         self.startedAt = startedAt
         deadline = startedAt + options.bodyTimeout
         length = head.isChunked ? nil : head.contentLength ?? 0

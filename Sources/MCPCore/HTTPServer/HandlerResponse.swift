@@ -1,15 +1,15 @@
-/// What a side door answers to one request, on its way to the client.
+/// An in-flight response of an `HTTPRequestHandler`.
 ///
 /// The connection that waits for it keeps it alive, and its task does not: when the connection ends, for
 /// whatever reason, so does the task, and with it the stream that it reads.
-final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
-    private let counted = Counted(.sideResponse)
+final class HandlerResponse: PendingResponse, @unchecked Sendable {
+    private let counted = Counted(.handlerResponse)
 
     // SAFETY: all state is touched on the connection's loop only, on which the task runs as well.
     private let isHead: Bool
     private var task: Task<Void, Never>?
     private var deadline: LoopTimer?
-    /// The door has answered with a body that comes in parts.
+    /// The body comes in parts.
     private var hasParts = false
 
     init(connection: HTTPConnection, version: HTTPVersion, isHead: Bool) {
@@ -24,12 +24,13 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
 
     override var endsWithInput: Bool { hasParts }
 
-    /// Asks the door. On the loop.
-    func begin(_ door: any HTTPSideDoor, _ request: HTTPSideRequest, atMost limit: Duration) {
+    /// Asks the handler. On the loop.
+    func begin(_ handler: any HTTPRequestHandler, _ request: HTTPRequest, atMost limit: Duration) {
         deadline = loop.schedule(after: limit) { [weak self] in self?.timeOut() }
         task = Task(executorPreference: loop) { [weak self] in
-            switch await door.answer(request) {
-            case .response(let response):
+            let response = await handler.respond(to: request)
+            switch response.body.content {
+            case .bytes, .stream:
                 guard let parts = self?.send(response) else { return }
                 for await part in parts { guard self?.send(part) == true else { return } }
                 self?.end()
@@ -59,10 +60,11 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
     private func timeOut() {
         guard let connection = waiting else { return }
         stop()
-        connection.answer(.init(status: 504, text: "This took too long; it was cancelled. Try again later"))
+        connection.respond(
+            EarlyResponse(status: 504, text: "This took too long; it was cancelled. Try again later"))
     }
 
-    /// The connection, while it waits: the door has answered in time.
+    /// The connection, while it waits: the handler has responded in time.
     private func answered() -> HTTPConnection? {
         deadline?.cancel()
         deadline = nil
@@ -92,7 +94,7 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
             hasParts = true
             connection.responseEndsWithInput()
             return parts
-        case .stream:
+        case .stream, .events, .upgrade:
             // The length of a body that comes in parts is not known (RFC 9110, section 8.6).
             ResponseWriter.writeHead(
                 status: status, framing: status == 205 ? .length(0) : .none, keepAlive: connection.keepAlive,
@@ -114,7 +116,7 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
         }
     }
 
-    /// The fields of the door without those that frame the message, which are the connection's.
+    /// The fields of the handler without those that frame the message, which are the connection's.
     private func framed(_ headers: HeaderFields, on connection: HTTPConnection) -> HeaderFields {
         var fields = headers
         let options = fields.values(of: "Connection")
@@ -157,9 +159,9 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
         return !isOver
     }
 
-    private func send(_ event: HTTPSideEvent) -> Bool {
+    private func send(_ event: SSEEvent) -> Bool {
         guard let connection = waiting else { return false }
-        write(event.id, event.data, on: connection)
+        write(event, on: connection)
         connection.scheduleFlush()
         return !isOver
     }
@@ -174,7 +176,7 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
     // MARK: Upgrades
 
     private func upgrade(
-        _ request: HTTPSideRequest, to name: String,
+        _ request: HTTPRequest, to name: String,
         _ take: @escaping @Sendable (consuming UpgradedSocket) -> Void
     ) {
         guard let connection = answered() else { return }
@@ -183,14 +185,16 @@ final class HTTPSideResponse: PendingResponse, @unchecked Sendable {
         fields.append(sanitizing: "Connection", "Upgrade")
         fields.append(sanitizing: "Upgrade", name)
         guard request.asksToUpgrade(to: name) else {
-            return connection.answer(
-                .init(status: 426, text: "Send Connection: Upgrade and Upgrade: \(name)", fields: fields))
+            return connection.respond(
+                EarlyResponse(
+                    status: 426, text: "Send Connection: Upgrade and Upgrade: \(name)", fields: fields))
         }
         do {
-            connection.leave(fields, Departure(try connection.duplicateDescriptor(), take: take))
+            connection.upgrade(
+                fields, PendingUpgrade(try connection.duplicateDescriptor(), take: take))
         } catch {
-            connection.answer(
-                .init(
+            connection.respond(
+                EarlyResponse(
                     status: 503, text: "No descriptor is free for this; try again later", fields: .retryAfter)
             )
         }

@@ -2,18 +2,13 @@ import MCPCore
 
 /// Serves the outer frame of views, each under its own policy, and nothing else (systems "HTTP surface,
 /// listener B").
-struct SandboxDoor: HTTPSideDoor {
+struct SandboxHandler: HTTPRequestHandler {
     let host: AppHost
     let ports: SandboxPorts
     /// The origin of the page.
     let page: String
 
-    func server(atPath path: String) -> MCPServer? { nil }
-
-    /// All of them, so that each answer has the headers of this listener.
-    func handles(path: String) -> Bool { true }
-
-    func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer {
+    func respond(to request: HTTPRequest) async -> HTTPResponse {
         guard request.method == "GET" || request.method == "HEAD" else {
             return HostAnswer.text(405, "Only GET", [("Allow", "GET, HEAD")])
         }

@@ -59,6 +59,11 @@ class PendingResponse: @unchecked Sendable {
         connection.limitOutput()
     }
 
+    final func write(_ event: SSEEvent, on connection: HTTPConnection) {
+        chunk(on: connection) { SSEEncoder.write(event, to: &$0) }
+        connection.limitOutput()
+    }
+
     /// Ends a response that came in chunks.
     final func endResponse(on connection: HTTPConnection) {
         if version == .http11 { ChunkWriter.writeLast(to: &connection.output.out) }

@@ -2,17 +2,18 @@ import Testing
 
 @testable import MCPCore
 
-/// What a listener serves besides its endpoint: routing, plain answers, further servers.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SideDoorTests {
-    static func withDoor(
-        _ door: TestDoor, server: MCPServer? = nil, _ options: HTTPServerOptions = HTTPServerOptions(),
+/// What a listener serves beside its MCP endpoint: routing, responses, further servers.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct RequestHandlerTests {
+    static func withHandler(
+        _ handler: TestHandler, server: MCPServer? = nil, _ options: HTTPServerOptions = HTTPServerOptions(),
         _ body: (UInt16, RunningServer) async throws -> Void
     ) async throws {
         var options = options
         options.loops = 1
         options.drainTimeout = .seconds(2)
-        options.sideDoor = door
-        let running = try (try server ?? TestServer().server).start([.http(.tcp(port: 0), options: options)])
+        let running = try (try server ?? TestServer().server).start([
+            .http(.tcp(port: 0), servers: handler, handler: handler, options: options)
+        ])
         guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
         do {
             try await body(port, running)
@@ -43,23 +44,6 @@ import Testing
         }
     }
 
-    /// A listener that has no MCP endpoint serves its door alone, under the same checks (A44).
-    @Test func aListenerWithoutEndpoint() async throws {
-        var options = HTTPServerOptions()
-        options.endpoint = nil
-        let door = TestDoor()
-        try await Self.withDoor(door, options) { port, running in
-            #expect(running.addresses.first?.port == port)
-            let requests = [
-                Self.request("GET /door/x"), Self.request("GET /mcp"), Self.request("GET /"),
-                Self.request("GET /door/x", host: "evil.example"),
-            ]
-            let answers = try await Self.answers(port, requests)
-            #expect(answers.map { $0?.status } == [200, 404, 404, 403])
-            #expect(answers[1]?.body == "Not found\n")
-        }
-    }
-
     // MARK: Routing
 
     struct Route: Sendable, CustomTestStringConvertible {
@@ -73,8 +57,8 @@ import Testing
     static let routes: [Route] = [
         .init(title: "handled", request: request("GET /door/x"), status: 200, isAsked: true),
         .init(title: "other path", request: request("GET /other"), status: 404),
-        .init(title: "prefix alone", request: request("GET /door"), status: 404),
-        // HTTP-02, HTTP-03: before the door.
+        .init(title: "prefix alone", request: request("GET /handler"), status: 404),
+        // HTTP-02, HTTP-03: before the handler.
         .init(title: "foreign host", request: request("GET /door/x", host: "evil.example"), status: 403),
         .init(
             title: "foreign origin", request: request("POST /door/x", ["Origin: https://evil.example"]),
@@ -89,22 +73,23 @@ import Testing
         .init(title: "no UTF-8", request: request("GET /door/%ff"), status: 400),
         .init(title: "broken query", request: request("GET /door/x?a=%"), status: 400),
         .init(title: "TRACE", request: request("TRACE /door/x"), status: 501),
-        .init(title: "door's 401", request: request("POST /door/secret"), status: 401, isAsked: true),
+        .init(title: "handler's 401", request: request("POST /door/secret"), status: 401, isAsked: true),
         .init(title: "no content", request: request("DELETE /door/empty"), status: 204, isAsked: true),
         .init(title: "not a status", request: request("GET /door/odd"), status: 500, isAsked: true),
-        .init(title: "door's 426", request: request("GET /door/upgrade-by-hand"), status: 426, isAsked: true),
+        .init(
+            title: "handler's 426", request: request("GET /door/upgrade-by-hand"), status: 426, isAsked: true),
         // The main endpoint stays what it is.
         .init(title: "GET of the endpoint", request: request("GET /mcp"), status: 405),
     ]
 
     @Test(arguments: routes) func routing(_ route: Route) async throws {
-        let door = TestDoor()
-        try await Self.withDoor(door) { port, _ in
+        let handler = TestHandler()
+        try await Self.withHandler(handler) { port, _ in
             // The connection goes on behind it.
             let call = HTTPServerTests.post(HTTPServerTests.body("server/discover"))
             let answers = try await Self.answers(port, [route.request, call])
             #expect(answers.map { $0?.status } == [route.status, 200])
-            #expect(door.seen.count == (route.isAsked ? 1 : 0))
+            #expect(handler.seen.count == (route.isAsked ? 1 : 0))
             if route.status == 401 { #expect(answers[0]?.headers["www-authenticate"] == "Bearer") }
             if route.status == 426 {
                 #expect(answers[0]?.headers["upgrade"] == "mcp")
@@ -115,9 +100,7 @@ import Testing
 
     /// The same through somebody else's HTTP stack.
     @Test(arguments: routes) func respond(_ route: Route) async throws {
-        let door = TestDoor()
-        var options = HTTPServerOptions()
-        options.sideDoor = door
+        let handler = TestHandler()
         let lines = route.request.split(separator: "\r\n")
         let words = lines[0].split(separator: " ")
         var headers = HeaderFields()
@@ -126,14 +109,15 @@ import Testing
             try headers.append(String(parts[0]), String(parts[1]))
         }
         let request = HTTPRequest(method: String(words[0]), target: String(words[1]), headers: headers)
-        let response = await (try TestServer().server).endpoint(options: options).respond(to: request)
+        let response = await (try TestServer().server).endpoint(servers: handler, handler: handler).respond(
+            to: request)
         #expect(response.status == (route.title == "not a status" ? 99 : route.status))
-        #expect(door.seen.count == (route.isAsked ? 1 : 0))
+        #expect(handler.seen.count == (route.isAsked ? 1 : 0))
     }
 
-    @Test func whatTheDoorSees() async throws {
-        let door = TestDoor()
-        try await Self.withDoor(door) { port, _ in
+    @Test func whatTheHandlerSees() async throws {
+        let handler = TestHandler()
+        try await Self.withHandler(handler) { port, _ in
             let target = "/door/a%20b?x=1+2&y=%26%3D&&z"
             let chunked =
                 Self.request("PUT \(target)", ["X-Field: v", "Transfer-Encoding: chunked"])
@@ -153,17 +137,17 @@ import Testing
     @Test func bodiesAreLimited() async throws {
         var options = HTTPServerOptions()
         options.limits.maxBodyBytes = 1_000
-        let door = TestDoor()
-        try await Self.withDoor(door, options) { port, _ in
+        let handler = TestHandler()
+        try await Self.withHandler(handler, options) { port, _ in
             let bodies = [1_000, 1_001].map { String(repeating: "x", count: $0) }
             let answers = try await Self.answers(port, bodies.map { Self.request("POST /door/x", body: $0) })
             #expect(answers.map { $0?.status } == [200, 413])
-            #expect(door.seen.map(\.body.count) == [1_000])
+            #expect(handler.seen.map(\.body.count) == [1_000])
         }
     }
 
     @Test func headHasNoBody() async throws {
-        try await Self.withDoor(TestDoor()) { port, _ in
+        try await Self.withHandler(TestHandler()) { port, _ in
             let text = try await onThread { () -> String in
                 let socket = try WireSocket(port: port, isRecorded: false)
                 for path in ["x", "parts", "events"] { socket.send(Self.request("HEAD /door/\(path)")) }
@@ -179,7 +163,7 @@ import Testing
     }
 
     @Test func aBodyInParts() async throws {
-        try await Self.withDoor(TestDoor()) { port, _ in
+        try await Self.withHandler(TestHandler()) { port, _ in
             let texts = try await onThread { () -> [String] in
                 try ["1.1", "1.0"].map { version in
                     let socket = try WireSocket(port: port, isRecorded: false)
@@ -200,13 +184,13 @@ import Testing
 
     /// Answers leave in the order of the requests, whoever makes them.
     @Test func pipelining() async throws {
-        let door = TestDoor()
-        try await Self.withDoor(door) { port, _ in
+        let handler = TestHandler()
+        try await Self.withHandler(handler) { port, _ in
             let call = HTTPServerTests.post(HTTPServerTests.body("server/discover"))
             let requests = [Self.request("GET /door/wait"), call, Self.request("GET /door/x"), call]
             async let answers = Self.answers(port, requests)
-            #expect(await door.asked.wait())
-            door.release.open()
+            #expect(await handler.asked.wait())
+            handler.release.open()
             let got = try await answers
             #expect(got.map { $0?.status } == [200, 200, 200, 200])
             #expect(got[0]?.body == "released")
@@ -216,8 +200,8 @@ import Testing
 
     /// Who has only stopped writing still gets the answer.
     @Test func halfClosed() async throws {
-        let door = TestDoor()
-        try await Self.withDoor(door) { port, _ in
+        let handler = TestHandler()
+        try await Self.withHandler(handler) { port, _ in
             async let answer = onThread { () -> WireResponse? in
                 let socket = try WireSocket(port: port, isRecorded: false)
                 socket.send(Self.request("GET /door/wait"))
@@ -225,35 +209,35 @@ import Testing
                 var reader = WireReader(socket)
                 return reader.response()
             }
-            #expect(await door.asked.wait())
-            door.release.open()
+            #expect(await handler.asked.wait())
+            handler.release.open()
             let got = try await answer
             #expect(got?.body == "released")
         }
     }
 
     @Test func whoLeavesCancels() async throws {
-        let door = TestDoor()
-        try await Self.withDoor(door) { port, _ in
+        let handler = TestHandler()
+        try await Self.withHandler(handler) { port, _ in
             var socket: WireSocket? = try WireSocket(port: port, isRecorded: false)
             socket?.send(Self.request("GET /door/wait"))
-            #expect(await door.asked.wait())
+            #expect(await handler.asked.wait())
             socket?.breakOff()
             socket = nil
-            #expect(await door.cancelled.wait())
+            #expect(await handler.cancelled.wait())
         }
     }
 
     // Whoever makes events learns that their client has gone before the first one.
     @Test func whoLeavesBeforeTheEventsBegin() async throws {
-        let door = TestDoor()
-        try await Self.withDoor(door) { port, _ in
+        let handler = TestHandler()
+        try await Self.withHandler(handler) { port, _ in
             var socket: WireSocket? = try WireSocket(port: port, isRecorded: false)
             socket?.send(Self.request("GET /door/late-events"))
-            #expect(await door.asked.wait())
+            #expect(await handler.asked.wait())
             socket?.breakOff()
             socket = nil
-            #expect(await door.terminated.wait())
+            #expect(await handler.terminated.wait())
         }
     }
 
@@ -261,8 +245,9 @@ import Testing
         var options = ServerOptions()
         // Enough for the answers that come, also on a busy machine.
         options.limits.requestDeadline = .seconds(1)
-        let door = TestDoor()
-        try await Self.withDoor(door, server: MCPServer("s", version: "1", options: options)) { port, _ in
+        let handler = TestHandler()
+        try await Self.withHandler(handler, server: MCPServer("s", version: "1", options: options)) {
+            port, _ in
             let requests = [Self.request("GET /door/wait"), Self.request("GET /door/x")]
             let answers = try await Self.answers(port, requests)
             #expect(answers.map { $0?.status } == [504, 200])
@@ -276,16 +261,14 @@ import Testing
             }
             #expect(text.hasPrefix("HTTP/1.1 504 Gateway Timeout\r\n"))
             #expect(text.contains("\r\n\r\nHTTP/1.1 200 OK\r\n"))
-            #expect(await door.cancelled.wait())
+            #expect(await handler.cancelled.wait())
         }
     }
 
     /// The kernel says who is at the other end of a unix socket.
     @Test func ownUser() async throws {
-        let path = "/tmp/mcp-door-\(UInt32.random(in: .min ... .max)).sock"
-        var options = HTTPServerOptions()
-        options.sideDoor = TestDoor()
-        let running = try TestServer().server.start([.http(.unix(path: path), options: options)])
+        let path = "/tmp/mcp-handler-\(UInt32.random(in: .min ... .max)).sock"
+        let running = try TestServer().server.start([.http(.unix(path: path), handler: TestHandler())])
         let answer = try await onThread { () -> WireResponse? in
             let socket = try WireSocket(path: path)
             socket.send(Self.request("GET /door/x", host: "anything"))
@@ -302,7 +285,7 @@ import Testing
     ])
     func wishToUpgrade(connection: String, upgrade: String, isOne: Bool) throws {
         let fields = try HeaderFields(["Connection": connection, "Upgrade": upgrade])
-        let request = HTTPSideRequest(method: "POST", path: "/", headers: fields)
+        let request = HTTPRequest(method: "POST", target: "/", headers: fields)
         #expect(request.asksToUpgrade(to: "mcp") == isOne)
     }
 
@@ -325,8 +308,8 @@ import Testing
 
     // HTTP-01: stateless requests of each endpoint reach its own server.
     @Test func statelessRequests() async throws {
-        let door = TestDoor(servers: ["/mcp/a": Self.channel("a"), "/mcp/b c": Self.channel("b")])
-        try await Self.withDoor(door, server: Self.channel("main")) { port, _ in
+        let handler = TestHandler(servers: ["/mcp/a": Self.channel("a"), "/mcp/b c": Self.channel("b")])
+        try await Self.withHandler(handler, server: Self.channel("main")) { port, _ in
             let call = HTTPServerTests.body("tools/call", #""name":"who""#)
             let requests = ["/mcp", "/mcp/a", "/mcp/b%20c", "/mcp/a?x=1"].map {
                 HTTPServerTests.post(call, method: "tools/call", more: "Mcp-Name: who\r\n", path: $0)
@@ -351,10 +334,10 @@ import Testing
         var options = ServerOptions()
         options.stateKey = [UInt8](repeating: 7, count: 32)
         let main = MCPServer("main", version: "1", options: options)
-        let door = TestDoor(servers: [
+        let handler = TestHandler(servers: [
             "/mcp/a": MCPServer("a", version: "1", options: options), "/mcp/again": main,
         ])
-        try await Self.withDoor(door, server: main) { port, _ in
+        try await Self.withHandler(handler, server: main) { port, _ in
             let open =
                 #"{"protocolVersion":"\#(version)","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#
             let paths = ["/mcp", "/mcp/a", "/mcp/again"]
@@ -378,8 +361,8 @@ import Testing
     // LEG-12, LEG-19: streams of a session at another endpoint, taken up again on another connection.
     @Test func streamsOfASession() async throws {
         let channel = Self.channel("a")
-        let door = TestDoor(servers: ["/mcp/a": channel])
-        try await Self.withDoor(door) { port, running in
+        let handler = TestHandler(servers: ["/mcp/a": channel])
+        try await Self.withHandler(handler) { port, running in
             let open =
                 #"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#
             let opened = try await Self.answers(port, [Self.post("/mcp/a", "initialize", open)])[0]
@@ -404,7 +387,7 @@ import Testing
     // HTTP-24, HTTP-26: whoever leaves cancels at the server it has asked.
     @Test func cancellation() async throws {
         let channel = try TestServer()
-        try await Self.withDoor(TestDoor(servers: ["/mcp/a": channel.server])) { port, _ in
+        try await Self.withHandler(TestHandler(servers: ["/mcp/a": channel.server])) { port, _ in
             let call = HTTPServerTests.body("tools/call", #""name":"wait","arguments":{"name":"k"}"#)
             let socket = try WireSocket(port: port, isRecorded: false)
             socket.send(
@@ -418,20 +401,19 @@ import Testing
 
     /// What is remembered of endpoints is bounded, and an endpoint is that of the server it was made for.
     @Test func endpointsThatAreRemembered() {
-        let beside = SideEndpoints(TestDoor())
-        let home = StreamableEndpoint(
-            server: MCPServer("s", version: "1"), policy: .loopback, options: HTTPServerOptions())
+        let router = EndpointRouter(handler: nil, servers: TestHandler())
+        let home = StreamableEndpoint(server: MCPServer("s", version: "1"))
         let server = MCPServer("a", version: "1")
-        let first = beside.endpoint(of: server, at: "/0", beside: home)
-        for number in 1 ..< SideEndpoints.maximumEndpoints {
-            _ = beside.endpoint(of: server, at: "/\(number)", beside: home)
+        let first = router.endpoint(of: server, at: "/0", beside: home)
+        for number in 1 ..< EndpointRouter.maxEndpoints {
+            _ = router.endpoint(of: server, at: "/\(number)", beside: home)
         }
-        #expect(beside.endpoint(of: server, at: "/0", beside: home) === first)
-        _ = beside.endpoint(of: server, at: "/more", beside: home)
-        #expect(beside.endpoints.count == SideEndpoints.maximumEndpoints)
-        #expect(beside.endpoint(of: server, at: "/0", beside: home) === first)
+        #expect(router.endpoint(of: server, at: "/0", beside: home) === first)
+        _ = router.endpoint(of: server, at: "/more", beside: home)
+        #expect(router.endpoints.count == EndpointRouter.maxEndpoints)
+        #expect(router.endpoint(of: server, at: "/0", beside: home) === first)
         let other = MCPServer("b", version: "1")
-        #expect(beside.endpoint(of: other, at: "/0", beside: home).server === other)
-        #expect(beside.endpoints.count == SideEndpoints.maximumEndpoints)
+        #expect(router.endpoint(of: other, at: "/0", beside: home).server === other)
+        #expect(router.endpoints.count == EndpointRouter.maxEndpoints)
     }
 }

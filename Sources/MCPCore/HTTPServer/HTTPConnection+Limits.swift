@@ -67,7 +67,8 @@ extension HTTPConnection {
     func refuseForMemory() {
         siblings.noteShortage()
         fail(
-            .init(status: 503, text: "No memory is free for this body; try again later", fields: .retryAfter))
+            EarlyResponse(
+                status: 503, text: "No memory is free for this body; try again later", fields: .retryAfter))
     }
 }
 

@@ -3,7 +3,7 @@ import MCPCore
 /// Serves the page, its events, and what the page wants done (systems "HTTP surface, listener A").
 ///
 /// The listener has checked `Host` and `Origin` before; everything below `/api/` needs the token.
-struct HostDoor: HTTPSideDoor {
+struct HostHandler: HTTPRequestHandler {
     let host: AppHost
     let feed: HostFeed
     let ports: SandboxPorts
@@ -13,11 +13,7 @@ struct HostDoor: HTTPSideDoor {
     /// Opens a port for each server's views.
     let openPorts: @Sendable () throws -> Void
 
-    func server(atPath path: String) -> MCPServer? { nil }
-
-    func handles(path: String) -> Bool { true }
-
-    func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer {
+    func respond(to request: HTTPRequest) async -> HTTPResponse {
         guard request.path.hasPrefix("/api/") else { return asset(request) }
         guard token.isShown(in: request.headers["Authorization"]) else {
             return HostAnswer.make(
@@ -25,7 +21,7 @@ struct HostDoor: HTTPSideDoor {
                 [("WWW-Authenticate", "Bearer")])
         }
         do {
-            return try await HostCommands(door: self, request: request).run()
+            return try await HostCommands(handler: self, request: request).run()
         } catch let error as HostRefusal {
             return HostAnswer.problem(error.status, error.text)
         } catch let error as AppHostError {
@@ -37,7 +33,7 @@ struct HostDoor: HTTPSideDoor {
         }
     }
 
-    private func asset(_ request: HTTPSideRequest) -> HTTPSideAnswer {
+    private func asset(_ request: HTTPRequest) -> HTTPResponse {
         guard let asset = HostAssets.asset(atPath: request.path) else {
             return HostAnswer.text(404, "Not found")
         }

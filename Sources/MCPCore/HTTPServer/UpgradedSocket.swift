@@ -17,8 +17,8 @@ public struct UpgradedSocket: ~Copyable, Sendable {
 /// A connection on its way out of HTTP, while the client takes the last bytes of the answer.
 ///
 /// Confined to the loop of its connection.
-final class Departure {
-    private let counted = Counted(.departure)
+final class PendingUpgrade {
+    private let counted = Counted(.pendingUpgrade)
     private var descriptor: FileDescriptor?
     private let take: @Sendable (consuming UpgradedSocket) -> Void
 

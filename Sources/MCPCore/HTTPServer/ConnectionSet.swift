@@ -6,12 +6,12 @@ final class ConnectionSet: @unchecked Sendable {
     // SAFETY: `connections` is touched on the loop only; the count is atomic. `inbox` is only ever swapped.
     let loop: EventLoop
     private var connections: [UInt64: HTTPConnection] = [:]
-    private let census: ConnectionCensus
+    private let counter: ConnectionCounter
     private let log: (@Sendable (String) -> Void)?
 
-    init(loop: EventLoop, census: ConnectionCensus, log: (@Sendable (String) -> Void)? = nil) {
+    init(loop: EventLoop, counter: ConnectionCounter, log: (@Sendable (String) -> Void)? = nil) {
         self.loop = loop
-        self.census = census
+        self.counter = counter
         self.log = log
     }
 
@@ -25,7 +25,7 @@ final class ConnectionSet: @unchecked Sendable {
     }
 
     func remove(_ connection: HTTPConnection) {
-        if connections.removeValue(forKey: connection.identifier) != nil { census.leave() }
+        if connections.removeValue(forKey: connection.identifier) != nil { counter.leave() }
     }
 
     // MARK: Memory
@@ -76,7 +76,7 @@ final class ConnectionSet: @unchecked Sendable {
 }
 
 /// Counts the connections of all loops and numbers them.
-final class ConnectionCensus: Sendable {
+final class ConnectionCounter: Sendable {
     private let count = Atomic<Int>(0)
     private let waiter = Mutex<(@Sendable () -> Void)?>(nil)
     let limit: Int

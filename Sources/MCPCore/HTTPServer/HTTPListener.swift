@@ -21,8 +21,10 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     private let number: Int32
     private let isTCP: Bool
     private let loop: EventLoop
-    private let endpoint: StreamableEndpoint
-    private let census: ConnectionCensus
+    /// Nil until it begins to accept.
+    private var context: ConnectionContext?
+    private let policy: AccessPolicy
+    private let counter: ConnectionCounter
     /// Where connections go in turn; one when every loop has its own socket.
     private let targets: [ConnectionSet]
     private var turn = 0
@@ -40,20 +42,25 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     static let logInterval = Duration.seconds(1)
 
     init(
-        _ socket: consuming ListenSocket, loop: EventLoop, endpoint: StreamableEndpoint,
-        census: ConnectionCensus, targets: [ConnectionSet]
+        _ socket: consuming ListenSocket, loop: EventLoop, policy: AccessPolicy,
+        counter: ConnectionCounter, targets: [ConnectionSet]
     ) {
         number = socket.descriptor.rawValue
         isTCP = socket.isTCP
         self.socket = consume socket
         self.loop = loop
-        self.endpoint = endpoint
-        self.census = census
+        self.policy = policy
+        self.counter = counter
         self.targets = targets
     }
 
-    /// Begins to accept. On the loop, or before it runs.
-    func start() throws(IOError) {
+    /// Begins to accept for a handler. On the loop, or before it runs.
+    func start(
+        _ handler: RequestHandler, options: HTTPServerOptions = HTTPServerOptions(),
+        resources: HTTPServerResources = HTTPServerResources(), memory: MemoryBudget? = nil
+    ) throws(IOError) {
+        context = ConnectionContext(
+            handler: handler, policy: policy, options: options, resources: resources, memory: memory)
         takeReserve()
         registration = try loop.register(number, .readable, self)
     }
@@ -86,7 +93,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     }
 
     private func take(_ accepted: consuming FileDescriptor) {
-        guard census.enter() else {
+        guard let context, counter.enter() else {
             refuse(accepted)
             return
         }
@@ -95,7 +102,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         let target = targets[turn % targets.count]
         turn &+= 1
         let connection = HTTPConnection(
-            accepted, loop: target.loop, endpoint: endpoint, identifier: ConnectionNumber.next(),
+            accepted, loop: target.loop, context: context, identifier: ConnectionNumber.next(),
             siblings: target)
         if target.loop === loop {
             target.insert(connection)
@@ -144,7 +151,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     private func log(_ error: IOError) {
         guard loop.now >= nextLog else { return unlogged += 1 }
         let more = unlogged > 0 ? " (and \(unlogged) times before)" : ""
-        endpoint.dispatcher.log("accept failed: \(error.reason)\(more); trying again")
+        context?.resources.log?("accept failed: \(error.reason)\(more); trying again")
         unlogged = 0
         nextLog = loop.now + Self.logInterval
     }

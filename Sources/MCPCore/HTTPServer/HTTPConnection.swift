@@ -32,13 +32,13 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         /// The answer to a request that was handed on.
         case serving(PendingResponse)
         /// The client to take the 101 that ends HTTP here.
-        case leaving(Departure)
+        case leaving(PendingUpgrade)
         /// The client to take the answer to what could not be read; then the connection closes.
         case draining(rest: Int)
         case closed
     }
 
-    let endpoint: StreamableEndpoint
+    let context: ConnectionContext
     let loop: EventLoop
     let identifier: UInt64
     private let descriptor: FileDescriptor
@@ -89,20 +89,20 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Buffers are given back after this time without a request.
     private static let trimAfter: Duration = .seconds(2)
     /// A queue of answers longer than this stops reading until the client has taken some.
-    var outputLimit: Int { endpoint.dispatcher.options.limits.outputBytes }
+    var outputLimit: Int { context.resources.maxOutputBytes }
 
     init(
-        _ descriptor: consuming FileDescriptor, loop: EventLoop, endpoint: StreamableEndpoint,
+        _ descriptor: consuming FileDescriptor, loop: EventLoop, context: ConnectionContext,
         identifier: UInt64, siblings: ConnectionSet
     ) {
         self.descriptor = descriptor
         self.loop = loop
-        self.endpoint = endpoint
+        self.context = context
         self.identifier = identifier
         self.siblings = siblings
-        share = MemoryShare(of: endpoint.dispatcher.memory)
+        share = MemoryShare(of: context.memory)
         idleSince = loop.now
-        parser = RequestParser(limits: endpoint.options.limits)
+        parser = RequestParser(limits: context.options.limits)
     }
 
     /// Begins to serve. On the loop.
@@ -112,7 +112,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
             // Lets go of the connection when it is cancelled, as `detach` does. A weak reference would make
             // counting the others several times as slow.
             timer = loop.makeTimer { self.timeOut() }
-            timer?.arm(after: endpoint.options.idleTimeout)
+            timer?.arm(after: context.options.idleTimeout)
         } catch {
             close()
         }
@@ -272,8 +272,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     private func timeOut() {
         scheduleFlush()
         if let since = stalledSince {
-            if loop.now - since >= endpoint.options.writeTimeout { return vanish() }
-            timer?.arm(at: since + endpoint.options.writeTimeout)
+            if loop.now - since >= context.options.writeTimeout { return vanish() }
+            timer?.arm(at: since + context.options.writeTimeout)
             return
         }
         switch phase {
@@ -287,7 +287,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
             phase = .body(head, reader)
         case .serving(let exchange):
             exchange.keepAlive()
-            timer?.arm(after: endpoint.options.keepAliveInterval)
+            timer?.arm(after: context.options.keepAliveInterval)
         // The time for writing is what ends it.
         case .leaving, .closed: break
         }
@@ -320,7 +320,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         } else if stalledSince == nil {
             stalledSince = loop.now
             takenBytes = 0
-            timer?.arm(after: endpoint.options.writeTimeout)
+            timer?.arm(after: context.options.writeTimeout)
         }
         afterFlush()
     }
@@ -346,7 +346,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
             isWriteClosed = true
             // Fails for a client that is gone, which the next event tells.
             try? Syscalls.shutdownWriting(descriptor.rawValue)
-        case .leaving(let departure): return leave(departure)
+        case .leaving(let upgrade): return complete(upgrade)
         default: break
         }
         settle()
@@ -368,12 +368,12 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         scheduleFlush()
         phase = .idle
         idleSince = loop.now
-        timer?.arm(after: min(Self.trimAfter, endpoint.options.idleTimeout))
+        timer?.arm(after: min(Self.trimAfter, context.options.idleTimeout))
     }
 
     /// Gives back the buffers of a connection that rests, and closes one that rests too long.
     private func rest() {
-        let end = idleSince + endpoint.options.idleTimeout
+        let end = idleSince + context.options.idleTimeout
         if loop.now >= end { return close() }
         let before = input.capacity + output.out.capacity
         if input.isEmpty { input.removeAll(keeping: 0) }
@@ -437,9 +437,17 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         return peer.user == geteuid()
     }
 
-    private func leave(_ departure: Departure) {
+    /// Answers 101, and gives the socket away once the client has taken that.
+    func upgrade(_ headers: HeaderFields, _ upgrade: PendingUpgrade) {
+        ResponseWriter.writeHead(
+            status: 101, framing: .none, keepAlive: true, extra: headers, to: &output.out)
+        phase = .leaving(upgrade)
+        scheduleFlush()
+    }
+
+    private func complete(_ upgrade: PendingUpgrade) {
         let rest = input.slice(0 ..< input.count).copy()
         detach()
-        departure.complete(rest: rest)
+        upgrade.complete(rest: rest)
     }
 }

@@ -27,4 +27,19 @@ public struct AccessPolicy: Sendable {
         else { return "Requests from this Origin are not allowed" }
         return nil
     }
+
+    /// Refuses a request that may not be sent here, whatever its path.
+    func check(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
+        if let text = refusal(of: head, in: bytes) { throw EarlyResponse(status: 403, text: text) }
+        if Self.hasToken(head, in: bytes) {
+            throw EarlyResponse(
+                status: 400, text: "A token does not belong into a URL; send an Authorization header")
+        }
+    }
+
+    /// Tokens in the query string end up in logs (fault 104).
+    private static func hasToken(_ head: RequestHead, in bytes: ByteSlice) -> Bool {
+        guard let query = head.query(in: bytes) else { return false }
+        return String(query).split(separator: "&").contains { $0.hasPrefix("access_token=") }
+    }
 }

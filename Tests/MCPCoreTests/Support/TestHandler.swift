@@ -10,8 +10,8 @@ import Musl
 import Glibc
 #endif
 
-/// A side door with one path for each kind of answer.
-final class TestDoor: HTTPSideDoor {
+/// Responds at one path in each of the possible ways, and routes to further servers.
+final class TestHandler: HTTPRequestHandler, MCPServerRouter {
     let servers: [String: MCPServer]
     /// `/door/wait` was asked, may answer, was cancelled.
     let asked = Gate()
@@ -23,16 +23,16 @@ final class TestDoor: HTTPSideDoor {
     /// A socket of `/door/upgrade` has come to its end.
     let ended = Gate()
 
-    private let requests = Mutex<[HTTPSideRequest]>([])
-    private let continuation = Mutex<AsyncStream<HTTPSideEvent>.Continuation?>(nil)
+    private let requests = Mutex<[HTTPRequest]>([])
+    private let continuation = Mutex<AsyncStream<SSEEvent>.Continuation?>(nil)
 
     init(servers: [String: MCPServer] = [:]) { self.servers = servers }
 
-    /// What the door was asked.
-    var seen: [HTTPSideRequest] { requests.withLock { $0 } }
+    /// What it was asked.
+    var seen: [HTTPRequest] { requests.withLock { $0 } }
 
     func send(_ text: String, id: String? = nil) {
-        continuation.withLock { _ = $0?.yield(HTTPSideEvent(id: id, data: ByteSlice(text))) }
+        continuation.withLock { _ = $0?.yield(SSEEvent(data: ByteSlice(text), id: id ?? "")) }
     }
 
     func finish() { continuation.withLock { $0?.finish() } }
@@ -41,13 +41,13 @@ final class TestDoor: HTTPSideDoor {
 
     func handles(path: String) -> Bool { path.hasPrefix("/door/") }
 
-    func answer(_ request: HTTPSideRequest) async -> HTTPSideAnswer {
+    func respond(to request: HTTPRequest) async -> HTTPResponse {
         requests.withLock { $0.append(request) }
         switch request.path {
         case "/door/wait":
             asked.open()
             if await !release.wait() { cancelled.open() }
-            return .response(HTTPResponse(status: 200, body: .bytes(Array("released".utf8))))
+            return HTTPResponse(status: 200, body: .bytes(Array("released".utf8)))
         case "/door/events": return .events(events())
         case "/door/late-events":
             asked.open()
@@ -59,17 +59,17 @@ final class TestDoor: HTTPSideDoor {
                 let descriptor = socket.release()
                 TestThread.run { Self.echo(descriptor, rest, ended) }
             }
-        default: return .response(Self.response(to: request))
+        default: return Self.response(to: request)
         }
     }
 
-    private static func response(to request: HTTPSideRequest) -> HTTPResponse {
+    private static func response(to request: HTTPRequest) -> HTTPResponse {
         switch request.path {
         case "/door/secret":
             HTTPResponse(status: 401, headers: fields(["WWW-Authenticate": "Bearer"]))
         case "/door/empty": HTTPResponse(status: 204)
         case "/door/odd":
-            // What frames a message is not the door's.
+            // What frames a message is not the handler's.
             HTTPResponse(
                 status: 99, headers: fields(["Content-Length": "7", "Transfer-Encoding": "gzip"]),
                 body: .bytes(Array("odd".utf8)))
@@ -89,7 +89,7 @@ final class TestDoor: HTTPSideDoor {
         }
     }
 
-    private static func echo(_ request: HTTPSideRequest) -> HTTPResponse {
+    private static func echo(_ request: HTTPRequest) -> HTTPResponse {
         let text: JSONValue = [
             "method": .string(request.method), "path": .string(request.path),
             "query": .string(request.query.map { "\($0.name)=\($0.value)" }.joined(separator: ";")),
@@ -105,8 +105,8 @@ final class TestDoor: HTTPSideDoor {
         (try? HeaderFields(pairs)) ?? HeaderFields()
     }
 
-    private func events() -> AsyncStream<HTTPSideEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: HTTPSideEvent.self)
+    private func events() -> AsyncStream<SSEEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: SSEEvent.self)
         continuation.onTermination = { [terminated] _ in terminated.open() }
         self.continuation.withLock { $0 = continuation }
         begun.open()

@@ -7,12 +7,18 @@ extension MCPServer {
     /// the same code.
     ///
     /// - Parameters:
+    ///   - path: that of the endpoint.
+    ///   - servers: further MCP servers, at other paths.
+    ///   - handler: serves requests that are not MCP, at other paths.
     ///   - policy: which hosts and origins are allowed; loopback names by default.
-    ///   - options: the endpoint's path and the limits of a message.
+    ///   - limits: those of a message.
     public func endpoint(
-        policy: AccessPolicy = .loopback, options: HTTPServerOptions = HTTPServerOptions()
+        path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
+        handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy = .loopback,
+        limits: HTTPLimits = HTTPLimits()
     ) -> MCPEndpoint {
-        MCPEndpoint(StreamableEndpoint(server: self, policy: policy, options: options))
+        let router = EndpointRouter(handler: handler, servers: servers)
+        return MCPEndpoint(StreamableEndpoint(server: self, path: path, router: router), policy, limits)
     }
 
     /// Answers one HTTP request with the default policy: loopback hosts only, path `/mcp`.
@@ -24,8 +30,14 @@ extension MCPServer {
 /// An MCP endpoint behind somebody else's HTTP server (transports/streamable-http).
 public final class MCPEndpoint: Sendable {
     private let endpoint: StreamableEndpoint
+    private let policy: AccessPolicy
+    private let limits: HTTPLimits
 
-    init(_ endpoint: StreamableEndpoint) { self.endpoint = endpoint }
+    init(_ endpoint: StreamableEndpoint, _ policy: AccessPolicy, _ limits: HTTPLimits) {
+        self.endpoint = endpoint
+        self.policy = policy
+        self.limits = limits
+    }
 
     /// Answers one request. A body that streams ends with the answer; stop reading it to cancel the request.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
@@ -36,78 +48,70 @@ public final class MCPEndpoint: Sendable {
 
     private func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let bytes = Self.head(of: request)
-        var parser = RequestParser(limits: endpoint.options.limits)
+        var parser = RequestParser(limits: limits)
         switch unsafe bytes.withBytes({ unsafe parser.parse($0) }) {
-        case .needMore: return Self.text(400, "The request is not complete")
-        case .failed(let error): return Self.text(error.status, error.reason)
-        case .head(let head): return await respond(head, bytes, ByteSlice(request.body))
-        }
-    }
-
-    private func respond(_ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice) async -> HTTPResponse {
-        do throws(StreamableEndpoint.Plain) {
-            let route = try route(head, bytes)
-            guard let endpoint = route.endpoint else { return try await ask(head, bytes, body) }
-            switch route.purpose {
-            case .endSession:
-                try endpoint.endSession(head, in: bytes)
-                return HTTPResponse(status: 204)
-            case .openStream:
-                // Streams that outlive their request need a connection of our own.
-                throw StreamableEndpoint.Plain(
-                    status: 405, text: "Send messages with POST", allow: "POST, DELETE")
-            case .message: break
+        case .needMore: return HTTPResponse(EarlyResponse(status: 400, text: "The request is not complete"))
+        case .failed(let error): return HTTPResponse(EarlyResponse(status: error.status, text: error.reason))
+        case .head(let head):
+            switch endpoint.check(
+                head, in: bytes, policy: policy, isFromOwnUser: { request.isFromOwnUser })
+            {
+            case .refuse(let response): return HTTPResponse(response)
+            case .serve(let other as AsyncRequestHandler):
+                let request = HTTPRequest(
+                    head, in: bytes, request.body, isFromOwnUser: request.isFromOwnUser)
+                return await respond(request, by: other.handler)
+            case .serve(let handler):
+                let endpoint = handler as? StreamableEndpoint ?? endpoint
+                do throws(EarlyResponse) {
+                    return try await serve(head, bytes, request.body, at: endpoint)
+                } catch {
+                    return HTTPResponse(error)
+                }
             }
-            var origin: Origin
-            do {
-                origin = try endpoint.origin(of: head, in: bytes, connection: ConnectionNumber.next())
-            } catch {
-                throw error.aboutMessage
-            }
-            return await serve(body, &origin, at: endpoint)
-        } catch {
-            return Self.text(
-                error.status, error.text ?? "", isJSON: error.isMessage, extra: error.extra)
         }
     }
 
-    private func route(
-        _ head: RequestHead, _ bytes: ByteSlice
-    ) throws(StreamableEndpoint.Plain) -> StreamableEndpoint.Route {
-        do {
-            return .init(endpoint: endpoint, purpose: try endpoint.check(head, in: bytes))
-        } catch {
-            return try endpoint.route(
-                head, in: bytes, refusedWith: error, isFromOwnUser: { false })
-        }
-    }
-
-    /// What the side door answers; a deadline and the end of the client are the other stack's to tell, by
+    /// What another handler responds; a deadline and the end of the client are the other stack's to tell, by
     /// cancelling.
-    private func ask(
-        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice
-    ) async throws(StreamableEndpoint.Plain) -> HTTPResponse {
-        guard let beside = endpoint.beside,
-            let request = HTTPSideRequest(head, in: bytes, body, isFromOwnUser: false)
-        else { throw StreamableEndpoint.Plain(status: 500) }
-        switch await beside.door.answer(request) {
-        case .response(let response): return response
+    private func respond(_ request: HTTPRequest, by handler: any HTTPRequestHandler) async -> HTTPResponse {
+        var response = await handler.respond(to: request)
+        switch response.body.content {
+        case .bytes, .stream: break
         case .events(let events):
             let queue = BoundedQueue<[UInt8]>(limit: endpoint.dispatcher.options.limits.outputBytes) {
                 $0.count
             }
             let pump = Task {
-                for await event in events {
-                    guard queue.add(StreamingSink.event(event.data, id: event.id)) else { break }
-                }
+                for await event in events { guard queue.add(StreamingSink.text(of: event)) else { break } }
                 queue.finish()
             }
-            return HTTPResponse(
-                status: 200, headers: StreamingSink.streamHeaders,
-                body: .stream(queue.stream { pump.cancel() }))
+            response.body = .stream(queue.stream { pump.cancel() })
         case .upgrade:
-            throw StreamableEndpoint.Plain(status: 501, text: "A connection cannot be taken over here")
+            return HTTPResponse(EarlyResponse(status: 501, text: "A connection cannot be taken over here"))
         }
+        return response
+    }
+
+    private func serve(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, at endpoint: StreamableEndpoint
+    ) async throws(EarlyResponse) -> HTTPResponse {
+        switch head.method {
+        case .delete:
+            try endpoint.endSession(head, in: bytes)
+            return HTTPResponse(status: 204)
+        case .get:
+            // Streams that outlive their request need a connection of our own.
+            throw .notAllowed("Send messages with POST", allow: "POST, DELETE")
+        default: break
+        }
+        var origin: Origin
+        do {
+            origin = try endpoint.origin(of: head, in: bytes, connection: ConnectionNumber.next())
+        } catch {
+            throw error.aboutMessage
+        }
+        return await serve(body, &origin, at: endpoint)
     }
 
     private func serve(
@@ -146,14 +150,15 @@ public final class MCPEndpoint: Sendable {
         ["content-length", "transfer-encoding", "connection", "expect", "keep-alive"].contains(
             name.lowercased())
     }
+}
 
-    private static func text(
-        _ status: Int, _ text: String, isJSON: Bool = false, extra: HeaderFields? = nil
-    ) -> HTTPResponse {
-        var headers = extra ?? HeaderFields()
-        guard !text.isEmpty else { return HTTPResponse(status: status, headers: headers) }
-        try? headers.set("Content-Type", to: isJSON ? "application/json" : "text/plain; charset=utf-8")
-        return HTTPResponse(status: status, headers: headers, body: .bytes(Array((text + "\n").utf8)))
+extension HTTPResponse {
+    fileprivate init(_ response: EarlyResponse) {
+        self.init(status: response.status, headers: response.fields ?? HeaderFields())
+        guard let text = response.text, !text.isEmpty else { return }
+        try? headers.set(
+            "Content-Type", to: response.isJSON ? "application/json" : "text/plain; charset=utf-8")
+        body = .bytes(Array((text + "\n").utf8))
     }
 }
 
@@ -190,7 +195,7 @@ private final class StreamingSink: ExchangeSink {
             return Self.announce(.stream, &state)
         }
         waiting?.resume(returning: .stream)
-        if !queue.add(Self.event(message)) { readerIsGone() }
+        if !queue.add(Self.text(of: SSEEvent(data: message))) { readerIsGone() }
     }
 
     func finish(_ answer: Answer?) {
@@ -202,7 +207,7 @@ private final class StreamingSink: ExchangeSink {
         }
         waiting?.resume(returning: .answer(answer))
         guard isStreaming else { return }
-        if let answer { _ = queue.add(Self.event(answer.bytes)) }
+        if let answer { _ = queue.add(Self.text(of: SSEEvent(data: answer.bytes))) }
         queue.finish()
     }
 
@@ -216,9 +221,9 @@ private final class StreamingSink: ExchangeSink {
         dispatcher.cancel(exchange)
     }
 
-    static func event(_ message: ByteSlice, id: String? = nil) -> [UInt8] {
+    static func text(of event: SSEEvent) -> [UInt8] {
         var out = ByteBuffer()
-        SSEEncoder.write(data: message, id: id, to: &out)
+        SSEEncoder.write(event, to: &out)
         return out.freeze().array
     }
 
@@ -243,13 +248,7 @@ private final class StreamingSink: ExchangeSink {
             return HTTPResponse(status: answer.status, headers: headers, body: .bytes(answer.bytes.array))
         case .stream:
             let body = queue.stream { [weak self] in self?.readerIsGone() }
-            return HTTPResponse(status: 200, headers: Self.streamHeaders, body: .stream(body))
+            return HTTPResponse(status: 200, headers: HTTPResponse.eventStreamHeaders, body: .stream(body))
         }
     }
-
-    static let streamHeaders =
-        (try? HeaderFields([
-            "Content-Type": "text/event-stream", "Cache-Control": "no-cache",
-            "X-Accel-Buffering": "no",
-        ])) ?? HeaderFields()
 }

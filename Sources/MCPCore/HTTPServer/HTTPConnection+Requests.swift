@@ -1,0 +1,186 @@
+/// From bytes to a response.
+extension HTTPConnection {
+    /// Serves as many requests as are complete and as the client takes answers for.
+    func process() {
+        while hasRoom {
+            switch phase {
+            // What stands behind a request that ends the connection is not served (RFC 9112, section 9.6).
+            case .idle where !keepAlive: return scheduleFlush()
+            case .idle, .head: guard parseHead() else { return }
+            case .body(let head, var reader):
+                guard readBody(head, &reader) else { return }
+            case .serving, .leaving, .draining, .closed: return
+            }
+        }
+        scheduleFlush()
+    }
+
+    /// Returns whether to go on at once.
+    private func parseHead() -> Bool {
+        guard !input.isEmpty else { return false }
+        let outcome = unsafe input.withBytes { unsafe parser.parse($0) }
+        switch outcome {
+        case .needMore:
+            if case .idle = phase {
+                phase = .head
+                armTimer(after: context.options.headTimeout)
+            }
+            return false
+        case .failed(let error):
+            // What was asked is not known, but it may begin like a HEAD.
+            isHead = unsafe input.withBytes { unsafe $0.starts(with: Self.headMethod) }
+            fail(status: error.status, error.reason)
+            return false
+        case .head(let head):
+            isHead = head.method == .head
+            return begin(head)
+        }
+    }
+
+    private static let headMethod = Array("HEAD ".utf8)
+
+    private func begin(_ head: RequestHead) -> Bool {
+        keepAlive = keepAlive && head.keepAlive
+        let bytes = input.slice(0 ..< head.byteCount)
+        let decision = context.handler.check(
+            head, in: bytes, policy: context.policy, isFromOwnUser: { isFromOwnUser })
+        switch decision {
+        case .serve(let handler): return begin(head, bytes, handler)
+        case .refuse(let response): return refuse(head, response)
+        }
+    }
+
+    private func begin(_ head: RequestHead, _ bytes: ByteSlice, _ handler: RequestHandler) -> Bool {
+        if let length = head.contentLength, length > context.options.limits.maxBodyBytes {
+            fail(status: 413, "The body is larger than \(context.options.limits.maxBodyBytes) bytes")
+            return false
+        }
+        expect(head.contentLength ?? 0)
+        if !head.isChunked {
+            let end = head.byteCount + (head.contentLength ?? 0)
+            if input.count >= end {
+                let body = input.slice(head.byteCount ..< end)
+                input.consume(end)
+                serve(head, bytes, body, by: handler)
+                return true
+            }
+        }
+        return beginBody(head, bytes, handler)
+    }
+
+    /// Reads a body that has not come with its head, when there is memory for it.
+    private func beginBody(_ head: RequestHead, _ bytes: ByteSlice, _ handler: RequestHandler) -> Bool {
+        if let length = head.contentLength, length > Self.ownBytes, !share.budget.has(length) {
+            refuseForMemory()
+            return false
+        }
+        if head.expectsContinue {
+            ResponseWriter.writeContinue(to: &output.out)
+            scheduleFlush()
+        }
+        let reader = BodyReader(
+            head, bytes: bytes, startedAt: loop.now, options: context.options, handler: handler)
+        input.consume(head.byteCount)
+        phase = .body(head, reader)
+        armBodyTimer(reader)
+        return true
+    }
+
+    private func readBody(_ head: RequestHead, _ reader: inout BodyReader) -> Bool {
+        switch reader.read(&input) {
+        case .needMore:
+            phase = .body(head, reader)
+            return false
+        case .failed(let error):
+            fail(status: error.status, error.reason)
+            return false
+        case .done(let body):
+            phase = .idle
+            serve(head, reader.headBytes, body, by: reader.handler)
+            return true
+        }
+    }
+
+    private func serve(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, by handler: RequestHandler
+    ) {
+        handler.serve(head, bytes, body, on: self)
+        scheduleFlush()
+    }
+
+    /// Answers a head that was refused; the connection goes on when no body follows.
+    private func refuse(_ head: RequestHead, _ response: EarlyResponse) -> Bool {
+        if response.closes {
+            fail(response)
+            return false
+        }
+        guard head.hasBody else {
+            input.consume(head.byteCount)
+            respond(response)
+            return true
+        }
+        let total = head.byteCount + (head.contentLength ?? Int.max / 2)
+        if !head.isChunked, input.count >= total {
+            input.consume(total)
+            respond(response)
+            return true
+        }
+        fail(response)
+        return false
+    }
+
+    // MARK: Responses
+
+    /// The response is still to come: the connection waits for it.
+    func wait(for response: PendingResponse) {
+        phase = .serving(response)
+        armTimer(after: context.options.keepAliveInterval)
+    }
+
+    /// Responds, and goes on with the next request.
+    func respond(_ response: EarlyResponse) {
+        write(response)
+        becomeIdle()
+        scheduleFlush()
+    }
+
+    /// Responds to what could not be read and closes.
+    func fail(status: Int, _ text: String) { fail(EarlyResponse(status: status, text: text)) }
+
+    func fail(_ response: EarlyResponse) {
+        keepAlive = false
+        write(response)
+        closeAfterAnswer()
+    }
+
+    private func write(_ response: EarlyResponse) {
+        if let text = response.text {
+            ResponseWriter.writeText(
+                status: response.status, text, isJSON: response.isJSON, withoutBody: isHead,
+                keepAlive: keepAlive, extra: response.fields, to: &output.out)
+        } else {
+            let framing: ResponseWriter.Framing = response.status == 204 ? .none : .length(0)
+            ResponseWriter.writeHead(
+                status: response.status, framing: framing, keepAlive: keepAlive, extra: response.fields,
+                to: &output.out)
+        }
+    }
+
+    /// Gives a response that was begun for 200 another status and further fields. Only refusals and the first
+    /// response of a session come here.
+    func rewriteHead(_ response: ResponseWriter.OpenResponse, status: Int, _ extra: HeaderFields?) {
+        let body = output.out.withCopy(from: response.bodyStart)
+        output.out.truncate(to: response.start)
+        ResponseWriter.writeHead(
+            status: status, contentType: "application/json", framing: .length(body.count),
+            keepAlive: keepAlive, extra: extra, to: &output.out)
+        output.out.append(body)
+    }
+}
+
+extension ByteBuffer {
+    /// A copy of the bytes from `offset` on.
+    fileprivate func withCopy(from offset: Int) -> [UInt8] {
+        unsafe withBytes { unsafe Array($0[offset...]) }
+    }
+}

@@ -1,0 +1,219 @@
+import Synchronization
+
+/// An HTTP/1.1 server on any number of addresses (RFC 9110, RFC 9112).
+///
+///     let server = try HTTPServer(on: [.tcp(port: 8080)])
+///     try server.start(Version())
+///
+/// It knows no MCP: an MCP server is a handler among others, started by `MCPServer.run`.
+public final class HTTPServer: Sendable {
+    private let counted = Counted(.httpServer)
+    private let group: EventLoopGroup
+    private let listeners: [Listening]
+    private let sets: [ConnectionSet]
+    private let counter: ConnectionCounter
+    private let options: HTTPServerOptions
+    private let resources: HTTPServerResources
+    private let memory: MemoryBudget
+    /// Nil until it serves.
+    private let handler = Mutex<RequestHandler?>(nil)
+    private let ending = Mutex<Task<Void, Never>?>(nil)
+    /// The addresses, with the ports that were really taken. Who connects before `start` waits.
+    public let addresses: [ListenAddress]
+
+    private typealias Listening = (listener: HTTPListener, loop: EventLoop)
+
+    /// Opens all addresses, or none; they are closed when the server is released before it was started.
+    ///
+    /// - Parameters:
+    ///   - policy: which hosts and origins are allowed; by default loopback names on TCP, any on unix
+    ///     sockets.
+    /// - Throws: `ListenError` when an address cannot be used.
+    public convenience init(
+        on addresses: [ListenAddress], policy: AccessPolicy? = nil,
+        options: HTTPServerOptions = HTTPServerOptions(),
+        resources: HTTPServerResources = HTTPServerResources()
+    ) throws(ListenError) {
+        try self.init(
+            on: addresses, policy: policy, options: options, resources: resources,
+            memory: MemoryBudget(limit: resources.maxMemoryBytes))
+    }
+
+    /// - Parameter memory: what other servers may share.
+    init(
+        on addresses: [ListenAddress], policy: AccessPolicy?, options: HTTPServerOptions,
+        resources: HTTPServerResources, memory: MemoryBudget
+    ) throws(ListenError) {
+        let limit = Self.connectionLimit(options.connections)
+        if limit < options.connections {
+            resources.log?(
+                "at most \(limit) connections: the limit of open files is too low for \(options.connections)")
+        }
+        self.options = options
+        self.resources = resources
+        self.memory = memory
+        let counter = ConnectionCounter(limit: limit)
+        self.counter = counter
+        do {
+            group = try EventLoopGroup(count: max(1, options.loops), isRunning: false)
+        } catch {
+            throw ListenError("cannot start: \(error)")
+        }
+        sets = group.loops.map { ConnectionSet(loop: $0, counter: counter, log: resources.log) }
+        (listeners, self.addresses) = try Self.open(addresses, policy, sets, counter)
+    }
+
+    /// Begins to serve. Once only.
+    ///
+    /// - Throws: `ListenError` when the sockets cannot be watched; the server has ended then.
+    public func start(_ handler: any HTTPRequestHandler) throws(ListenError) {
+        try start(AsyncRequestHandler(handler))
+    }
+
+    func start(_ handler: RequestHandler) throws(ListenError) {
+        let isFirst = self.handler.withLock { current in
+            defer { current = current ?? handler }
+            return current == nil
+        }
+        precondition(isFirst, "an HTTP server is started once")
+        SignalWatch.ignoreBrokenPipes()
+        do throws(IOError) {
+            // The loops do not run yet, so that this thread may touch what is theirs.
+            for (listener, _) in listeners {
+                try listener.start(handler, options: options, resources: resources, memory: memory)
+            }
+        } catch {
+            for (listener, _) in listeners { listener.stop() }
+            // A loop lets go of its handlers when it ends.
+            group.start()
+            group.stop()
+            group.waitUntilStopped()
+            throw ListenError("cannot watch a listening socket: \(error)")
+        }
+        group.start()
+    }
+
+    // MARK: Listening
+
+    private static func open(
+        _ addresses: [ListenAddress], _ policy: AccessPolicy?, _ sets: [ConnectionSet],
+        _ counter: ConnectionCounter
+    ) throws(ListenError) -> ([Listening], [ListenAddress]) {
+        var listeners: [Listening] = []
+        var taken: [ListenAddress] = []
+        for address in addresses {
+            switch address.kind {
+            case .unix(let path, let mode, let group):
+                let socket = try ListenSocket.unix(path: path, mode: mode, group: group)
+                let listener = HTTPListener(
+                    socket, loop: sets[0].loop, policy: policy ?? .unixSocket, counter: counter,
+                    targets: sets)
+                listeners.append((listener, sets[0].loop))
+                taken.append(address)
+            case .tcp(let host, let port):
+                let (opened, actual) = try openTCP(host, port, policy ?? .loopback, sets, counter)
+                listeners += opened
+                taken.append(.tcp(host: host, port: actual))
+            }
+        }
+        return (listeners, taken)
+    }
+
+    private static func openTCP(
+        _ host: String, _ port: UInt16, _ policy: AccessPolicy, _ sets: [ConnectionSet],
+        _ counter: ConnectionCounter, tries: Int = 8
+    ) throws(ListenError) -> ([Listening], UInt16) {
+        guard let wanted = SocketAddress(numeric: host == "localhost" ? "127.0.0.1" : host, port: port) else {
+            throw ListenError("\(host) is not a numeric address; use 127.0.0.1 or [::1]")
+        }
+        guard wanted.isLoopback else {
+            throw ListenError(
+                "\(wanted) can be reached from other machines and there is no authentication; "
+                    + "listen on 127.0.0.1 and let a proxy with authentication forward to it")
+        }
+        let probe = try ListenSocket.tcp(wanted, shared: false)
+        let bound: SocketAddress
+        do throws(IOError) { bound = try Syscalls.localAddress(probe.descriptor.rawValue) ?? wanted } catch {
+            throw ListenError("cannot tell the port that \(wanted) got: \(error.reason)")
+        }
+        guard ListenSocket.canBeShared, sets.count > 1 else {
+            let listener = HTTPListener(
+                probe, loop: sets[0].loop, policy: policy, counter: counter, targets: sets)
+            return ([(listener, sets[0].loop)], bound.port)
+        }
+        _ = consume probe
+        var listeners: [Listening] = []
+        for set in sets {
+            let socket: ListenSocket
+            do throws(ListenError) { socket = try ListenSocket.tcp(bound, shared: true) } catch {
+                // A free port that somebody else was given meanwhile: there are others.
+                guard port == 0, tries > 1 else { throw error }
+                return try openTCP(host, port, policy, sets, counter, tries: tries - 1)
+            }
+            let listener = HTTPListener(
+                socket, loop: set.loop, policy: policy, counter: counter, targets: [set])
+            listeners.append((listener, set.loop))
+        }
+        return (listeners, bound.port)
+    }
+
+    /// Descriptors that connections leave to everything else.
+    static let keptDescriptors = 128
+
+    /// Raises the limit of open files as far as it goes, and takes what is left after the daemon's own needs.
+    static func connectionLimit(
+        _ wanted: Int, raise: (Int) -> Int = { OpenFileLimit.raise(to: $0) }
+    ) -> Int { min(wanted, max(16, raise(wanted + keptDescriptors) - keptDescriptors)) }
+
+    // MARK: Stopping
+
+    /// Stops at once, for a program whose start fails later on: nobody has been told of the addresses.
+    func abandon() {
+        for (listener, loop) in listeners { loop.execute { listener.stop() } }
+        for set in sets { set.loop.execute { set.closeAll() } }
+        group.stop()
+        group.waitUntilStopped()
+    }
+
+    /// Stops accepting, lets what is in flight finish within the drain time, cancels the rest, and returns.
+    ///
+    /// A server that is released serves until then.
+    public func stop() async {
+        let task = ending.withLock { ending in
+            let task = ending ?? Task { await end() }
+            ending = task
+            return task
+        }
+        await task.value
+    }
+
+    private func end() async {
+        guard let handler = handler.withLock({ $0 }) else {
+            // The loops never ran.
+            for (listener, _) in listeners { listener.stop() }
+            return
+        }
+        handler.serverStops()
+        for (listener, loop) in listeners { loop.execute { listener.stop() } }
+        for set in sets { set.loop.execute { set.drain() } }
+        if !(await waitUntilEmpty(atMost: options.drainTimeout)) {
+            handler.endInFlight()
+            for set in sets { set.loop.execute { set.drain() } }
+            _ = await waitUntilEmpty(atMost: .milliseconds(100))
+        }
+        for set in sets { set.loop.execute { set.closeAll() } }
+        group.stop()
+        // What was sent to the loops above has run when they have ended.
+        group.waitUntilStopped()
+    }
+
+    private func waitUntilEmpty(atMost limit: Duration) async -> Bool {
+        let outcome = OnceContinuation<Bool>()
+        let loop = sets[0].loop
+        return await withCheckedContinuation { continuation in
+            outcome.set(continuation)
+            loop.execute { loop.schedule(after: limit) { outcome.resume(false) } }
+            counter.whenEmpty { outcome.resume(true) }
+        }
+    }
+}

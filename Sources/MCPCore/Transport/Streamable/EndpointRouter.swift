@@ -1,0 +1,63 @@
+import Synchronization
+
+/// Routes the requests of a listener that are not for its main endpoint.
+final class EndpointRouter: Sendable {
+    /// Endpoints whose sessions and streams are remembered; the one that was used longest ago makes room.
+    static let maxEndpoints = 1_024
+
+    private let handler: AsyncRequestHandler?
+    private let servers: (any MCPServerRouter)?
+    private let known = Mutex(
+        BoundedTable<String, StreamableEndpoint>(capacity: maxEndpoints, policy: .evictLeastRecentlyUsed))
+
+    init(handler: (any HTTPRequestHandler)?, servers: (any MCPServerRouter)?) {
+        self.handler = handler.map(AsyncRequestHandler.init)
+        self.servers = servers
+    }
+
+    /// Who serves a request; nil: nobody here has its path.
+    func route(
+        _ head: RequestHead, in bytes: ByteSlice, isFromOwnUser: () -> Bool, beside home: StreamableEndpoint
+    ) throws(EarlyResponse) -> RequestHandler? {
+        guard let path = head.decodedPath(in: bytes) else { throw .undecodableTarget }
+        if let handler, handler.handler.handles(path: path) { return handler }
+        guard let servers else { return nil }
+        // Asked before the router may make a server for it: who has no token makes none.
+        let isAdmitted = servers.admits(path: path, isFromOwnUser: isFromOwnUser) {
+            head.value(named: "authorization", in: bytes).map { String($0) }
+        }
+        guard isAdmitted else { throw .missingToken }
+        guard let server = servers.server(atPath: path) else { return nil }
+        let endpoint = endpoint(of: server, at: path, beside: home)
+        try endpoint.checkPurpose(of: head, in: bytes)
+        return endpoint
+    }
+
+    /// The endpoint of a server of the router.
+    ///
+    /// - Parameter home: the main endpoint of the listener.
+    func endpoint(
+        of server: MCPServer, at path: String, beside home: StreamableEndpoint
+    ) -> StreamableEndpoint {
+        known.withLock { known in
+            if let endpoint = known.use(path), endpoint.server === server { return endpoint }
+            let endpoint = home.beside(with: server, at: path)
+            known.insert(endpoint, for: path)
+            return endpoint
+        }
+    }
+
+    /// The endpoints that were used and are remembered.
+    var endpoints: [StreamableEndpoint] { known.withLock { $0.map(\.value) } }
+}
+
+extension EarlyResponse {
+    fileprivate static var missingToken: Self {
+        var fields = HeaderFields()
+        fields.append(sanitizing: "WWW-Authenticate", "Bearer")
+        let text =
+            "This address has a token of its own, which was not sent or is another one. Send it as "
+            + "\"Authorization: Bearer TOKEN\""
+        return Self(status: 401, text: text, fields: fields)
+    }
+}

@@ -1,0 +1,95 @@
+/// From a request of a connection to what is sent on it.
+extension StreamableEndpoint {
+    func serveMessage(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
+    ) {
+        var origin: Origin
+        do {
+            origin = try self.origin(of: head, in: bytes, connection: connection.identifier)
+        } catch {
+            return connection.respond(error.aboutMessage)
+        }
+        let wasOpen = if case .none = origin.slot { true } else { false }
+        let response = ResponseWriter.beginJSON(keepAlive: connection.keepAlive, in: &connection.output.out)
+        var exchange: HTTPExchange?
+        let session = origin.slot.session.map { (scope: origin.scope, revision: $0.revision) }
+        let disposition = dispatcher.receiveAny(body, from: &origin, into: &connection.output) {
+            let made = HTTPExchange(
+                connection: connection, endpoint: self, version: head.version, session: session)
+            exchange = made
+            return made
+        }
+        switch disposition {
+        case .answered(let status):
+            var extra: HeaderFields?
+            if wasOpen, case .negotiated(let session) = origin.slot { extra = sessionHeader(for: session) }
+            if status == 200, extra == nil {
+                ResponseWriter.finish(response, in: &connection.output.out)
+            } else {
+                connection.rewriteHead(response, status: origin.legacyStatus(status), extra)
+            }
+            connection.becomeIdle()
+        case .accepted, .dropped:
+            connection.output.out.truncate(to: response.start)
+            connection.respond(EarlyResponse(status: 202))
+        case .deferred(let pending):
+            connection.output.out.truncate(to: response.start)
+            guard let exchange else { return connection.respond(EarlyResponse(status: 500)) }
+            exchange.keep(body, of: connection.context.memory)
+            exchange.attach(pending)
+            connection.wait(for: exchange)
+            exchange.deliverEarly()
+            if connection.isStopping { exchange.serverStops() }
+        }
+    }
+
+    func serveEnd(_ head: RequestHead, _ bytes: ByteSlice, on connection: HTTPConnection) {
+        do {
+            try endSession(head, in: bytes)
+            connection.respond(EarlyResponse(status: 204))
+        } catch {
+            connection.respond(error)
+        }
+    }
+
+    /// Opens the stream that a GET asks for: that of the server's own messages, or the rest of an earlier
+    /// one.
+    func serveStream(_ head: RequestHead, _ bytes: ByteSlice, on connection: HTTPConnection) {
+        do throws(EarlyResponse) {
+            let session = try openedSession(head, in: bytes)
+            var resumed: (stream: ResumableStream, number: Int)?
+            if let id = head.value(.lastEventID, in: bytes), !id.isEmpty {
+                resumed = streams.find(id, in: session.scope)
+                if resumed == nil { throw Self.eventsAreGone }
+            }
+            try checkRoom(in: session, for: resumed?.stream)
+            let exchange = HTTPExchange(
+                connection: connection, endpoint: self, version: head.version,
+                session: (session.scope, session.settled.revision))
+            connection.wait(for: exchange)
+            if let (stream, number) = resumed {
+                guard exchange.takeUp(stream, after: number) else { throw Self.eventsAreGone }
+            } else {
+                exchange.openServerStream()
+            }
+            if connection.isStopping { exchange.serverStops() }
+        } catch {
+            connection.respond(error)
+        }
+    }
+}
+
+extension EarlyResponse {
+    /// The same response to a message that was read: a JSON-RPC error without id (HTTP-08).
+    var aboutMessage: EarlyResponse {
+        var out = JSONWriter()
+        ResultEnvelope.error(.invalidRequest(text ?? ""), id: nil, to: &out, for: .newest)
+        return EarlyResponse(status: status, text: String(out.finish()), isJSON: true, fields: fields)
+    }
+}
+
+extension Origin {
+    /// In a legacy session an unknown method is an ordinary JSON-RPC error: 404 would say that the session is
+    /// gone.
+    func legacyStatus(_ status: Int) -> Int { slot.isNegotiated && status == 404 ? 200 : status }
+}
