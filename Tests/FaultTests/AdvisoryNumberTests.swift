@@ -154,7 +154,6 @@ import Testing
                 position.reach("1", retryMilliseconds: decoder.retryMilliseconds)
                 #expect(position.retry.map { $0 >= .zero && $0 <= .seconds(86_400) } != false)
             },
-            Reader("Retry-After") { #expect((HTTPDate.delay(retryAfter: $0, now: 1 << 40) ?? 0) >= 0) },
             Reader("Keep-Alive") { number in
                 #expect((KeepAliveHint.timeout(ByteSlice("timeout=\(number)")) ?? .zero) >= .zero)
             },

@@ -2,8 +2,7 @@
 ///
 /// `arm` with a later deadline than before only stores it: the timer's place in the heap stays, and when the
 /// loop finds it there too early, it moves it on. So an idle timeout that is pushed back at every request
-/// costs one store. `disarm` is a store too. Only an earlier deadline, and `cancel`, touch the heap, in O(log
-/// n).
+/// costs one store. Only an earlier deadline, and `cancel`, touch the heap, in O(log n).
 ///
 /// Confined to its loop. Cancel it when its owner ends: an armed timer is kept alive by the loop.
 final class LoopTimer {
@@ -23,9 +22,7 @@ final class LoopTimer {
         self.action = action
     }
 
-    var isArmed: Bool { deadline != .never }
-
-    /// Sets or moves the deadline; it fires once.
+    /// Sets or moves the deadline; it fires once. `.never` disarms the timer.
     @inline(__always)
     func arm(at deadline: MonotonicInstant) {
         self.deadline = deadline
@@ -34,10 +31,6 @@ final class LoopTimer {
 
     /// Sets the deadline, counted from the beginning of the loop's turn.
     func arm(after duration: Duration) { arm(at: loop.now + duration) }
-
-    /// Forgets the deadline; the timer can be armed again.
-    @inline(__always)
-    func disarm() { deadline = .never }
 
     /// Forgets the deadline and the action for good.
     func cancel() {

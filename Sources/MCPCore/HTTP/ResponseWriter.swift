@@ -56,11 +56,6 @@ enum ResponseWriter {
         buffer.append(ASCII.lf)
     }
 
-    /// Writes the answer to a message that could not be parsed.
-    static func writeError(_ error: HTTPError, to buffer: inout ByteBuffer) {
-        writeText(status: error.status, error.reason, keepAlive: !error.closesConnection, to: &buffer)
-    }
-
     // MARK: Bodies written in place
 
     /// The place of a Content-Length that is not known yet, as an offset from the first unconsumed byte.

@@ -32,36 +32,6 @@ enum SSEEncoder {
             id: event.id.isEmpty ? nil : event.id, to: &buffer)
     }
 
-    /// Begins an event whose data is one JSON value that is to be appended behind; returns its place for
-    /// `endJSON`.
-    static func beginJSON(event: String? = nil, id: String? = nil, in buffer: inout ByteBuffer) -> Int {
-        writeFields(event: event, id: id, retryMilliseconds: nil, to: &buffer)
-        buffer.append("data: ")
-        return buffer.count
-    }
-
-    /// Ends the event that `beginJSON` began.
-    ///
-    /// JSON that is passed through may be spread over lines. A raw CR or LF in JSON is always whitespace
-    /// between tokens, so it is replaced by a space where it stands.
-    static func endJSON(_ start: Int, in buffer: inout ByteBuffer) {
-        var lineEnds: [Int] = []
-        unsafe buffer.withBytes { bytes in
-            let data = unsafe UnsafeBufferPointer(rebasing: bytes[start...])
-            guard let base = data.baseAddress,
-                unsafe firstOffset(of: ASCII.lf, in: base, count: data.count) != nil
-                    || firstOffset(of: ASCII.cr, in: base, count: data.count) != nil
-            else { return }
-            lineEnds = data.indices.filter { unsafe data[$0] == ASCII.lf || data[$0] == ASCII.cr }
-        }
-        for offset in lineEnds {
-            unsafe withUnsafePointer(to: ASCII.space) { space in
-                unsafe buffer.overwrite(at: start + offset, with: UnsafeBufferPointer(start: space, count: 1))
-            }
-        }
-        buffer.append("\n\n")
-    }
-
     /// Writes a comment without text: keeps proxies from closing a quiet stream, and finds dead peers.
     static func writeKeepAlive(to buffer: inout ByteBuffer) { buffer.append(":\n\n") }
 

@@ -101,14 +101,6 @@ public struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
-    /// Writes a member's name that is a string token with its quotes.
-    @inline(__always)
-    mutating func rawKey(_ quoted: ByteSlice) {
-        rawString(quoted)
-        out.append(JSONByte.colon)
-        needsComma = false
-    }
-
     // MARK: Values
 
     /// Writes a string.
@@ -160,13 +152,6 @@ public struct JSONWriter: ~Copyable {
     public mutating func raw(_ value: RawJSON) {
         separate()
         out.append(value.bytes)
-    }
-
-    /// Writes a string token that has its quotes and escapes.
-    @inline(__always)
-    mutating func rawString(_ quoted: ByteSlice) {
-        separate()
-        out.append(quoted)
     }
 
     /// Writes a tree.

@@ -90,31 +90,6 @@ extension RawJSON {
         }
     }
 
-    /// The names that an object has more than once, each one once, in order of their first repetition.
-    func duplicateKeys() -> [String] {
-        var seen: Set<JSONKey> = []
-        var repeated: [String] = []
-        var reported: Set<JSONKey> = []
-        eachMember { scanner, token, _ in
-            let key = JSONKey(name: scanner.unescape(token))
-            if !seen.insert(key).inserted, reported.insert(key).inserted { repeated.append(key.name) }
-            return true
-        }
-        return repeated
-    }
-
-    /// Whether an object has a name more than once.
-    var hasDuplicateKey: Bool {
-        var prints = JSONStack<UInt64>()
-        var isUnsure = false
-        eachMember { scanner, token, _ in
-            isUnsure = token.hasEscapes || prints.count == JSONObject.linearLimit
-            prints.push(scanner.fingerprint(token.content))
-            return !isUnsure
-        }
-        return isUnsure || prints.hasEqual(from: 0) ? !duplicateKeys().isEmpty : false
-    }
-
     @inline(__always)
     private func part(_ range: Range<Int>) -> RawJSON { RawJSON(unchecked: bytes[range]) }
 

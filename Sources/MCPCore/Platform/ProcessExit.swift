@@ -13,9 +13,6 @@ package enum ProcessExit: Sendable, Hashable, CustomStringConvertible {
         self = signal == 0 ? .exited((waitStatus >> 8) & 0xFF) : .signaled(signal)
     }
 
-    /// Whether it ended with code 0.
-    package var isSuccess: Bool { self == .exited(0) }
-
     package var description: String {
         switch self {
         case .exited(let code): "exit code \(code)"

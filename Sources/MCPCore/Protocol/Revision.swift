@@ -86,8 +86,6 @@ struct Revision: Sendable, Hashable {
 
     static let newest = all[4]
     static let newestLegacy = all[3]
-    /// What a legacy HTTP request without `MCP-Protocol-Version` is read as (HDR-03).
-    static let assumedWithoutHeader = all[1]
 
     static func named(_ text: String) -> Revision? { all.first { $0.version.text == text } }
 

@@ -85,7 +85,7 @@ import Testing
         #expect(bench.advance(.milliseconds(50)) == ["x"])
         #expect(bench.advance(.seconds(100)) == [])
         arm(.seconds(1))
-        bench.on { timer.withLock { $0 }?.value.disarm() }
+        bench.on { timer.withLock { $0 }?.value.arm(at: .never) }
         #expect(bench.advance(.seconds(2)) == [])
         arm(.seconds(1))
         #expect(bench.advance(.seconds(2)) == ["x"])
@@ -163,7 +163,7 @@ import Testing
             for round in 0 ..< 6 {
                 for (number, steps) in plans.enumerated() where round < steps.count {
                     switch steps[round] {
-                    case nil: timers[number].disarm()
+                    case nil: timers[number].arm(at: .never)
                     case -1: timers[number].cancel()
                     case let milliseconds?: timers[number].arm(after: .milliseconds(milliseconds))
                     }

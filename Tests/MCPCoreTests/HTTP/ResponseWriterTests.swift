@@ -47,7 +47,10 @@ import Testing
     @Test(arguments: HTTPError.allCases)
     func refusals(error: HTTPError) throws {
         #expect(error.reason != "the message is malformed")
-        let answer = text { ResponseWriter.writeError(error, to: &$0) }
+        let answer = text {
+            ResponseWriter.writeText(
+                status: error.status, error.reason, keepAlive: !error.closesConnection, to: &$0)
+        }
         #expect(answer.contains("\r\nConnection: close\r\n"))
         #expect(answer.hasSuffix("\r\n\r\n\(error.reason)\n"))
         #expect(

@@ -43,19 +43,4 @@ import Testing
         #expect(events.map(\.type) == ["message"])
         #expect(events.map(\.id) == ["9event: y"])
     }
-
-    @Test(arguments: ["{}", "{\n  \"a\": 1\r\n}", "\n{}\n", "[\r\r]"])
-    func jsonInPlaceStaysOneLine(json: String) throws {
-        let stream = text { buffer in
-            buffer.append("data: earlier\n\n")
-            let start = SSEEncoder.beginJSON(event: "message", id: "3", in: &buffer)
-            buffer.append(utf8: json)
-            SSEEncoder.endJSON(start, in: &buffer)
-        }
-        let events = try decode(stream)
-        #expect(events.count == 2)
-        let oneLine = String(json.unicodeScalars.map { $0 == "\n" || $0 == "\r" ? " " : Character($0) })
-        #expect(events.last.map { String($0.data) } == oneLine)
-        #expect(events.last?.id == "3")
-    }
 }

@@ -103,7 +103,6 @@ import Testing
             #expect(raw.value == value)
             #expect((try? JSONValue(parsing: value.serialized())) == value)
             #expect((try? raw.decode(JSONValue.self)) == value)
-            #expect(raw.hasDuplicateKey == !raw.duplicateKeys().isEmpty)
             return true
         case (.failure(let a), .failure(let b), .failure(let c)):
             #expect(a == b && b == c)

@@ -120,8 +120,6 @@ import Testing
         #expect(object["k0"]?.intValue == count - 1)
         #expect(object.keys.first == "k0")
         let raw = try RawJSON(validating: "{\(members)}")
-        #expect(raw.hasDuplicateKey)
-        #expect(raw.duplicateKeys() == ["k0"])
         #expect(raw["k0"]?.int == count - 1)
         #expect(try raw.decode([String: Int].self)["k0"] == count - 1)
         struct First: Decodable { var k0: Int }

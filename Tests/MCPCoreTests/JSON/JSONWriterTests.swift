@@ -43,17 +43,6 @@ import Testing
         )
     }
 
-    @Test func rawTokens() {
-        let text = written { writer in
-            writer.beginObject()
-            writer.rawKey(ByteSlice(#""\u0061""#))
-            writer.rawString(ByteSlice(#""\/""#))
-            writer.member("b", 1)
-            writer.endObject()
-        }
-        #expect(text == #"{"\u0061":"\/","b":1}"#)
-    }
-
     /// Each character that needs an escape, at every place, across the borders of the vectors.
     @Test(arguments: Array("\"\\\u{0}\u{1}\u{8}\t\n\u{c}\r\u{1f}é😀".unicodeScalars))
     func escapesAtEveryPlace(_ scalar: Unicode.Scalar) throws {

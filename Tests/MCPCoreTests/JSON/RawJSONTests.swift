@@ -54,8 +54,6 @@ import Testing
         #expect(raw["list"]?[3] == nil)
         #expect(raw["list"]?[-1] == nil)
         #expect(raw["list"]?.elements?.map(\.description) == ["1", "[2]", #"{"x":"y"}"#])
-        #expect(!raw.hasDuplicateKey)
-        #expect(raw.duplicateKeys().isEmpty)
     }
 
     @Test func walking() throws {
@@ -70,8 +68,6 @@ import Testing
         let raw = try RawJSON(validating: #"{"a":1,"b":2,"\u0061":3,"b":4,"b":5}"#)
         #expect(raw["a"]?.int == 3)
         #expect(raw["b"]?.int == 5)
-        #expect(raw.hasDuplicateKey)
-        #expect(raw.duplicateKeys() == ["a", "b"])
         #expect(raw.value == ["a": 3, "b": 5])
     }
 

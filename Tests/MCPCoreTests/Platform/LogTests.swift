@@ -141,16 +141,6 @@ import Glibc
         #expect(secret.value == "canary-token" && secret == Redacted("canary-token"))
     }
 
-    @Test func rateLimitCountsWhatItHoldsBack() {
-        let limit = LogRateLimit(interval: .seconds(1))
-        let start = MonotonicInstant(nanoseconds: 0)
-        #expect(limit.admit(at: start) == 0)
-        #expect(limit.admit(at: start + .milliseconds(10)) == nil)
-        #expect(limit.admit(at: start + .milliseconds(999)) == nil)
-        #expect(limit.admit(at: start + .seconds(1)) == 2)
-        #expect(limit.admit(at: start + .seconds(3)) == 0)
-    }
-
     @Test func levelNames() {
         for level in LogLevel.allCases { #expect(LogLevel(name: level.name) == level) }
         #expect(LogLevel(name: "INFO") == nil)

@@ -82,7 +82,6 @@ import Glibc
         }
         #expect(try Syscalls.connectionError(client.rawValue) == nil)
         let server = try unwrap(try Syscalls.accept(listener.rawValue))
-        #expect(try Syscalls.peerAddress(server.rawValue) == Syscalls.localAddress(client.rawValue))
         #expect(fcntl(server.rawValue, F_GETFD) & FD_CLOEXEC != 0)
         #expect(try Syscalls.statusFlags(server.rawValue) & O_NONBLOCK != 0)
         try Syscalls.setNoDelay(server.rawValue)

@@ -87,9 +87,6 @@ final class ServerTask: Sendable {
 
     var isOver: Bool { state.withLock { $0.status.isTerminal } }
 
-    /// Whether the handler is still at work; a cancelled task's handler may be.
-    var isAtWork: Bool { state.withLock { $0.call != nil } }
-
     // MARK: Changing
 
     /// Changes the state and tells the others, when `change` returned something.

@@ -3,9 +3,8 @@ import Synchronization
 /// Opens tasks, finds them, and ends what is late: the tasks extension of one server.
 final class TaskDesk: Sendable {
     let options: TaskOptions
-    private let store: any TaskStore
+    private let store: TaskStore
     private let clock: any TimeSource
-    private let random: any RandomSource
     private let counters: ServerCounters
     private let alarm: Alarm
     private let changed: @Sendable (ServerTask) -> Void
@@ -17,14 +16,13 @@ final class TaskDesk: Sendable {
     /// - Parameter changed: called after every change of a task that its client can see.
     init(
         options: TaskOptions, clock: any TimeSource, counters: ServerCounters,
-        random: any RandomSource = SystemRandom(), changed: @escaping @Sendable (ServerTask) -> Void
+        changed: @escaping @Sendable (ServerTask) -> Void
     ) {
         self.options = options
         self.clock = clock
-        self.random = random
         self.counters = counters
         self.changed = changed
-        store = MemoryTaskStore(limit: max(1, options.tasks))
+        store = TaskStore(limit: max(1, options.tasks))
         alarm = Alarm(label: "mcp.tasks", clock: clock)
     }
 
@@ -56,7 +54,7 @@ final class TaskDesk: Sendable {
             pollInterval: Self.clamp(pollInterval ?? options.pollInterval, atMost: options.maxTTL),
             deadline: options.deadline, statusMessage: statusMessage)
         let task = ServerTask(
-            id: Base64URL.encode(random.bytes(16)), principal: principal, terms: terms, clock: clock,
+            id: Base64URL.encode(SystemRandom().bytes(16)), principal: principal, terms: terms, clock: clock,
             call: call, changed: changed)
         guard hasRoom, store.insert(task) else {
             if hasRoom { handlers.withLock { $0 -= 1 } }

@@ -1,23 +1,13 @@
 import Synchronization
 
-/// Where tasks are kept.
-protocol TaskStore: Sendable {
-    /// Keeps a task; false when there is no room for one more.
-    func insert(_ task: ServerTask) -> Bool
-    func task(_ id: String) -> ServerTask?
-    /// Forgets a task. Returns whether it was there.
-    @discardableResult
-    func remove(_ id: String) -> Bool
-    var tasks: [ServerTask] { get }
-}
-
-/// Keeps tasks as long as the process lives.
-final class MemoryTaskStore: TaskStore {
+/// The tasks that a server keeps, as long as the process lives.
+final class TaskStore: Sendable {
     private let limit: Int
     private let kept = Mutex<[String: ServerTask]>([:])
 
     init(limit: Int) { self.limit = limit }
 
+    /// Keeps a task; false when there is no room for one more.
     func insert(_ task: ServerTask) -> Bool {
         kept.withLock { kept in
             guard kept.count < limit else { return false }
@@ -28,6 +18,8 @@ final class MemoryTaskStore: TaskStore {
 
     func task(_ id: String) -> ServerTask? { kept.withLock { $0[id] } }
 
+    /// Forgets a task. Returns whether it was there.
+    @discardableResult
     func remove(_ id: String) -> Bool { kept.withLock { $0.removeValue(forKey: id) } != nil }
 
     var tasks: [ServerTask] { kept.withLock { Array($0.values) } }

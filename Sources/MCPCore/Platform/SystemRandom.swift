@@ -9,24 +9,16 @@ import Musl
 import Glibc
 #endif
 
-/// Where unpredictable bytes come from; tests give a seeded one.
-protocol RandomSource: Sendable {
-    /// Fills the whole buffer.
-    func fill(_ buffer: UnsafeMutableRawBufferPointer)
-}
-
-extension RandomSource {
+/// The operating system's generator; fit for tokens and session ids.
+struct SystemRandom {
     func bytes(_ count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            unsafe fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count))
+            unsafe Self.fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count))
             initialized = count
         }
     }
-}
 
-/// The operating system's generator; fit for tokens and session ids.
-struct SystemRandom: RandomSource {
-    func fill(_ buffer: UnsafeMutableRawBufferPointer) {
+    private static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
         #if os(Linux)
         var filled = 0
         while filled < buffer.count, let base = buffer.baseAddress {
