@@ -6,7 +6,7 @@ struct ListCommands {
     private var console: Console { session.console }
 
     func tools(glob: String?) async throws(Failure) {
-        let pattern = glob.map { GlobPattern($0) }
+        let pattern = glob.map { Glob($0) }
         var rows: [(signature: String, name: String, hint: String?, description: String?)] = []
         var bytes = 0
         var total = 0
@@ -79,7 +79,7 @@ struct ListCommands {
 
     /// Prints each page as JSON, or hands its elements to `show`.
     private func pages(
-        _ method: String, _ member: String, matching pattern: GlobPattern? = nil, name: String = "name",
+        _ method: String, _ member: String, matching pattern: Glob? = nil, name: String = "name",
         show: (RawJSON) throws(Failure) -> Void, count: (Int) -> Void
     ) async throws(Failure) {
         try await session.pages(method) { page throws(Failure) in

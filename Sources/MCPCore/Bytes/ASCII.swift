@@ -1,10 +1,21 @@
-/// Classes of ASCII bytes and comparisons that ignore ASCII case.
-enum ASCII {
+/// ASCII characters that have a meaning in a grammar, classes of them, and comparisons that ignore case.
+package enum ASCII {
     static let tab: UInt8 = 0x09
     static let lf: UInt8 = 0x0A
     static let cr: UInt8 = 0x0D
     static let space: UInt8 = 0x20
+    static let quote: UInt8 = 0x22
+    static let plus: UInt8 = 0x2B
+    static let comma: UInt8 = 0x2C
+    static let minus: UInt8 = 0x2D
+    static let point: UInt8 = 0x2E
+    static let zero: UInt8 = 0x30
     static let colon: UInt8 = 0x3A
+    static let openBracket: UInt8 = 0x5B
+    static let backslash: UInt8 = 0x5C
+    static let closeBracket: UInt8 = 0x5D
+    static let openBrace: UInt8 = 0x7B
+    static let closeBrace: UInt8 = 0x7D
 
     /// Whether `byte` may stand in a token (RFC 9110, section 5.6.2).
     @inline(__always)
@@ -26,11 +37,21 @@ enum ASCII {
     }
 
     @inline(__always)
-    static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+    package static func isDigit(_ byte: UInt8) -> Bool { byte &- zero < 10 }
 
-    /// Whether `byte` is optional whitespace in a field value: space or tab.
     @inline(__always)
-    static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
+    package static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
+
+    @inline(__always)
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
+
+    /// Whether `byte` is a letter, a digit or `_`.
+    @inline(__always)
+    package static func isWord(_ byte: UInt8) -> Bool { isLetterOrDigit(byte) || byte == 0x5F }
+
+    /// Whether `byte` is a space or a tab.
+    @inline(__always)
+    package static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
     /// `byte` with an upper-case letter made lower case.
     @inline(__always)

@@ -13,7 +13,7 @@ enum PercentCoding {
             guard let high = iterator.next().flatMap(ASCII.hexValue),
                 let low = iterator.next().flatMap(ASCII.hexValue)
             else { return nil }
-            decoded.append(UInt8(truncatingIfNeeded: high << 4 | low))
+            decoded.append(high << 4 | low)
         }
         guard !decoded.contains(0) else { return nil }
         return String(validating: decoded, as: UTF8.self)

@@ -25,7 +25,7 @@
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         unsafe self.bytes = unsafe bytes
-        let start = unsafe bytes.first == JSONByte.minus ? 1 : 0
+        let start = unsafe bytes.first == ASCII.minus ? 1 : 0
         isNegative = start == 1
         var point = -1
         var mantissaEnd = bytes.count
@@ -33,12 +33,12 @@
         var last = -1
         for index in start ..< max(start, bytes.count) {
             let byte = unsafe bytes[index]
-            if byte == JSONByte.point {
+            if byte == ASCII.point {
                 point = index
             } else if byte | 0x20 == 0x65 {
                 mantissaEnd = index
                 break
-            } else if byte != JSONByte.zero {
+            } else if byte != ASCII.zero {
                 if first < 0 { first = index }
                 last = index
             }
@@ -57,16 +57,16 @@
     private static func sum(_ text: UnsafeBufferPointer<UInt8>, _ shift: Int) -> Exponent {
         guard text.count > 1 else { return .small(shift) }
         let sign = unsafe text[1]
-        let isNegative = sign == JSONByte.minus
-        var start = isNegative || sign == JSONByte.plus ? 2 : 1
-        while start < text.count - 1, unsafe text[start] == JSONByte.zero { start += 1 }
+        let isNegative = sign == ASCII.minus
+        var start = isNegative || sign == ASCII.plus ? 2 : 1
+        while start < text.count - 1, unsafe text[start] == ASCII.zero { start += 1 }
         // No text is 10^17 bytes long, so `shift`, which counts bytes, is less: with up to 17 digits the sum
         // stays below 10^18, with more its sign is that of the written exponent.
         guard text.count - start > 17 else {
             var value = 0
             for index in start ..< text.count {
                 // Small: 17 digits at most.
-                value = unsafe value * 10 + Int(text[index] &- JSONByte.zero)
+                value = unsafe value * 10 + Int(text[index] &- ASCII.zero)
             }
             return .small(isNegative ? shift - value : shift + value)
         }
@@ -82,18 +82,18 @@
         var place = digits.count - 1
         while carry != 0, place >= 0 {
             // Small: a digit.
-            let total = Int(digits[place] &- JSONByte.zero) + carry
+            let total = Int(digits[place] &- ASCII.zero) + carry
             carry = total >= 0 ? total / 10 : (total - 9) / 10
-            digits[place] = JSONByte.zero &+ UInt8(truncatingIfNeeded: total - carry * 10)
+            digits[place] = ASCII.zero &+ UInt8(truncatingIfNeeded: total - carry * 10)
             place -= 1
         }
-        var first: [UInt8] = isNegative ? [JSONByte.minus] : []
+        var first: [UInt8] = isNegative ? [ASCII.minus] : []
         if carry > 0 { first += Array(String(carry).utf8) }
-        let rest = carry > 0 ? digits[...] : digits.drop { $0 == JSONByte.zero }
+        let rest = carry > 0 ? digits[...] : digits.drop { $0 == ASCII.zero }
         if carry <= 0, rest.count <= 18 {
             var value = 0
             // Small: 18 digits at most, in both lines.
-            for digit in rest { value = value * 10 + Int(digit &- JSONByte.zero) }
+            for digit in rest { value = value * 10 + Int(digit &- ASCII.zero) }
             return .small(isNegative ? -value : value)  // Small: as above.
         }
         return .big(first + rest)
@@ -102,7 +102,7 @@
     private func forEachDigit(_ body: (UInt8) -> Bool) {
         for index in significant {
             let byte = unsafe bytes[index]
-            if byte != JSONByte.point, !body(byte &- JSONByte.zero) { return }
+            if byte != ASCII.point, !body(byte &- ASCII.zero) { return }
         }
     }
 
@@ -112,7 +112,7 @@
     var isIntegral: Bool {
         switch exponent {
         case .small(let exponent): isZero || exponent >= 0
-        case .big(let text): text.first != JSONByte.minus
+        case .big(let text): text.first != ASCII.minus
         }
     }
 
@@ -176,8 +176,8 @@
         var index = other.significant.lowerBound
         var same = true
         forEachDigit { digit in
-            if unsafe other.bytes[index] == JSONByte.point { index += 1 }
-            same = unsafe other.bytes[index] &- JSONByte.zero == digit
+            if unsafe other.bytes[index] == ASCII.point { index += 1 }
+            same = unsafe other.bytes[index] &- ASCII.zero == digit
             index += 1
             return same
         }

@@ -44,17 +44,17 @@
     /// Lists the members of the object at `position`.
     func index(objectAt position: Int) throws(JSONError) -> Range<Int> {
         var scanner = scanner(at: position)
-        guard scanner.peek == JSONByte.openBrace else { throw mismatch("an object", at: position) }
+        guard scanner.peek == ASCII.openBrace else { throw mismatch("an object", at: position) }
         let first = unsafe entries.pointee.count
         scanner.position += 1
         scanner.skipWhitespace()
-        guard scanner.peek == JSONByte.quote else { return first ..< first }
+        guard scanner.peek == ASCII.quote else { return first ..< first }
         while true {
             let key = try scanner.scanKey()
             unsafe entries.pointee.push(Entry(key: key, value: scanner.position))
             try scanner.scanValue(depth: 1)
             scanner.skipWhitespace()
-            guard scanner.peek == JSONByte.comma else { break }
+            guard scanner.peek == ASCII.comma else { break }
             scanner.position += 1
         }
         return unsafe first ..< entries.pointee.count
@@ -115,7 +115,7 @@ extension JSONDecodingSource {
 
     func string(at position: Int) throws(JSONError) -> String {
         var scanner = scanner(at: position)
-        guard scanner.peek == JSONByte.quote else { throw mismatch("a string", at: position) }
+        guard scanner.peek == ASCII.quote else { throw mismatch("a string", at: position) }
         return scanner.unescape(try scanner.scanString())
     }
 
@@ -227,7 +227,7 @@ extension JSONDecodingSource {
     /// A scanner at the array at `position`.
     func array(at position: Int) throws(JSONError) -> JSONScanner {
         let scanner = scanner(at: position)
-        guard scanner.peek == JSONByte.openBracket else { throw mismatch("an array", at: position) }
+        guard scanner.peek == ASCII.openBracket else { throw mismatch("an array", at: position) }
         return scanner
     }
 }

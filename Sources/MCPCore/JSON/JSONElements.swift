@@ -9,7 +9,7 @@ struct JSONElements {
         self.scanner = scanner
         self.scanner.position += 1
         self.scanner.skipWhitespace()
-        current = self.scanner.peek == JSONByte.closeBracket ? nil : self.scanner.position
+        current = self.scanner.peek == ASCII.closeBracket ? nil : self.scanner.position
     }
 
     /// Where the next element starts; steps over it.
@@ -19,7 +19,7 @@ struct JSONElements {
         scanner.position = start
         try scanner.scanValue(depth: 1)
         scanner.skipWhitespace()
-        if scanner.peek == JSONByte.comma {
+        if scanner.peek == ASCII.comma {
             scanner.position += 1
             scanner.skipWhitespace()
             current = scanner.position

@@ -27,8 +27,8 @@ enum JSONPointer {
 
     /// Moves from a container into the member or element that holds `offset`; nil where there is none.
     private static func step(_ scanner: inout JSONScanner, to offset: Int) -> String? {
-        let isObject = scanner.peek == JSONByte.openBrace
-        guard isObject || scanner.peek == JSONByte.openBracket else { return nil }
+        let isObject = scanner.peek == ASCII.openBrace
+        guard isObject || scanner.peek == ASCII.openBracket else { return nil }
         scanner.position += 1
         var place = 0
         while true {
@@ -46,7 +46,7 @@ enum JSONPointer {
                 return name.map { escaped(scanner.unescape($0)) } ?? String(place)
             }
             scanner.skipWhitespace()
-            guard (try? scanner.expect(JSONByte.comma)) != nil else { return nil }
+            guard (try? scanner.expect(ASCII.comma)) != nil else { return nil }
             place += 1
         }
     }

@@ -14,7 +14,7 @@ enum JSONPretty {
             guard scanner.position < scanner.end else { return }
             let byte = scanner.peek
             switch byte {
-            case JSONByte.openBrace, JSONByte.openBracket:
+            case ASCII.openBrace, ASCII.openBracket:
                 out.append(byte)
                 scanner.position += 1
                 scanner.skipWhitespace()
@@ -26,16 +26,16 @@ enum JSONPretty {
                     level += 1
                     newLine(level, &out)
                 }
-            case JSONByte.closeBrace, JSONByte.closeBracket:
+            case ASCII.closeBrace, ASCII.closeBracket:
                 level -= 1
                 newLine(level, &out)
                 out.append(byte)
                 scanner.position += 1
-            case JSONByte.comma:
+            case ASCII.comma:
                 out.append(byte)
                 newLine(level, &out)
                 scanner.position += 1
-            case JSONByte.colon:
+            case ASCII.colon:
                 out.append(": ")
                 scanner.position += 1
             default:

@@ -65,7 +65,7 @@ extension JSONScanner {
             }
             while let start = target.baseAddress, index < token.end {
                 let rest = token.end - index
-                let run = unsafe firstOffset(of: JSONByte.backslash, in: base + index, count: rest) ?? rest
+                let run = unsafe firstOffset(of: ASCII.backslash, in: base + index, count: rest) ?? rest
                 unsafe (start + written).update(from: base + index, count: run)
                 index += run
                 written += run

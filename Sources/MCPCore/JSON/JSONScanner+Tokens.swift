@@ -28,9 +28,9 @@ extension JSONScanner {
 
     @inline(__always)
     func afterKey(_ start: Int) throws(JSONError) -> Int {
-        guard byte(start) == JSONByte.quote else { throw unexpected(at: start) }
+        guard byte(start) == ASCII.quote else { throw unexpected(at: start) }
         let colon = afterWhitespace(try afterString(start))
-        guard byte(colon) == JSONByte.colon else { throw unexpected(at: colon) }
+        guard byte(colon) == ASCII.colon else { throw unexpected(at: colon) }
         return colon + 1
     }
 
@@ -38,7 +38,7 @@ extension JSONScanner {
     @inline(__always)
     func afterString(_ start: Int) throws(JSONError) -> Int {
         let stop = unsafe JSONBytes.plainEnd(base, start + 1, end)
-        if byte(stop) == JSONByte.quote { return stop + 1 }
+        if byte(stop) == ASCII.quote { return stop + 1 }
         var hasEscapes = false
         return try stringEnd(from: stop, &hasEscapes) + 1
     }
@@ -47,7 +47,7 @@ extension JSONScanner {
     @inline(__always)
     func stringToken(at start: Int) throws(JSONError) -> JSONStringToken {
         let stop = unsafe JSONBytes.plainEnd(base, start + 1, end)
-        if byte(stop) == JSONByte.quote {
+        if byte(stop) == ASCII.quote {
             return JSONStringToken(start: start + 1, end: stop, hasEscapes: false, isASCII: true)
         }
         var hasEscapes = false
@@ -61,11 +61,11 @@ extension JSONScanner {
         var index = start
         while index < end {
             let byte = unsafe base[index]
-            if byte == JSONByte.quote { return index }
+            if byte == ASCII.quote { return index }
             if byte >= 0x80 {
                 index = unsafe JSONBytes.afterNonASCII(base, index, end)
                 if index < 0 { throw JSONError(.invalidUTF8, offset: -1 - index) }
-            } else if byte == JSONByte.backslash {
+            } else if byte == ASCII.backslash {
                 hasEscapes = true
                 index = try afterEscape(index)
             } else if byte < 0x20 {
@@ -87,7 +87,7 @@ extension JSONScanner {
         guard unit & 0xF800 == 0xD800 else { return start + 6 }
         // RFC 8259 section 8.2 leaves unpaired surrogates open: no Swift string can hold one, so they are
         // refused.
-        guard unit < 0xDC00, byte(start + 6) == JSONByte.backslash, byte(start + 7) == 0x75,
+        guard unit < 0xDC00, byte(start + 6) == ASCII.backslash, byte(start + 7) == 0x75,
             let low = hexUnit(at: start + 8), low & 0xFC00 == 0xDC00
         else { throw JSONError(.loneSurrogate, offset: start) }
         return start + 12
@@ -96,34 +96,36 @@ extension JSONScanner {
     /// The four hexadecimal digits at `start`, or nil.
     @inline(__always)
     func hexUnit(at start: Int) -> UInt32? {
-        guard let a = JSONByte.hexValue(byte(start)), let b = JSONByte.hexValue(byte(start + 1)),
-            let c = JSONByte.hexValue(byte(start + 2)), let d = JSONByte.hexValue(byte(start + 3))
-        else { return nil }
-        return a << 12 | b << 8 | c << 4 | d
+        var unit: UInt32 = 0
+        for index in start ..< start + 4 {
+            guard let digit = ASCII.hexValue(byte(index)) else { return nil }
+            unit = unit << 4 | UInt32(truncatingIfNeeded: digit)
+        }
+        return unit
     }
 
     /// RFC 8259 section 6: `[ "-" ] int [ frac ] [ exp ]`, of any length.
     @inline(__always)
     func afterNumber(_ start: Int) throws(JSONError) -> Int {
         var index = start
-        if byte(index) == JSONByte.minus { index += 1 }
+        if byte(index) == ASCII.minus { index += 1 }
         let first = byte(index)
-        guard JSONByte.isDigit(first) else { throw noNumber(from: start, at: index) }
+        guard ASCII.isDigit(first) else { throw noNumber(from: start, at: index) }
         index += 1
-        if first == JSONByte.zero {
-            if JSONByte.isDigit(byte(index)) { throw JSONError(.invalidNumber, offset: start) }
+        if first == ASCII.zero {
+            if ASCII.isDigit(byte(index)) { throw JSONError(.invalidNumber, offset: start) }
         } else {
             index = afterDigits(index)
         }
-        if byte(index) == JSONByte.point {
-            guard JSONByte.isDigit(byte(index + 1)) else { throw noNumber(from: start, at: index + 1) }
+        if byte(index) == ASCII.point {
+            guard ASCII.isDigit(byte(index + 1)) else { throw noNumber(from: start, at: index + 1) }
             index = afterDigits(index + 2)
         }
         if byte(index) | 0x20 == 0x65 {
             index += 1
             let sign = byte(index)
-            if sign == JSONByte.plus || sign == JSONByte.minus { index += 1 }
-            guard JSONByte.isDigit(byte(index)) else { throw noNumber(from: start, at: index) }
+            if sign == ASCII.plus || sign == ASCII.minus { index += 1 }
+            guard ASCII.isDigit(byte(index)) else { throw noNumber(from: start, at: index) }
             index = afterDigits(index + 1)
         }
         return index
@@ -132,7 +134,7 @@ extension JSONScanner {
     @inline(__always)
     private func afterDigits(_ start: Int) -> Int {
         var index = start
-        while index < end, JSONByte.isDigit(unsafe base[index]) { index += 1 }
+        while index < end, ASCII.isDigit(unsafe base[index]) { index += 1 }
         return index
     }
 
@@ -178,7 +180,7 @@ extension JSONScanner {
         var last = start + 1
         if byte(last) == 0x75 {
             last += 1
-            while last < start + 6, JSONByte.hexValue(byte(last)) != nil { last += 1 }
+            while last < start + 6, ASCII.hexValue(byte(last)) != nil { last += 1 }
         }
         return last < end ? JSONError(.invalidEscape, offset: start) : JSONError(.unexpectedEnd, offset: end)
     }

@@ -55,7 +55,7 @@
         skipWhitespace()
         let token = try scanString()
         skipWhitespace()
-        try expect(JSONByte.colon)
+        try expect(ASCII.colon)
         skipWhitespace()
         return token
     }
@@ -63,7 +63,7 @@
     /// Steps over a string and returns where its content lies.
     @inline(__always)
     mutating func scanString() throws(JSONError) -> JSONStringToken {
-        guard byte(position) == JSONByte.quote else { throw unexpected(at: position) }
+        guard byte(position) == ASCII.quote else { throw unexpected(at: position) }
         let token = try stringToken(at: position)
         position = token.end + 1
         return token
@@ -94,12 +94,12 @@
         while true {
             index = afterWhitespace(index)
             switch byte(index) {
-            case JSONByte.quote:
+            case ASCII.quote:
                 index = try afterString(index)
-            case JSONByte.openBrace:
+            case ASCII.openBrace:
                 guard open < room else { throw tooDeep(at: index) }
                 index = afterWhitespace(index + 1)
-                if byte(index) == JSONByte.closeBrace {
+                if byte(index) == ASCII.closeBrace {
                     index += 1
                 } else {
                     index = try afterKey(index)
@@ -107,10 +107,10 @@
                     objects = objects << 1 | 1
                     continue
                 }
-            case JSONByte.openBracket:
+            case ASCII.openBracket:
                 guard open < room else { throw tooDeep(at: index) }
                 index = afterWhitespace(index + 1)
-                if byte(index) == JSONByte.closeBracket {
+                if byte(index) == ASCII.closeBracket {
                     index += 1
                 } else {
                     open += 1
@@ -137,12 +137,12 @@
             index = afterWhitespace(index)
             let next = byte(index)
             let inObject = objects & 1 == 1
-            if next == JSONByte.comma {
+            if next == ASCII.comma {
                 index += 1
                 if inObject { index = try afterKey(afterWhitespace(index)) }
                 return true
             }
-            guard next == (inObject ? JSONByte.closeBrace : JSONByte.closeBracket) else {
+            guard next == (inObject ? ASCII.closeBrace : ASCII.closeBracket) else {
                 throw unexpected(at: index)
             }
             index += 1

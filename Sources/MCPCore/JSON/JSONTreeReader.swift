@@ -31,11 +31,11 @@ struct JSONTreeReader: ~Copyable {
     private mutating func readValue(depth: Int) throws(JSONError) -> JSONValue {
         scanner.skipWhitespace()
         switch scanner.peek {
-        case JSONByte.quote:
+        case ASCII.quote:
             return .string(scanner.unescape(try scanner.scanString()))
-        case JSONByte.openBrace:
+        case ASCII.openBrace:
             return try readObject(depth: depth)
-        case JSONByte.openBracket:
+        case ASCII.openBracket:
             return try readArray(depth: depth)
         case 0x74, 0x66, 0x6E:
             let first = scanner.peek
@@ -50,7 +50,7 @@ struct JSONTreeReader: ~Copyable {
         guard depth < scanner.maxDepth else { throw scanner.tooDeep(at: scanner.position) }
         scanner.position += 1
         scanner.skipWhitespace()
-        if scanner.peek == JSONByte.closeBracket {
+        if scanner.peek == ASCII.closeBracket {
             scanner.position += 1
             return .array([])
         }
@@ -58,10 +58,10 @@ struct JSONTreeReader: ~Copyable {
         while true {
             values.push(try readValue(depth: depth + 1))
             scanner.skipWhitespace()
-            guard scanner.peek == JSONByte.comma else { break }
+            guard scanner.peek == ASCII.comma else { break }
             scanner.position += 1
         }
-        try scanner.expect(JSONByte.closeBracket)
+        try scanner.expect(ASCII.closeBracket)
         return .array(values.popArray(to: mark))
     }
 
@@ -69,7 +69,7 @@ struct JSONTreeReader: ~Copyable {
         guard depth < scanner.maxDepth else { throw scanner.tooDeep(at: scanner.position) }
         scanner.position += 1
         scanner.skipWhitespace()
-        if scanner.peek == JSONByte.closeBrace {
+        if scanner.peek == ASCII.closeBrace {
             scanner.position += 1
             return .object(JSONObject())
         }
@@ -83,10 +83,10 @@ struct JSONTreeReader: ~Copyable {
             prints.push(print)
             members.push(JSONObject.Member(key: key, value: value))
             scanner.skipWhitespace()
-            guard scanner.peek == JSONByte.comma else { break }
+            guard scanner.peek == ASCII.comma else { break }
             scanner.position += 1
         }
-        try scanner.expect(JSONByte.closeBrace)
+        try scanner.expect(ASCII.closeBrace)
         return .object(closeObject(mark))
     }
 

@@ -48,19 +48,19 @@ public struct JSONWriter: ~Copyable {
 
     /// Opens an object.
     @inline(__always)
-    public mutating func beginObject() { open(JSONByte.openBrace) }
+    public mutating func beginObject() { open(ASCII.openBrace) }
 
     /// Closes the innermost container, an object.
     @inline(__always)
-    public mutating func endObject() { close(JSONByte.closeBrace) }
+    public mutating func endObject() { close(ASCII.closeBrace) }
 
     /// Opens an array.
     @inline(__always)
-    public mutating func beginArray() { open(JSONByte.openBracket) }
+    public mutating func beginArray() { open(ASCII.openBracket) }
 
     /// Closes the innermost container, an array.
     @inline(__always)
-    public mutating func endArray() { close(JSONByte.closeBracket) }
+    public mutating func endArray() { close(ASCII.closeBracket) }
 
     @inline(__always)
     private mutating func open(_ bracket: UInt8) {
@@ -80,7 +80,7 @@ public struct JSONWriter: ~Copyable {
 
     @inline(__always)
     private mutating func separate() {
-        if needsComma { out.append(JSONByte.comma) }
+        if needsComma { out.append(ASCII.comma) }
         needsComma = true
     }
 
@@ -90,7 +90,7 @@ public struct JSONWriter: ~Copyable {
     @inline(__always)
     public mutating func key(_ name: String) {
         quoted(name)
-        out.append(JSONByte.colon)
+        out.append(ASCII.colon)
         needsComma = false
     }
 
@@ -237,15 +237,15 @@ public struct JSONWriter: ~Copyable {
             var at = 0
             guard let start = target.baseAddress else { return 0 }
             if comma {
-                unsafe start[0] = JSONByte.comma
+                unsafe start[0] = ASCII.comma
                 at = 1
             }
-            unsafe start[at] = JSONByte.quote
+            unsafe start[at] = ASCII.quote
             unsafe JSONBytes.copy(text.utf8Start, to: start + at + 1, count)
             at += count + 1
-            unsafe start[at] = JSONByte.quote
+            unsafe start[at] = ASCII.quote
             if isKey {
-                unsafe start[at + 1] = JSONByte.colon
+                unsafe start[at + 1] = ASCII.colon
                 return at + 2
             }
             return at + 1
@@ -271,17 +271,17 @@ public struct JSONWriter: ~Copyable {
             guard let start = target.baseAddress else { return 0 }
             var at = 0
             if comma {
-                unsafe start[0] = JSONByte.comma
+                unsafe start[0] = ASCII.comma
                 at = 1
             }
-            unsafe start[at] = JSONByte.quote
+            unsafe start[at] = ASCII.quote
             at += 1
             if let source = bytes.baseAddress {
                 copied = unsafe JSONBytes.copyPlain(source, to: start + at, count)
             }
             at += copied
             guard copied == count else { return at }
-            unsafe start[at] = JSONByte.quote
+            unsafe start[at] = ASCII.quote
             return at + 1
         }
         if copied < count { unsafe escaped(UnsafeBufferPointer(rebasing: bytes[copied...])) }
@@ -305,7 +305,7 @@ public struct JSONWriter: ~Copyable {
             }
             index += copied
         }
-        out.append(JSONByte.quote)
+        out.append(ASCII.quote)
     }
 
     private mutating func escape(_ byte: UInt8) {
@@ -319,9 +319,9 @@ public struct JSONWriter: ~Copyable {
         case 0x0D: out.append("\\r")
         default:
             out.append("\\u00")
-            out.append(JSONByte.zero + byte >> 4)
+            out.append(ASCII.zero + byte >> 4)
             let low = byte & 15
-            out.append(low < 10 ? JSONByte.zero + low : 0x57 + low)
+            out.append(low < 10 ? ASCII.zero + low : 0x57 + low)
         }
     }
 }

@@ -100,13 +100,13 @@ extension RawJSON {
         scan { scanner in
             scanner.position = 1
             scanner.skipWhitespace()
-            guard scanner.peek == JSONByte.quote else { return }
+            guard scanner.peek == ASCII.quote else { return }
             while let token = try? scanner.scanKey() {
                 let start = scanner.position
                 guard (try? scanner.scanValue(depth: 1)) != nil else { return }
                 guard body(scanner, token, start ..< scanner.position) else { return }
                 scanner.skipWhitespace()
-                guard (try? scanner.expect(JSONByte.comma)) != nil else { return }
+                guard (try? scanner.expect(ASCII.comma)) != nil else { return }
             }
         }
     }
@@ -118,14 +118,14 @@ extension RawJSON {
         scan { scanner in
             scanner.position = 1
             scanner.skipWhitespace()
-            guard scanner.peek != JSONByte.closeBracket else { return }
+            guard scanner.peek != ASCII.closeBracket else { return }
             while true {
                 scanner.skipWhitespace()
                 let start = scanner.position
                 guard (try? scanner.scanValue(depth: 1)) != nil else { return }
                 guard body(start ..< scanner.position) else { return }
                 scanner.skipWhitespace()
-                guard (try? scanner.expect(JSONByte.comma)) != nil else { return }
+                guard (try? scanner.expect(ASCII.comma)) != nil else { return }
             }
         }
     }

@@ -31,11 +31,11 @@ struct MessageScanner {
     private mutating func scanMessage() throws(JSONError) {
         let start = scanner.afterWhitespace(0)
         var end: Int
-        if scanner.byte(start) == JSONByte.openBrace {
+        if scanner.byte(start) == ASCII.openBrace {
             end = try scanMembers(of: .envelope, from: start + 1)
             classify()
         } else {
-            head.kind = scanner.byte(start) == JSONByte.openBracket ? .batch : .invalid
+            head.kind = scanner.byte(start) == ASCII.openBracket ? .batch : .invalid
             head.defect = .notAnObject
             end = try scanner.afterValue(start, depth: 0)
         }
@@ -52,12 +52,12 @@ struct MessageScanner {
     @inline(__always)
     private mutating func scanMembers(of scope: Scope, from start: Int) throws(JSONError) -> Int {
         var index = scanner.afterWhitespace(start)
-        if scanner.byte(index) == JSONByte.closeBrace { return index + 1 }
+        if scanner.byte(index) == ASCII.closeBrace { return index + 1 }
         while true {
-            guard scanner.byte(index) == JSONByte.quote else { throw scanner.unexpected(at: index) }
+            guard scanner.byte(index) == ASCII.quote else { throw scanner.unexpected(at: index) }
             let key = try scanner.stringToken(at: index)
             index = scanner.afterWhitespace(key.end + 1)
-            guard scanner.byte(index) == JSONByte.colon else { throw scanner.unexpected(at: index) }
+            guard scanner.byte(index) == ASCII.colon else { throw scanner.unexpected(at: index) }
             index = scanner.afterWhitespace(index + 1)
             switch scope {
             case .envelope: index = try scanEnvelopeMember(key, at: index)
@@ -65,17 +65,17 @@ struct MessageScanner {
             case .meta: index = try scanMetaMember(key, at: index)
             }
             index = scanner.afterWhitespace(index)
-            guard scanner.byte(index) == JSONByte.comma else { break }
+            guard scanner.byte(index) == ASCII.comma else { break }
             index = scanner.afterWhitespace(index + 1)
         }
-        guard scanner.byte(index) == JSONByte.closeBrace else { throw scanner.unexpected(at: index) }
+        guard scanner.byte(index) == ASCII.closeBrace else { throw scanner.unexpected(at: index) }
         return index + 1
     }
 
     /// Most members are strings: those need no stack of containers.
     @inline(__always)
     private func afterMember(_ start: Int, depth: Int) throws(JSONError) -> Int {
-        scanner.byte(start) == JSONByte.quote
+        scanner.byte(start) == ASCII.quote
             ? try scanner.afterString(start) : try scanner.afterValue(start, depth: depth)
     }
 
@@ -93,7 +93,7 @@ struct MessageScanner {
         _ key: JSONStringToken, at start: Int
     ) throws(JSONError) -> Int {
         let first = scanner.byte(start)
-        if first == JSONByte.openBrace, scanner.tokenEquals(key, "params") {
+        if first == ASCII.openBrace, scanner.tokenEquals(key, "params") {
             if head.params.isPresent { duplicate = true }
             let end = try scanParams(from: start + 1)
             head.params = MessageHead.Part(start, end)
@@ -136,7 +136,7 @@ struct MessageScanner {
         if scanner.tokenEquals(key, "_meta") {
             // The last `_meta` counts, for routing as for whoever reads it later.
             head.forgetMeta()
-            guard scanner.byte(start) == JSONByte.openBrace else {
+            guard scanner.byte(start) == ASCII.openBrace else {
                 return try scanner.afterValue(start, depth: 2)
             }
             let end = try scanMeta(from: start + 1)
@@ -177,10 +177,10 @@ struct MessageScanner {
     }
 
     private func isUsableID(_ part: MessageHead.Part, first: UInt8) -> Bool {
-        if first == JSONByte.quote { return part.count <= RequestID.maximumBytes + 2 }
-        guard first == JSONByte.minus || JSONByte.isDigit(first) else { return false }
+        if first == ASCII.quote { return part.count <= RequestID.maximumBytes + 2 }
+        guard first == ASCII.minus || ASCII.isDigit(first) else { return false }
         // Up to 18 plain digits fit 64 bits; other spellings are worked out exactly.
-        if part.count <= 18, unsafe scanner.bytes(part.range).allSatisfy(JSONByte.isDigit) { return true }
+        if part.count <= 18, unsafe scanner.bytes(part.range).allSatisfy(ASCII.isDigit) { return true }
         guard part.count <= RequestID.maximumBytes else { return false }
         let value: Int64? = unsafe JSONDecimal(scanner.bytes(part.range)).integer()
         return value != nil
@@ -200,7 +200,7 @@ struct MessageScanner {
         } else if hasMethod, isAnswer {
             head.defect = .badResponse
             // Small: from a narrower number.
-        } else if hasMethod, scanner.byte(Int(head.method.start)) != JSONByte.quote {
+        } else if hasMethod, scanner.byte(Int(head.method.start)) != ASCII.quote {
             head.defect = .badMethod
         } else if head.defect == .badParams {
             return

@@ -36,9 +36,9 @@
         let first = byte
         let type: SchemaTypes
         switch first {
-        case JSONByte.quote: type = .string
-        case JSONByte.openBrace: type = .object
-        case JSONByte.openBracket: type = .array
+        case ASCII.quote: type = .string
+        case ASCII.openBrace: type = .object
+        case ASCII.openBracket: type = .array
         case 0x74, 0x66: type = .boolean
         case 0x6E: type = .null
         default: return unsafe checkNumber(node)
@@ -46,9 +46,9 @@
         guard unsafe node.pointee.types.contains(type) else { return .invalid }
         guard unsafe node.pointee.unknown.isDisjoint(with: type) else { return .unknown }
         switch first {
-        case JSONByte.quote: return unsafe checkString(node)
-        case JSONByte.openBrace: return unsafe checkObject(node)
-        case JSONByte.openBracket: return unsafe checkArray(node)
+        case ASCII.quote: return unsafe checkString(node)
+        case ASCII.openBrace: return unsafe checkObject(node)
+        case ASCII.openBracket: return unsafe checkArray(node)
         default:
             position += first == 0x66 ? 5 : 4
             return .valid
@@ -61,18 +61,18 @@
         guard unsafe !node.pointee.types.isDisjoint(with: .number) else { return .invalid }
         guard unsafe node.pointee.unknown.isDisjoint(with: .number) else { return .unknown }
         let start = position
-        let isNegative = byte == JSONByte.minus
+        let isNegative = byte == ASCII.minus
         if isNegative { position += 1 }
         var value: Int64 = 0
         let digits = position
         while position < end {
-            let digit = unsafe base[position] &- JSONByte.zero
+            let digit = unsafe base[position] &- ASCII.zero
             guard digit <= 9 else { break }
             // Small: a digit.
             value = value &* 10 &+ Int64(digit)
             position += 1
         }
-        let isInteger = byte != JSONByte.point && byte | 0x20 != 0x65
+        let isInteger = byte != ASCII.point && byte | 0x20 != 0x65
         if unsafe isInteger ? node.pointee.limitsNumber : !node.pointee.types.isSuperset(of: .number) {
             guard isInteger, position - digits <= 18 else { return .unknown }
             // Small: 18 digits at most.
@@ -129,11 +129,11 @@
         let members = unsafe node.pointee.members
         while true {
             skipSpace()
-            if byte == JSONByte.comma {
+            if byte == ASCII.comma {
                 position += 1
                 skipSpace()
             }
-            guard byte == JSONByte.quote else { break }
+            guard byte == ASCII.quote else { break }
             let start = position + 1
             guard skipString() else { return .unknown }
             let key = start ..< position - 1
@@ -168,11 +168,11 @@
         let items = unsafe node.pointee.items
         while true {
             skipSpace()
-            if byte == JSONByte.comma {
+            if byte == ASCII.comma {
                 position += 1
                 skipSpace()
             }
-            guard position < end, byte != JSONByte.closeBracket else { break }
+            guard position < end, byte != ASCII.closeBracket else { break }
             count += 1
             let verdict = check(items)
             guard verdict == .valid else { return verdict }
@@ -195,8 +195,8 @@
         var index = position + 1
         while true {
             index = unsafe JSONBytes.plainEnd(base, index, end)
-            guard index < end, unsafe base[index] != JSONByte.quote else { break }
-            if unsafe base[index] == JSONByte.backslash {
+            guard index < end, unsafe base[index] != ASCII.quote else { break }
+            if unsafe base[index] == ASCII.backslash {
                 isPlain = false
                 index += 2
             } else {
@@ -210,7 +210,7 @@
     private mutating func skipScalar() {
         while position < end {
             switch unsafe base[position] {
-            case JSONByte.comma, JSONByte.closeBrace, JSONByte.closeBracket, 0x00 ... 0x20: return
+            case ASCII.comma, ASCII.closeBrace, ASCII.closeBracket, 0x00 ... 0x20: return
             default: position += 1
             }
         }
@@ -220,14 +220,14 @@
         var depth = 0
         repeat {
             switch byte {
-            case JSONByte.quote: _ = skipString()
-            case JSONByte.openBrace, JSONByte.openBracket:
+            case ASCII.quote: _ = skipString()
+            case ASCII.openBrace, ASCII.openBracket:
                 depth += 1
                 position += 1
-            case JSONByte.closeBrace, JSONByte.closeBracket:
+            case ASCII.closeBrace, ASCII.closeBracket:
                 depth -= 1
                 position += 1
-            case JSONByte.comma, JSONByte.colon, 0x00 ... 0x20: position += 1
+            case ASCII.comma, ASCII.colon, 0x00 ... 0x20: position += 1
             default: skipScalar()
             }
         } while depth > 0 && position < end

@@ -20,11 +20,11 @@ enum RepeatedNames {
         repeat {
             scanner.skipWhitespace()
             switch scanner.peek {
-            case JSONByte.closeBrace, JSONByte.closeBracket:
+            case ASCII.closeBrace, ASCII.closeBracket:
                 scanner.position += 1
                 frames.removeLast()
                 continue
-            case JSONByte.comma:
+            case ASCII.comma:
                 scanner.position += 1
                 continue
             default: break
@@ -40,8 +40,8 @@ enum RepeatedNames {
                 }
             }
             switch scanner.peek {
-            case JSONByte.openBrace, JSONByte.openBracket:
-                frames.append(Frame(isObject: scanner.peek == JSONByte.openBrace))
+            case ASCII.openBrace, ASCII.openBracket:
+                frames.append(Frame(isObject: scanner.peek == ASCII.openBrace))
                 scanner.position += 1
             default: try scanner.scanValue(depth: 0)
             }

@@ -185,10 +185,10 @@ struct SchemaIndex {
     }
 
     private static func isAnchor(_ name: String) -> Bool {
-        guard let first = name.utf8.first, first == 0x5F || HostFormat.isLetterOrDigit(first),
+        guard let first = name.utf8.first, first == 0x5F || ASCII.isLetterOrDigit(first),
             Unicode.Scalar(first).decimalDigit == nil
         else { return false }
-        return name.utf8.allSatisfy { HostFormat.isLetterOrDigit($0) || "-._".utf8.contains($0) }
+        return name.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "-._".utf8.contains($0) }
     }
 
     /// Where a place is, as shown in errors and violations.

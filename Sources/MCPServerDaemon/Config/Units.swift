@@ -1,3 +1,5 @@
+import MCPCore
+
 /// Durations and sizes as the configuration writes them.
 enum Units {
     /// `500ms`, `30s`, `10m`, `2h`, `1d`; whole numbers, more than nothing.

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// The mapping between relative paths and URIs: `docs:///{+path}`.
 struct FileURITemplate: Sendable, Hashable {
     let text: String

@@ -64,7 +64,7 @@ struct PromptFile {
         let end = source.bytes[start...].firstIndex(of: 0x0A) ?? source.bytes.count
         offset = min(end + 1, source.bytes.count)
         var line = source.bytes[start ..< end]
-        while let last = line.last, ASCII.isBlank(last) { line.removeLast() }
+        while let last = line.last, ASCII.isLineBlank(last) { line.removeLast() }
         return (String(decoding: line, as: UTF8.self), start)
     }
 

@@ -42,7 +42,7 @@ struct CommandResult {
         case .jsonlines:
             var items: [JSONValue] = []
             let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            for (index, line) in lines.enumerated() where !line.allSatisfy(ASCII.isBlank) {
+            for (index, line) in lines.enumerated() where !line.allSatisfy(ASCII.isLineBlank) {
                 do throws(JSONError) {
                     items.append(try JSONValue(parsing: Array(line)))
                 } catch {
@@ -87,7 +87,7 @@ extension String {
     /// Without newlines and blanks at the end.
     var trimmedOfNewlines: String {
         var bytes = utf8[...]
-        while let last = bytes.last, last == 0x0A || ASCII.isBlank(last) { bytes.removeLast() }
+        while let last = bytes.last, last == 0x0A || ASCII.isLineBlank(last) { bytes.removeLast() }
         return String(Substring(bytes))
     }
 }

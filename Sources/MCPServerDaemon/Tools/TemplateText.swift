@@ -1,3 +1,5 @@
+import MCPCore
+
 /// A string of the configuration with `{name}` placeholders for the arguments of a call.
 ///
 /// Braces around anything but a name are plain text, as in `{{.Names}}` or `{"a": 1}`; `{{name}}` writes

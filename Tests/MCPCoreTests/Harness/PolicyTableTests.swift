@@ -79,20 +79,4 @@ import Testing
         #expect(table.policy(for: tool, of: host) == .deny([]))
         #expect(table.policy(for: tool, of: Source()) == .deny(.files))
     }
-
-    @Test(
-        arguments: [
-            ("*", "a/b", true), ("a/*", "a/b", true), ("a/*", "ab", false), ("*/b", "a/b", true),
-            ("a*c*e", "abcde", true), ("a*c*e", "abcd", false), ("", "", true), ("", "a", false),
-            ("**", "x", true), ("a/b", "a/b", true), ("a/b", "a/bc", false),
-        ] as [(String, String, Bool)])
-    func patterns(_ pattern: String, _ text: String, _ matches: Bool) {
-        #expect(Glob.matches(pattern, text) == matches)
-    }
-
-    /// One that goes back for each star takes longer than there is time.
-    @Test(.timeLimit(.minutes(1))) func hostilePatternsEnd() {
-        let pattern = String(repeating: "a*", count: 200) + "b"
-        #expect(!Glob.matches(pattern, String(repeating: "a", count: 2_000)))
-    }
 }

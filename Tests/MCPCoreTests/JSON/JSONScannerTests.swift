@@ -14,7 +14,7 @@ import Testing
     @Test func walksOverAnObject() throws {
         try scan(#" { "method" : "tools\/call", "id":7 } "#) { scanner in
             scanner.skipWhitespace()
-            try scanner.expect(JSONByte.openBrace)
+            try scanner.expect(ASCII.openBrace)
             let method = try scanner.scanKey()
             #expect(scanner.tokenEquals(method, "method"))
             #expect(!scanner.tokenEquals(method, "methods"))
@@ -25,12 +25,12 @@ import Testing
             #expect(scanner.tokenEquals(name, "tools/call"))
             #expect(scanner.string(name.quoted) == #""tools\/call""#)
             scanner.skipWhitespace()
-            try scanner.expect(JSONByte.comma)
+            try scanner.expect(ASCII.comma)
             _ = try scanner.scanKey()
             let number = try scanner.scanNumber()
             #expect(scanner.string(number) == "7")
             scanner.skipWhitespace()
-            try scanner.expect(JSONByte.closeBrace)
+            try scanner.expect(ASCII.closeBrace)
             try scanner.finish()
         }
     }

@@ -74,22 +74,18 @@ struct CSPSource: Sendable, Hashable {
     /// The characters of a scheme, a host, a port and a path; of those that a path may have (RFC 3986, 3.3)
     /// the quote, the semicolon and the comma are missing.
     private static func isSourceByte(_ byte: UInt8) -> Bool {
-        isAlphanumeric(byte) || "-._~%!$&()*+=:@/".utf8.contains(byte)
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        ASCII.isDigit(byte) || (ASCII.lowercased(byte) >= 0x61 && ASCII.lowercased(byte) <= 0x7A)
+        ASCII.isLetterOrDigit(byte) || "-._~%!$&()*+=:@/".utf8.contains(byte)
     }
 
     private static func isScheme(_ text: Substring) -> Bool {
-        guard let first = text.utf8.first, isAlphanumeric(first), !ASCII.isDigit(first) else { return false }
-        return text.utf8.allSatisfy { isAlphanumeric($0) || "+-.".utf8.contains($0) }
+        guard let first = text.utf8.first, ASCII.isLetter(first) else { return false }
+        return text.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "+-.".utf8.contains($0) }
     }
 
     /// Labels of letters, digits and hyphens.
     private static func isHost(_ text: String) -> Bool {
         text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-            !label.isEmpty && label.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D }
+            !label.isEmpty && label.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || $0 == 0x2D }
         }
     }
 

@@ -64,14 +64,14 @@ private struct Healer {
         let byte = bytes[position]
         switch byte {
         case 0x20, 0x09, 0x0A, 0x0D: position += 1
-        case JSONByte.quote: return string()
-        case JSONByte.openBrace, JSONByte.openBracket: return open(byte)
-        case JSONByte.closeBrace, JSONByte.closeBracket: return close(byte)
-        case JSONByte.comma:
+        case ASCII.quote: return string()
+        case ASCII.openBrace, ASCII.openBracket: return open(byte)
+        case ASCII.closeBrace, ASCII.closeBracket: return close(byte)
+        case ASCII.comma:
             guard place == .end, let closer = closers.last else { return false }
-            place = closer == JSONByte.closeBrace ? .name : .value
+            place = closer == ASCII.closeBrace ? .name : .value
             position += 1
-        case JSONByte.colon:
+        case ASCII.colon:
             guard place == .colon else { return false }
             place = .value
             position += 1
@@ -84,8 +84,8 @@ private struct Healer {
         guard place == .value || place == .firstElement, closers.count < JSONLimits().maxDepth else {
             return false
         }
-        let isObject = byte == JSONByte.openBrace
-        closers.append(isObject ? JSONByte.closeBrace : JSONByte.closeBracket)
+        let isObject = byte == ASCII.openBrace
+        closers.append(isObject ? ASCII.closeBrace : ASCII.closeBracket)
         place = isObject ? .firstName : .firstElement
         position += 1
         note(position)
@@ -112,19 +112,19 @@ private struct Healer {
         let isName = place == .name || place == .firstName
         guard isName || place == .value || place == .firstElement else { return false }
         position += 1
-        while position < bytes.count, bytes[position] != JSONByte.quote {
-            let length = bytes[position] == JSONByte.backslash ? escapeLength() : 1
+        while position < bytes.count, bytes[position] != ASCII.quote {
+            let length = bytes[position] == ASCII.backslash ? escapeLength() : 1
             guard position + length <= bytes.count else { break }
             position += length
         }
-        if position < bytes.count, bytes[position] == JSONByte.quote {
+        if position < bytes.count, bytes[position] == ASCII.quote {
             position += 1
             if isName { place = .colon } else { endValue() }
             return true
         }
         if !isName {
             goodEnd = position
-            goodClosers = closers + [JSONByte.quote]
+            goodClosers = closers + [ASCII.quote]
         }
         position = bytes.count
         return true
@@ -152,7 +152,7 @@ private struct Healer {
 
     /// Whether the byte here can follow no value.
     private var isDelimiterMissing: Bool {
-        ![0x20, 0x09, 0x0A, 0x0D, JSONByte.comma, JSONByte.closeBrace, JSONByte.closeBracket]
+        ![0x20, 0x09, 0x0A, 0x0D, ASCII.comma, ASCII.closeBrace, ASCII.closeBracket]
             .contains(bytes[position])
     }
 

@@ -4,7 +4,7 @@
 /// the source, the tool's annotations, the default of the source.
 public struct PolicyTable: Sendable {
     private struct Entry: Sendable {
-        let pattern: String
+        let pattern: Glob
         let policy: ToolPolicy
     }
 
@@ -20,7 +20,7 @@ public struct PolicyTable: Sendable {
     /// A policy for the tools whose `source/name` matches a pattern, in which `*` is any text. The first
     /// entry that matches counts.
     public mutating func set(_ policy: ToolPolicy, for pattern: String) {
-        tools.append(Entry(pattern: pattern, policy: policy))
+        tools.append(Entry(pattern: Glob(onlyStars: pattern), policy: policy))
     }
 
     /// A policy for all tools of a source.
@@ -40,7 +40,7 @@ public struct PolicyTable: Sendable {
     /// The policy of a tool.
     public func policy(for tool: Tool, of source: any ToolSource) -> ToolPolicy {
         let name = "\(source.id.name)/\(tool.name)"
-        if let entry = tools.first(where: { Glob.matches($0.pattern, name) }) { return entry.policy }
+        if let entry = tools.first(where: { $0.pattern.matches(name) }) { return entry.policy }
         if let override { return override }
         if let own = source.ownPolicy(of: tool.name) { return own }
         if let entry = sources[source.id] { return entry }
@@ -57,27 +57,5 @@ public struct PolicyTable: Sendable {
         if annotations?.openWorldHint ?? true { scopes.formUnion([.openWorldAction, .network]) }
         if isTrusted, isReadOnly || scopes.isEmpty && kind == .host { return .automatic }
         return .ask(scopes.isEmpty ? [.hostTool] : scopes)
-    }
-}
-
-/// Patterns with `*` for any text, matched in time that grows with the product of the lengths at most.
-enum Glob {
-    static func matches(_ pattern: String, _ text: String) -> Bool {
-        let pattern = Array(pattern.utf8)
-        let text = Array(text.utf8)
-        var (p, t, star, mark) = (0, 0, -1, 0)
-        while t < text.count {
-            if p < pattern.count, pattern[p] == 0x2A {
-                (star, mark, p) = (p, t, p + 1)
-            } else if p < pattern.count, pattern[p] == text[t] {
-                (p, t) = (p + 1, t + 1)
-            } else if star >= 0 {
-                mark += 1
-                (p, t) = (star + 1, mark)
-            } else {
-                return false
-            }
-        }
-        return pattern[p...].allSatisfy { $0 == 0x2A }
     }
 }

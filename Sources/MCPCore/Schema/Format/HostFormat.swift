@@ -5,7 +5,7 @@ enum HostFormat {
         guard !text.isEmpty, text.count <= 253 else { return false }
         return text.split(separator: 0x2E, omittingEmptySubsequences: false).allSatisfy { label in
             !label.isEmpty && label.count <= 63 && label.first != 0x2D && label.last != 0x2D
-                && label.allSatisfy { isLetterOrDigit($0) || $0 == 0x2D }
+                && label.allSatisfy { ASCII.isLetterOrDigit($0) || $0 == 0x2D }
         }
     }
 
@@ -64,7 +64,7 @@ enum HostFormat {
         }
         return text.split(separator: 0x2E, omittingEmptySubsequences: false).allSatisfy { atom in
             !atom.isEmpty
-                && atom.allSatisfy { isLetterOrDigit($0) || "!#$%&'*+-/=?^_`{|}~".utf8.contains($0) }
+                && atom.allSatisfy { ASCII.isLetterOrDigit($0) || "!#$%&'*+-/=?^_`{|}~".utf8.contains($0) }
         }
     }
 
@@ -82,12 +82,5 @@ enum HostFormat {
         let literal = text.dropFirst().dropLast()
         if literal.starts(with: "IPv6:".utf8) { return isIPv6(literal.dropFirst(5)) }
         return isIPv4(literal)
-    }
-
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30 ... 0x39, 0x41 ... 0x5A, 0x61 ... 0x7A: true
-        default: false
-        }
     }
 }

@@ -18,7 +18,7 @@ struct URIFormat {
 
     private static func isScheme(_ text: String) -> Bool {
         guard let first = text.utf8.first, first | 0x20 >= 0x61, first | 0x20 <= 0x7A else { return false }
-        return text.utf8.allSatisfy { HostFormat.isLetterOrDigit($0) || "+-.".utf8.contains($0) }
+        return text.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "+-.".utf8.contains($0) }
     }
 
     private func isAuthority(_ text: String) -> Bool {
@@ -61,7 +61,7 @@ struct URIFormat {
             } else if scalar.isASCII {
                 guard
                     // Small: an ASCII character.
-                    HostFormat.isLetterOrDigit(UInt8(scalar.value))
+                    ASCII.isLetterOrDigit(UInt8(scalar.value))
                         || "-._~!$&'()*+,;=".unicodeScalars.contains(scalar)
                         || extra.unicodeScalars.contains(scalar)
                 else { return false }
@@ -129,7 +129,7 @@ struct URIFormat {
                     }
                 } else if !(scalar == "_"
                     // Small: an ASCII character.
-                    || (scalar.isASCII && HostFormat.isLetterOrDigit(UInt8(scalar.value))))
+                    || (scalar.isASCII && ASCII.isLetterOrDigit(UInt8(scalar.value))))
                 {
                     return false
                 }

@@ -1,17 +1,17 @@
-/// A pattern over names: `*` any text, `?` one character, `[a-z]` and `[!a-z]` one of a set.
-struct GlobPattern: Sendable {
+/// A pattern over names: `*` any text, `?` one scalar, `[a-z]` and `[!a-z]` one of a set.
+package struct Glob: Sendable {
     private enum Part {
         case any
         case one
-        case literal(Character)
-        case set([ClosedRange<Character>], isNegated: Bool)
+        case literal(Unicode.Scalar)
+        case set([ClosedRange<Unicode.Scalar>], isNegated: Bool)
     }
 
     private let parts: [Part]
 
-    init(_ text: String) {
+    package init(_ text: String) {
         var parts: [Part] = []
-        var rest = Array(text)[...]
+        var rest = Array(text.unicodeScalars)[...]
         while let first = rest.popFirst() {
             switch first {
             case "*":
@@ -30,11 +30,16 @@ struct GlobPattern: Sendable {
         self.parts = parts
     }
 
-    private static func set(_ text: ArraySlice<Character>) -> Part {
+    /// A pattern in which `*` alone has a meaning.
+    init(onlyStars text: String) {
+        parts = text.unicodeScalars.map { $0 == "*" ? .any : .literal($0) }
+    }
+
+    private static func set(_ text: ArraySlice<Unicode.Scalar>) -> Part {
         var rest = text
         let isNegated = rest.first == "!"
         if isNegated { rest = rest.dropFirst() }
-        var ranges: [ClosedRange<Character>] = []
+        var ranges: [ClosedRange<Unicode.Scalar>] = []
         while let low = rest.popFirst() {
             if rest.count >= 2, rest.first == "-", let high = rest.dropFirst().first, low <= high {
                 ranges.append(low ... high)
@@ -47,15 +52,15 @@ struct GlobPattern: Sendable {
     }
 
     /// Whether the whole name matches.
-    func matches(_ name: String) -> Bool {
+    package func matches(_ name: String) -> Bool {
         var steps = 0
         return matches(name, steps: &steps)
     }
 
     /// Iterative, with one point to go back to: linear in practice, at most as many `steps` as parts times
-    /// characters.
+    /// scalars.
     func matches(_ name: String, steps: inout Int) -> Bool {
-        let name = Array(name)
+        let name = Array(name.unicodeScalars)
         var (part, index) = (0, 0)
         var retry: (part: Int, index: Int)?
         while index < name.count {
@@ -77,11 +82,11 @@ struct GlobPattern: Sendable {
         return parts[part...].allSatisfy { if case .any = $0 { true } else { false } }
     }
 
-    private static func accepts(_ part: Part, _ character: Character) -> Bool {
+    private static func accepts(_ part: Part, _ scalar: Unicode.Scalar) -> Bool {
         switch part {
         case .any, .one: true
-        case .literal(let literal): literal == character
-        case .set(let ranges, let isNegated): ranges.contains { $0.contains(character) } != isNegated
+        case .literal(let literal): literal == scalar
+        case .set(let ranges, let isNegated): ranges.contains { $0.contains(scalar) } != isNegated
         }
     }
 }
