@@ -12,6 +12,7 @@ final class ClientCall: Sendable {
         case failed(ClientError)
     }
 
+    /// No `OneShot`: it is on the way of every call, and shares its lock with the deadline and what was sent.
     private enum Phase {
         case new
         case waiting(CheckedContinuation<Reply, Never>)

@@ -8,16 +8,17 @@ final class ListenStream: Sendable {
     /// The reader's end; when nobody holds it any more, nobody reads.
     private let subscription: WeakSubscription
 
-    private struct State {
-        var current: Task<ClientCall.Reply, Never>?
-        var acknowledged: CheckedContinuation<Void, Never>?
-        var isAcknowledged = false
+    private let current = Mutex<Task<ClientCall.Reply, Never>?>(nil)
+
+    /// What came of an attempt to subscribe.
+    private enum Opening {
+        case acknowledged
+        /// The call ended before it was acknowledged.
+        case ended(ClientCall.Reply)
         /// The server took too long to acknowledge.
-        var isLate = false
-        /// How the call ended before it was acknowledged.
-        var refusal: ClientCall.Reply?
+        case late
+        case cancelled
     }
-    private let state = Mutex(State())
 
     /// The first pause before a new attempt, and the longest.
     private static let pauses = (first: Duration.milliseconds(250), longest: Duration.seconds(30))
@@ -33,86 +34,47 @@ final class ListenStream: Sendable {
     /// - Throws: what the server refuses it with; `ClientError` when it says nothing for the client's
     ///   time-out.
     func open() async throws {
-        state.withLock { state in
-            state.isAcknowledged = false
-            state.isLate = false
-            state.refusal = nil
-        }
-        let task = Task { await exchange() }
-        state.withLock { $0.current = task }
-        let watcher = Task {
-            _ = await task.value
-            acknowledge()
-        }
+        let opening = OneShot<Opening>()
+        let task = Task { await exchange(opening) }
+        current.withLock { $0 = task }
         let timer = conversation.options.timeout.map { limit in
             Task {
-                guard (try? await Task.pause(for: limit)) != nil, becomesLate() else { return }
-                task.cancel()
+                if (try? await Task.pause(for: limit)) != nil { opening.finish(.late) }
             }
         }
-        await withTaskCancellationHandler {
-            await acknowledgement()
-        } onCancel: {
-            task.cancel()
-        }
-        watcher.cancel()
+        let outcome = await opening.value(ifCancelled: .cancelled)
         timer?.cancel()
         if Task.isCancelled {
             task.cancel()
             throw ClientError(.cancelled, "the subscription was cancelled")
         }
+        switch outcome {
         // The call is still open, unless the server has refused it.
-        let (reply, isLate) = state.withLock { ($0.refusal, $0.isLate) }
-        if isLate { throw ClientError(.timeout, "the server did not acknowledge the subscription in time") }
-        switch reply {
-        case .result, nil: return
-        case .refused(let error, _): throw error
-        case .failed(let error): throw error
+        case .acknowledged, .ended(.result), .cancelled: return
+        case .ended(.refused(let error, _)): throw error
+        case .ended(.failed(let error)): throw error
+        case .late:
+            task.cancel()
+            throw ClientError(.timeout, "the server did not acknowledge the subscription in time")
         }
     }
 
-    private func acknowledgement() async {
-        await withCheckedContinuation { continuation in
-            let isReady = state.withLock { state -> Bool in
-                if state.isAcknowledged { return true }
-                state.acknowledged = continuation
-                return false
-            }
-            if isReady { continuation.resume() }
-        }
-    }
-
-    /// The time for the acknowledgment is over; false when it has come.
-    private func becomesLate() -> Bool {
-        state.withLock { state in
-            if !state.isAcknowledged { state.isLate = true }
-            return state.isLate
-        }
-    }
-
-    private func acknowledge() {
-        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            state.isAcknowledged = true
-            return state.acknowledged.take()
-        }
-        waiting?.resume()
-    }
-
-    private func exchange() async -> ClientCall.Reply {
+    private func exchange(_ opening: OneShot<Opening>) async -> ClientCall.Reply {
         let reply = await conversation.listen(filter) { [weak self] method, params in
-            self?.take(method, params)
+            self?.take(method, params, opening)
         }
-        state.withLock { $0.refusal = $0.isAcknowledged ? nil : reply }
+        opening.finish(.ended(reply))
         return reply
     }
 
-    private func take(_ method: String, _ params: RawJSON?) {
+    private func take(_ method: String, _ params: RawJSON?, _ opening: OneShot<Opening>) {
         guard let subscription = subscription.value else { return }
         if method == "notifications/subscriptions/acknowledged" {
             if let json = params?["notifications"]?.value, let filter = try? SubscriptionFilter(json: json) {
                 subscription.accept(filter)
             }
-            return acknowledge()
+            opening.finish(.acknowledged)
+            return
         }
         if let change = ServerChange(method, params) { subscription.publish(change) }
     }
@@ -121,7 +83,7 @@ final class ListenStream: Sendable {
     /// SUB-10).
     func run() async {
         var pause = Self.pauses.first
-        while let task = state.withLock({ $0.current }) {
+        while let task = current.withLock({ $0 }) {
             let reply = await withTaskCancellationHandler {
                 await task.value
             } onCancel: {

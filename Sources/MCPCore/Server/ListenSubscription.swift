@@ -21,7 +21,7 @@ final class ListenSubscription: ChangeSubscriber {
     private let tasks: Set<String>
     private let exchange = Mutex<Exchange?>(nil)
     private let reason = Mutex(End.served)
-    private let end = OneTimeSignal()
+    private let end = OneTimeEvent()
 
     init(_ filter: SubscriptionFilter, tag: RawJSON, scope: UInt64) {
         self.filter = filter
@@ -61,13 +61,7 @@ final class ListenSubscription: ChangeSubscriber {
     }
 
     /// Returns when the server ends the subscription, or its client has.
-    func wait() async {
-        await withTaskCancellationHandler {
-            await end.wait()
-        } onCancel: {
-            end.happen()
-        }
-    }
+    func wait() async { await end.wait() }
 
     /// The server ends it.
     func finish(_ end: End) {
@@ -76,35 +70,4 @@ final class ListenSubscription: ChangeSubscriber {
     }
 
     var wasTooSlow: Bool { reason.withLock { $0 } == .tooSlow }
-}
-
-/// Something that happens once and that one task waits for.
-final class OneTimeSignal: Sendable {
-    private enum State {
-        case open
-        case waiting(CheckedContinuation<Void, Never>)
-        case happened
-    }
-
-    private let state = Mutex(State.open)
-
-    func happen() {
-        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            defer { state = .happened }
-            if case .waiting(let continuation) = state { return continuation }
-            return nil
-        }
-        waiting?.resume()
-    }
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state -> Bool in
-                if case .happened = state { return true }
-                state = .waiting(continuation)
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
-    }
 }

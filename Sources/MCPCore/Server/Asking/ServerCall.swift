@@ -6,12 +6,7 @@ final class ServerCall: Sendable {
     let method: String
     private let params: ByteSlice
 
-    private enum State {
-        case open
-        case waiting(CheckedContinuation<JSONValue, any Error>)
-        case settled(Result<JSONValue, any Error>)
-    }
-    private let state = Mutex(State.open)
+    private let outcome = OneShot<Result<JSONValue, any Error>>()
     private static let lastNumber = Atomic<Int>(0)
 
     /// - Parameter params: JSON in the words of the client's revision.
@@ -46,22 +41,7 @@ final class ServerCall: Sendable {
 
     /// Ends the wait. Returns whether nobody was first.
     @discardableResult
-    func settle(_ outcome: Result<JSONValue, any Error>) -> Bool {
-        let (isFirst, waiting) = state.withLock {
-            state -> (Bool, CheckedContinuation<JSONValue, any Error>?) in
-            switch state {
-            case .settled: return (false, nil)
-            case .open:
-                state = .settled(outcome)
-                return (true, nil)
-            case .waiting(let continuation):
-                state = .settled(outcome)
-                return (true, continuation)
-            }
-        }
-        waiting?.resume(with: outcome)
-        return isFirst
-    }
+    func settle(_ result: Result<JSONValue, any Error>) -> Bool { outcome.finish(result) }
 
     /// Ends the wait with the client's response.
     func settle(with response: Message) {
@@ -77,15 +57,6 @@ final class ServerCall: Sendable {
         }
     }
 
-    /// The client's result. Called once; `settle` ends it in any case.
-    func result() async throws -> JSONValue {
-        try await withCheckedThrowingContinuation { continuation in
-            let outcome = state.withLock { state -> Result<JSONValue, any Error>? in
-                if case .settled(let outcome) = state { return outcome }
-                state = .waiting(continuation)
-                return nil
-            }
-            if let outcome { continuation.resume(with: outcome) }
-        }
-    }
+    /// The client's result; `settle` ends the wait.
+    func result() async throws -> JSONValue { try await outcome.get() }
 }
