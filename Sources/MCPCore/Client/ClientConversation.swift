@@ -42,7 +42,7 @@ final class ClientConversation: Sendable {
     /// Answers to requests of the server that are being worked on.
     let serverRequests = ServerRequests()
     let clock: any TimeSource
-    private let watch: Mutex<CallWatch?> = Mutex(nil)
+    private let alarm: Alarm
 
     init(_ transport: any ClientTransport, options: ClientOptions, clock: any TimeSource = SystemClock()) {
         self.transport = transport
@@ -52,8 +52,7 @@ final class ClientConversation: Sendable {
         encoder = MessageEncoder(
             clientInfo: Implementation(name: options.name, version: options.version),
             capabilities: options.capabilities)
-        let watch = CallWatch(clock: clock) { [weak self] in self?.expire($0) ?? .never }
-        self.watch.withLock { $0 = watch }
+        alarm = Alarm(label: "mcp.client.deadlines", clock: clock)
     }
 
     var profile: ServerProfile? { state.withLock { $0.profile } }
@@ -140,8 +139,7 @@ final class ClientConversation: Sendable {
             let end = state.withLock { $0.end }
             return .failed(end ?? ClientError(.connectionClosed, "the connection to the server is closed"))
         }
-        let deadline = call.nextDeadline
-        if deadline != .never { watch.withLock { $0 }?.watch(deadline) }
+        watch(call.nextDeadline)
         let reply = await withTaskCancellationHandler {
             await call.wait {
                 trace(.sent(method: method, bytes: message.bytes))
@@ -229,7 +227,13 @@ final class ClientConversation: Sendable {
         return outbound(bytes, "notifications/cancelled", call.speech)
     }
 
-    private func expire(_ now: MonotonicInstant) -> MonotonicInstant {
+    private func watch(_ deadline: MonotonicInstant) {
+        alarm.set(for: deadline, waking: self) { $0.expire() }
+    }
+
+    /// Ends the calls that are past their deadline and sleeps until the next one.
+    private func expire() {
+        let now = clock.now
         var earliest = MonotonicInstant.never
         for call in pending.all {
             // The server waits for us, maybe for a person: that is not its silence.
@@ -241,7 +245,7 @@ final class ClientConversation: Sendable {
                 abandon(call, Self.timeoutError(call, now), "timeout")
             }
         }
-        return earliest
+        watch(earliest)
     }
 
     private static func timeoutError(_ call: ClientCall, _ now: MonotonicInstant) -> ClientError {

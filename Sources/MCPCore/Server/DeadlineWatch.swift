@@ -18,7 +18,7 @@ final class DeadlineWatch: Sendable {
     func watch(_ exchange: Exchange) { arm(for: exchange.deadline) }
 
     private func arm(for deadline: Int64) {
-        alarm.set(for: deadline) { [weak self] in self?.expire() }
+        alarm.set(for: MonotonicInstant(nanoseconds: deadline), waking: self) { $0.expire() }
     }
 
     /// Ends what is past its deadline and sleeps until the next one.

@@ -156,7 +156,7 @@ public actor ClientToolHub {
     /// Wakes the hub at this moment, or earlier.
     func wake(at moment: MonotonicInstant) {
         guard moment < .never else { return }
-        alarm.set(for: moment.nanoseconds) { [weak self] in Task { [weak self] in await self?.tick() } }
+        alarm.set(for: moment, waking: self) { hub in Task { [weak hub] in await hub?.tick() } }
     }
 
     /// Does what is due and sleeps until the next moment.

@@ -154,7 +154,7 @@ final class TaskDesk: Sendable {
     }
 
     private func wake(at moment: MonotonicInstant) {
-        alarm.set(for: moment.nanoseconds) { [weak self] in self?.sweep() }
+        alarm.set(for: moment, waking: self) { $0.sweep() }
     }
 
     /// Forgets what is past its time, ends what is past its deadline, and sleeps until the next one.

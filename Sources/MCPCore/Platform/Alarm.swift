@@ -1,12 +1,12 @@
 import Dispatch
 import Synchronization
 
-/// Wakes somebody at the earliest of the moments it was told.
+/// Wakes its owner at the earliest of the moments it was set for.
 ///
 /// Since later things mostly have later moments, setting it costs one comparison and no timer of its own.
 final class Alarm: Sendable {
     private let clock: any TimeSource
-    private let next = Mutex(Int64.max)
+    private let next = Mutex(MonotonicInstant.never)
     private let queue: DispatchQueue
 
     init(label: String, clock: any TimeSource) {
@@ -14,25 +14,27 @@ final class Alarm: Sendable {
         queue = DispatchQueue(label: label)
     }
 
-    /// Calls `wake` at `moment`, in nanoseconds of the monotonic clock, unless it is set for an earlier one:
-    /// whoever is woken then sets it anew.
-    func set(for moment: Int64, _ wake: @escaping @Sendable () -> Void) {
+    /// Calls `wake` at `moment`, unless the alarm is set for an earlier one: an owner that is woken sets it
+    /// anew. The owner is not kept alive.
+    func set<Owner: AnyObject & Sendable>(
+        for moment: MonotonicInstant, waking owner: Owner, _ wake: @escaping @Sendable (Owner) -> Void
+    ) {
         let isEarlier = next.withLock { next in
             guard moment < next else { return false }
             next = moment
             return true
         }
         guard isEarlier else { return }
-        clock.schedule(at: MonotonicInstant(nanoseconds: moment), on: queue) { [weak self] in
-            if self?.claim(moment) == true { wake() }
+        clock.schedule(at: moment, on: queue) { [weak self, weak owner] in
+            if self?.claim(moment) == true, let owner { wake(owner) }
         }
     }
 
     /// False when an earlier moment came meanwhile: that one has its own wake-up.
-    private func claim(_ moment: Int64) -> Bool {
+    private func claim(_ moment: MonotonicInstant) -> Bool {
         next.withLock { next in
             guard next == moment else { return false }
-            next = .max
+            next = .never
             return true
         }
     }
