@@ -158,12 +158,10 @@ import Testing
         let loop = try EventLoop()
         loop.start()
         defer { loop.stop() }
-        let options = ClientOptions()
         let pool = LoopBound(
-            HTTPClientPool(
-                try HTTPEndpoint(url: "http://\(peer.endpoint)/"), loop: loop, options: options,
-                fields: try HTTPClientFields(options), session: HTTPClientSession(),
-                tls: OpenSSLProvider.system), loop: loop)
+            try HTTPClientPool(
+                try HTTPEndpoint(url: "http://\(peer.endpoint)/"), options: ClientOptions(), loop: loop),
+            loop: loop)
         for number in 1 ... 2 {
             let error = await withCheckedContinuation { continuation in
                 let request = HTTPClientRequest(

@@ -30,16 +30,27 @@ final class HTTPClientPool {
     private var serverStream: HTTPClientStream?
     private(set) var isClosed = false
 
+    /// A pool without connections, on `loop` or on one of the clients' own.
+    ///
+    /// - Throws: `ClientError` when a header field cannot be sent, or TLS or a loop is not to be had.
     init(
-        _ endpoint: HTTPEndpoint, loop: EventLoop, options: ClientOptions, fields: HTTPClientFields,
-        session: HTTPClientSession, tls: any TLSProvider
-    ) {
+        _ endpoint: HTTPEndpoint, options: ClientOptions, session: HTTPClientSession = HTTPClientSession(),
+        loop: EventLoop? = nil, tls: any TLSProvider = OpenSSLProvider.system
+    ) throws(ClientError) {
+        fields = try HTTPClientFields(options)
+        if endpoint.isSecure {
+            do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) }
+        }
+        do {
+            self.loop = try loop ?? ClientLoops.next()
+        } catch {
+            throw ClientError(.cannotConnect, "cannot make an event loop: \(error)")
+        }
+        SignalWatch.ignoreBrokenPipes()
         self.endpoint = endpoint
-        self.fields = fields
-        self.tls = tls
-        self.loop = loop
         self.options = options
         self.session = session
+        self.tls = tls
     }
 
     /// Sends a request on a free connection, or on a new one. The event stream that answers a GET goes to

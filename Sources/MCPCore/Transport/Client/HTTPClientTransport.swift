@@ -17,20 +17,10 @@ final class HTTPClientTransport: ClientTransport {
     ) throws(ClientError) {
         self.endpoint = endpoint
         self.options = options
-        fields = try HTTPClientFields(options)
-        if endpoint.isSecure {
-            do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) }
-        }
-        do {
-            self.loop = try loop ?? ClientLoops.next()
-        } catch {
-            throw ClientError(.cannotConnect, "cannot make an event loop: \(error)")
-        }
-        SignalWatch.ignoreBrokenPipes()
-        pool = LoopBound(
-            HTTPClientPool(
-                endpoint, loop: self.loop, options: options, fields: fields, session: session, tls: tls),
-            loop: self.loop)
+        let pool = try HTTPClientPool(endpoint, options: options, session: session, loop: loop, tls: tls)
+        fields = pool.fields
+        self.loop = pool.loop
+        self.pool = LoopBound(pool, loop: pool.loop)
     }
 
     var isHTTP: Bool { true }

@@ -38,22 +38,10 @@ final class HTTPEventPost: HTTPStreamListener {
     ) throws(ClientError) -> (
         stream: AsyncThrowingStream<SSEEvent, any Error>, waiting: BoundedQueue<SSEEvent>
     ) {
-        let endpoint = try HTTPEndpoint(url: url)
-        let tls = OpenSSLProvider.system
-        if endpoint.isSecure { do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) } }
-        let fields = try HTTPClientFields(options)
-        let request = try request(body, endpoint, fields, options)
-        let loop: EventLoop
-        do {
-            loop = try ClientLoops.next()
-        } catch {
-            throw ClientError(.cannotConnect, "cannot make an event loop: \(error)")
-        }
-        SignalWatch.ignoreBrokenPipes()
+        let pool = try HTTPClientPool(try HTTPEndpoint(url: url), options: options)
+        let loop = pool.loop
+        let request = try request(body, by: pool)
         let events = BoundedQueue<SSEEvent>(limit: maxWaitingBytes) { $0.data.count + eventBytes }
-        let pool = HTTPClientPool(
-            endpoint, loop: loop, options: options, fields: fields, session: HTTPClientSession(),
-            tls: tls)
         let post = LoopBound(HTTPEventPost(pool, silence: silence, events), loop: loop)
         loop.execute { post.value.start(request) }
         let stream = events.throwingStream(
@@ -63,20 +51,20 @@ final class HTTPEventPost: HTTPStreamListener {
     }
 
     static func request(
-        _ body: ByteSlice, _ endpoint: HTTPEndpoint, _ fields: HTTPClientFields, _ options: ClientOptions
+        _ body: ByteSlice, by pool: HTTPClientPool
     ) throws(ClientError) -> HTTPClientRequest {
         var buffer = ByteBuffer()
         do {
             try RequestWriter.writeHead(
-                method: "POST", target: endpoint.target, host: endpoint.hostField,
-                fields: try fields.post(), contentLength: body.count, to: &buffer)
+                method: "POST", target: pool.endpoint.target, host: pool.endpoint.hostField,
+                fields: try pool.fields.post(), contentLength: body.count, to: &buffer)
         } catch {
             throw ClientError(
                 .invalidRequest, "the header \(error.name) cannot be sent: \(error.description)")
         }
         buffer.append(body)
         return HTTPClientRequest(
-            method: "POST", bytes: buffer.freeze(), session: nil, connectTimeout: options.connectTimeout,
+            method: "POST", bytes: buffer.freeze(), session: nil, connectTimeout: pool.options.connectTimeout,
             mustBeTaken: true)
     }
 
