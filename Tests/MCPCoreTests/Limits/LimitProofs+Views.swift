@@ -1,4 +1,5 @@
 import LimitPages
+import Synchronization
 import Testing
 
 @testable import MCPCore
@@ -23,7 +24,69 @@ extension LimitProofs {
         LimitProof("addresses whose document is pinned", LimitText.grouped(DocumentPins.maxPins), pins),
         LimitProof(
             "events of a host that wait for one reader", LimitText.grouped(AppHost.maxWaitingEvents), events),
+        LimitProof(
+            "events that wait for the handlers of an `AppBridge`", LimitText.grouped(AppBridge.maxEvents),
+            handledEvents),
+        LimitProof(
+            "messages that wait at an end of an `InMemoryAppTransport`, or of a web view for its host",
+            LimitText.grouped(InMemoryAppTransport.capacity), messages),
     ]
+
+    @Sendable private static func handledEvents() async throws {
+        for count in [AppBridge.maxEvents, AppBridge.maxEvents + 1] {
+            let (begun, go, last) = (OneTimeEvent(), OneTimeEvent(), OneTimeEvent())
+            let handled = Mutex(0)
+            var handlers = AppBridgeHandlers()
+            handlers.onInitialized = {
+                begun.happen()
+                await go.wait()
+            }
+            handlers.onLoggingMessage = { _ in handled.withLock { $0 += 1 } }
+            handlers.onRequestTeardown = { last.happen() }
+            var limits = AppBridgeLimits()
+            limits.maxMessagesPerSecond = .max / 2
+            let (host, view) = InMemoryAppTransport.makePair()
+            let bridge = AppBridge(
+                host, hostInfo: Implementation(name: "h", version: "1"), capabilities: HostCapabilities(),
+                limits: limits, handlers: handlers)
+            await bridge.start()
+            var heard = view.incoming.makeAsyncIterator()
+            view.send(["jsonrpc": "2.0", "id": "init", "method": "ui/initialize", "params": introduction])
+            _ = await heard.next()
+            view.send(["jsonrpc": "2.0", "method": "ui/notifications/initialized"])
+            await begun.wait()
+            for number in 1 ... count {
+                view.send(["jsonrpc": "2.0", "method": "notifications/message", "params": ["level": "info"]])
+                guard number % 256 == 0 || number == count else { continue }
+                // Once this is answered, what was sent before it has come.
+                view.send(["jsonrpc": "2.0", "id": "ping", "method": "ping"])
+                while let answer = await heard.next(), answer["id"] != "ping" {}
+            }
+            go.happen()
+            await eventually { handled.withLock { $0 } == AppBridge.maxEvents }
+            view.send(["jsonrpc": "2.0", "method": "ui/notifications/request-teardown"])
+            await last.wait()
+            #expect(handled.withLock { $0 } == AppBridge.maxEvents)
+            view.close()
+        }
+    }
+
+    private static let introduction: JSONValue = [
+        "protocolVersion": "2026-01-26", "appInfo": ["name": "v", "version": "1"], "appCapabilities": [:],
+    ]
+
+    @Sendable private static func messages() async throws {
+        for count in [InMemoryAppTransport.capacity, InMemoryAppTransport.capacity + 1] {
+            let (host, view) = InMemoryAppTransport.makePair()
+            for number in 1 ... count { view.send(.number(JSONNumber(number))) }
+            view.close()
+            var last: JSONValue?
+            var heard = 0
+            for await message in host.incoming { (last, heard) = (message, heard + 1) }
+            #expect(heard == InMemoryAppTransport.capacity)
+            #expect(last == .number(JSONNumber(InMemoryAppTransport.capacity)))
+        }
+    }
 
     @Sendable private static func events() async throws {
         for (count, isCut) in [(AppHost.maxWaitingEvents, false), (AppHost.maxWaitingEvents + 1, true)] {

@@ -1,6 +1,9 @@
 /// One view of an embedding program: the machine, the way to the frame, and what the program does for the
 /// view (MCP Apps 2026-01-26). `AppHost` does all of this for programs that do not want to.
 ///
+/// Handlers of events run one after the other; of the events that come meanwhile 1,024 are kept, and further
+/// ones are dropped.
+///
 /// ```swift
 /// var handlers = AppBridgeHandlers()
 /// handlers.onToolCall = { name, arguments in try await client.callTool(name, arguments) }
@@ -25,7 +28,7 @@ public actor AppBridge {
     private let eventStream: AsyncStream<ViewEvent>
     private var teller: Task<Void, Never>?
     /// Events that are kept while a handler is at work; further ones are dropped.
-    private static let maxEvents = 1_024
+    static let maxEvents = 1_024
 
     /// A bridge to one view. Nothing happens before `start`.
     /// - Parameters:

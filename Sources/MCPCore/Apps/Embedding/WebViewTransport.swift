@@ -7,6 +7,7 @@ public import WebKit
 /// `postMessage` is replaced: what the view sends to its parent comes here, and what is sent to the view
 /// arrives as a message of its parent. Frames inside the view are not heard. The policy is the program's
 /// to apply, such as by a `<meta http-equiv="Content-Security-Policy">` in front of the document.
+/// What is not read is kept up to 1,024 messages; further ones are dropped.
 @MainActor
 public final class WebViewTransport: NSObject, AppBridgeTransport, WKScriptMessageHandler {
     private static let handlerName = "mcpBridge"

@@ -88,6 +88,7 @@ extension AppHost {
         _ id: String, _ catalog: ToolCatalog
     ) async -> (result: ToolExecutionResult, answer: Result<CallToolResult, any Error>?)? {
         guard let call = calls[id]?.call else { return nil }
+        // The next progress says more than the one before it.
         let (events, continuation) = AsyncStream.makeStream(
             of: Progress.self, bufferingPolicy: .bufferingNewest(1))
         let follower = Task { for await progress in events { progressed(id, progress) } }

@@ -19,6 +19,7 @@ extension ClientToolHub {
         let now = clock.now
         let id = Hex.encode(SystemRandom().bytes(16))
         let timeout = timeout(of: item.definition)
+        // There are no more than two steps: that it takes long, and the result.
         let (steps, continuation) = AsyncStream.makeStream(
             of: ClientToolCall.Step.self, bufferingPolicy: .bufferingNewest(2))
         var call = ClientToolCall(
