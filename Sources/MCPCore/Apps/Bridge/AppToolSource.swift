@@ -51,6 +51,22 @@ public struct AppToolSource: ToolSource {
     /// leaves them out.
     public func tools() async throws -> [Tool] { Array(try await list().prefix(Self.maxTools)) }
 
+    /// The tools of all pages, the first 50.
+    ///
+    /// - Parameter page: asks the view for the page behind a cursor.
+    static func allTools(_ page: (_ cursor: String?) async throws -> JSONValue) async throws -> [Tool] {
+        var tools: [Tool] = []
+        var cursor: String?
+        repeat {
+            let page = try await page(cursor)
+            let found = (page["tools"]?.arrayValue ?? []).compactMap { try? Tool(json: $0) }
+            // A page without a tool leads nowhere, whatever it says of a next one.
+            cursor = found.isEmpty ? nil : page["nextCursor"]?.stringValue
+            tools += found
+        } while cursor != nil && tools.count < maxTools
+        return Array(tools.prefix(maxTools))
+    }
+
     /// Asks the view to run a tool.
     /// - Throws: `MCPError` -32000 when it takes too long or its result is too long, or does not fit the
     ///   tool's output schema; what the view answered with, when that was an error.

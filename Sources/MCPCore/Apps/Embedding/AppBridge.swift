@@ -21,7 +21,7 @@ public actor AppBridge {
     private var reader: Task<Void, Never>?
     private var timers: [Int: Task<Void, Never>] = [:]
     private var requests: [ViewRequestID: Task<Void, Never>] = [:]
-    private var answers: [HostRequestID: CheckedContinuation<JSONValue, any Error>] = [:]
+    private var answers: [HostRequestID: OneShot<Result<JSONValue, any Error>>] = [:]
     private var closing: [CheckedContinuation<Void, Never>] = []
     /// Events are told one after the other, in their order.
     private let events: AsyncStream<ViewEvent>.Continuation
@@ -114,15 +114,7 @@ public actor AppBridge {
     /// - Throws: `MCPError` when the view answers with an error, is closed, or does not answer within
     ///   `timeout`.
     public func listTools(timeout: Duration = AppToolSource.callTimeout) async throws -> [Tool] {
-        var tools: [Tool] = []
-        var cursor: String?
-        repeat {
-            let page = try await ask(.listTools(cursor: cursor), timeout)
-            let found = (page["tools"]?.arrayValue ?? []).compactMap { try? Tool(json: $0) }
-            cursor = found.isEmpty ? nil : page["nextCursor"]?.stringValue
-            tools += found
-        } while cursor != nil && tools.count < AppToolSource.maxTools
-        return Array(tools.prefix(AppToolSource.maxTools))
+        try await AppToolSource.allTools { try await ask(.listTools(cursor: $0), timeout) }
     }
 
     /// Calls a tool of the view.
@@ -138,25 +130,16 @@ public actor AppBridge {
     private func ask(_ request: HostRequest, _ timeout: Duration) async throws -> JSONValue {
         try Task.checkCancellation()
         let (id, effects) = machine.request(request)
-        let timer = Task { [weak self] in
-            guard (try? await Task.pause(for: timeout)) != nil else { return }
-            await self?.giveUp(id, AppBridgeMachine.refusal("The view did not answer within \(timeout)."))
+        let answer = OneShot<Result<JSONValue, any Error>>()
+        answers[id] = answer
+        carryOut(effects)
+        // What is still here then was not answered.
+        defer { if answers.removeValue(forKey: id) != nil { update { $0.giveUp(id) } } }
+        do {
+            return try await Race.run(within: timeout) { try await answer.get() }
+        } catch is Race.TimedOut {
+            throw AppBridgeMachine.refusal("The view did not answer within \(timeout).")
         }
-        defer { timer.cancel() }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                answers[id] = continuation
-                carryOut(effects)
-            }
-        } onCancel: {
-            Task { await self.giveUp(id, CancellationError()) }
-        }
-    }
-
-    private func giveUp(_ id: HostRequestID, _ error: any Error) {
-        guard let continuation = answers.removeValue(forKey: id) else { return }
-        update { $0.giveUp(id) }
-        continuation.resume(throwing: error)
     }
 
     // MARK: The machine
@@ -185,7 +168,7 @@ public actor AppBridge {
             case .cancel(let id): requests[id]?.cancel()
             case .notify(let event): events.yield(event)
             case .answered(let id, let result):
-                answers.removeValue(forKey: id)?.resume(with: result.mapError { $0 })
+                answers.removeValue(forKey: id)?.finish(result.mapError { $0 })
             case .setTimer(let id, let delay):
                 timers[id]?.cancel()
                 timers[id] = Task { [weak self] in

@@ -16,50 +16,36 @@ extension AppHost {
     /// Asks a view, and waits for its answer, for `AppHostOptions.timeout` at most.
     /// - Throws: `MCPError` when the view answers with an error, is closed, or does not answer.
     func ask(_ request: HostRequest, of id: String) async throws -> JSONValue {
+        try Task.checkCancellation()
         guard var record = views[id] else { throw Self.refusal("The view is closed.") }
         let (requestID, effects) = record.machine.request(request)
+        let answer = OneShot<Result<JSONValue, any Error>>()
+        record.answers[requestID] = answer
         views[id] = record
-        let timer = Task { [timeout = options.timeout] in
-            guard (try? await Task.pause(for: timeout)) != nil else { return }
-            giveUp(requestID, of: id, "The view did not answer in time.")
-        }
-        defer { timer.cancel() }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
-                views[id]?.answers[requestID] = continuation
-                update(id) { _ in effects }
+        update(id) { _ in effects }
+        // What is still here then was not answered.
+        defer {
+            if views[id]?.answers.removeValue(forKey: requestID) != nil {
+                update(id) { $0.giveUp(requestID) }
             }
-        } onCancel: {
-            Task { await self.giveUp(requestID, of: id, "The call was cancelled.") }
         }
-    }
-
-    private func giveUp(_ requestID: HostRequestID, of id: String, _ reason: String) {
-        guard let continuation = views[id]?.answers.removeValue(forKey: requestID) else { return }
-        update(id) { $0.giveUp(requestID) }
-        continuation.resume(throwing: Self.refusal(reason))
+        do {
+            return try await Race.run(within: options.timeout) { try await answer.get() }
+        } catch is Race.TimedOut {
+            throw Self.refusal("The view did not answer in time.")
+        }
     }
 
     /// Reads the tools of a view, all pages, the first 50, in place of a reading that still goes on.
     func readViewTools(_ id: String) {
         views[id]?.toolsReading?.cancel()
         views[id]?.toolsReading = Task {
-            var tools: [Tool] = []
-            var cursor: String?
-            repeat {
-                guard let page = try? await ask(.listTools(cursor: cursor), of: id), !Task.isCancelled
-                else { return }
-                let found = (page["tools"]?.arrayValue ?? []).compactMap { try? Tool(json: $0) }
-                // A page without a tool leads nowhere, whatever it says of a next one.
-                cursor = found.isEmpty ? nil : page["nextCursor"]?.stringValue
-                tools += found
-            } while cursor != nil && tools.count < AppToolSource.maxTools
-            guard views[id] != nil else { return }
-            views[id]?.tools = Array(tools.prefix(AppToolSource.maxTools))
+            let tools = try? await AppToolSource.allTools { try await ask(.listTools(cursor: $0), of: id) }
+            guard let tools, !Task.isCancelled, views[id] != nil else { return }
+            views[id]?.tools = tools
             let name = views[id].map { "view of \($0.view.serverName)" } ?? ""
             log(name, .info, "offers \(tools.count) tools")
-            emit(.viewTools(view: id, views[id]?.tools ?? []))
+            emit(.viewTools(view: id, tools))
         }
     }
 }

@@ -7,7 +7,7 @@ struct ViewRecord {
     var requests: [ViewRequestID: Task<Void, Never>] = [:]
     var timers: [Int: Task<Void, Never>] = [:]
     /// What the host waits for.
-    var answers: [HostRequestID: CheckedContinuation<JSONValue, any Error>] = [:]
+    var answers: [HostRequestID: OneShot<Result<JSONValue, any Error>>] = [:]
     var problem: String?
     /// The tools that the view offers.
     var tools: [Tool] = []
@@ -170,7 +170,7 @@ extension AppHost {
         case .cancel(let requestID): views[id]?.requests[requestID]?.cancel()
         case .notify(let event): take(event, id)
         case .answered(let requestID, let result):
-            views[id]?.answers.removeValue(forKey: requestID)?.resume(with: result.mapError { $0 })
+            views[id]?.answers.removeValue(forKey: requestID)?.finish(result.mapError { $0 })
         case .setTimer(let timer, let delay):
             views[id]?.timers[timer]?.cancel()
             views[id]?.timers[timer] = Task {
@@ -279,7 +279,7 @@ extension AppHost {
         record.toolsReading?.cancel()
         for timer in record.timers.values { timer.cancel() }
         for answer in record.answers.values {
-            answer.resume(throwing: MCPError(code: -32000, message: "the view was closed"))
+            answer.finish(.failure(MCPError(code: -32000, message: "the view was closed")))
         }
         closeQuestions(for: id)
         for call in calls.values where call.call.callingView == id { call.cancel?() }
