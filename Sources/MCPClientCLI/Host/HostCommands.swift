@@ -112,8 +112,8 @@ struct HostCommands {
         switch receipt {
         case .taken, .repeated: return HostAnswer.done
         case .outOfOrder:
-            throw HostRefusal(status: 409, text: "A request of this view is missing before this one")
-        case .otherPage: throw HostRefusal(status: 409, text: "Another page has taken over")
+            throw HostRefusal(status: 409, text: "Out-of-order request")
+        case .otherPage: throw HostRefusal(status: 409, text: "Replaced by another page")
         }
     }
 
@@ -213,7 +213,7 @@ struct HostCommands {
         default: throw HostRefusal.malformed("decision is not known")
         }
         guard await host.answer(question, answer) else {
-            throw HostRefusal(status: 404, text: "Nobody waits for this answer any more")
+            throw HostRefusal(status: 404, text: "No pending question with this id")
         }
         return HostAnswer.done
     }

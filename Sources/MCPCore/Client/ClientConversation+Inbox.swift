@@ -137,7 +137,7 @@ extension ClientConversation: ClientInbox {
         if speech == nil, method == "server/discover" || method == "initialize" {
             return connectionClosed(
                 ClientError(
-                    .protocolViolation, "the program sends our own request back: it is no MCP server"))
+                    .protocolViolation, "the program echoes requests; it is not an MCP server"))
         }
         let revision = speech?.headerRevision ?? .newestLegacy
         let params = message.params?.value ?? [:]

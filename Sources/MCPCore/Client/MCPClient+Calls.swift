@@ -22,8 +22,8 @@ extension MCPClient {
             let schema = outputSchema(of: name)
         else { return }
         var error = ClientError(
-            .protocolViolation, "\(name) returned what its output schema does not allow",
-            hint: "the tool has run; if the server changed its schema, list the tools anew",
+            .protocolViolation, "the result of \(name) does not match its output schema",
+            hint: "the tool has run; if the server changed its schema, list the tools again",
             result: RawJSON(result.json))
         if let structured = result.structuredContent {
             let violations = schema.validate(structured)
@@ -66,7 +66,7 @@ extension MCPClient {
     ) async throws -> R {
         let result = try await callTool(name, arguments, options: options)
         if result.isError {
-            throw ToolError(result.text.isEmpty ? "\(name) failed without a word" : result.text)
+            throw ToolError(result.text.isEmpty ? "\(name) failed without an error message" : result.text)
         }
         if let structured = result.structuredContent { return try Self.decode(structured, name) }
         guard result.content.count == 1, let text = result.content.first?.text else {

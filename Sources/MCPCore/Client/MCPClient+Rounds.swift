@@ -107,7 +107,7 @@ extension MCPClient {
         case "task" where method == "tools/call" && conversation.options.followsTasks: return .task
         default:
             throw ClientError(
-                .protocolViolation, "\(method) has an answer of the resultType \(type), which it cannot have")
+                .protocolViolation, "unexpected resultType \(type) in the response to \(method)")
         }
     }
 

@@ -15,7 +15,7 @@ public final class MCPClient: Sendable {
     private init(_ conversation: ClientConversation) { self.conversation = conversation }
 
     deinit {
-        conversation.conclude(ClientError(.connectionClosed, "the client was let go"))
+        conversation.conclude(ClientError(.connectionClosed, "the client was deallocated"))
         conversation.transport.shutDown()
     }
 

@@ -238,7 +238,7 @@ struct Negotiation {
             .unsupportedVersion, "the server does not speak \(wanted)",
             details: (versions.isEmpty ? [] : ["it speaks \(offer)"]) + details,
             hint: options.protocol == .auto
-                ? nil : "without a fixed protocol version the client adapts itself")
+                ? nil : "omit the protocol version to negotiate automatically")
     }
 
     // MARK: initialize

@@ -190,7 +190,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         guard let id = object["invocation_id"]?.stringValue else { throw .unknownInvocation }
         let result: CallToolResult
         if let failure = object["error"] {
-            result = .error(failure["message"]?.stringValue ?? "The client failed without a word.")
+            result = .error(failure["message"]?.stringValue ?? "The client failed without an error message.")
         } else if let value = object["result"], value.objectValue != nil,
             let read = try? CallToolResult(json: value)
         {

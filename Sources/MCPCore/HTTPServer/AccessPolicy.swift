@@ -20,11 +20,11 @@ public struct AccessPolicy: Sendable {
     /// Why a request is refused, or nil.
     func refusal(of head: RequestHead, in bytes: ByteSlice) -> String? {
         let host = head.value(.host, in: bytes)
-        if let host, !hosts.allows(host) { return "This Host is not served here" }
+        if let host, !hosts.allows(host) { return "Host not allowed" }
         guard head.range(.origin) != nil else { return nil }
         guard !head.isRepeated(.origin), let origin = head.value(.origin, in: bytes),
             origins.allows(origin, host: host)
-        else { return "Requests from this Origin are not allowed" }
+        else { return "Origin not allowed" }
         return nil
     }
 
@@ -33,7 +33,7 @@ public struct AccessPolicy: Sendable {
         if let text = refusal(of: head, in: bytes) { throw EarlyResponse(status: 403, text: text) }
         if Self.hasToken(head, in: bytes) {
             throw EarlyResponse(
-                status: 400, text: "A token does not belong into a URL; send an Authorization header")
+                status: 400, text: "Do not put a token in the URL; send it in the Authorization header")
         }
     }
 

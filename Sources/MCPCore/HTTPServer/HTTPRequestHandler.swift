@@ -64,7 +64,7 @@ extension RequestHead {
     func checkMethod() throws(EarlyResponse) {
         switch method {
         case .trace, .connect, .other:
-            throw EarlyResponse(status: 501, text: "This method is not known here")
+            throw EarlyResponse(status: 501, text: "Method not implemented")
         default: break
         }
     }

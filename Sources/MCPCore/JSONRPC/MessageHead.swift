@@ -39,7 +39,7 @@ struct MessageHead: Sendable {
             switch self {
             case .none: ""
             case .notAnObject: "a message is a JSON object"
-            case .duplicateMember: "a member of the message stands twice"
+            case .duplicateMember: "duplicate member in the message"
             case .wrongVersion: "\"jsonrpc\" must be \"2.0\""
             case .badID: "\"id\" must be a string of at most 256 bytes or a 64-bit integer"
             case .badMethod: "\"method\" must be a string"

@@ -1,7 +1,7 @@
 /// Scans one JSON-RPC message: validates the whole text and notes where its parts lie.
 ///
 /// Keys are compared byte by byte after their escapes, never by case (advisory GHSA-wvj2-96wp-fq3f); an
-/// envelope key that stands twice makes the message invalid (GHSA-q382-vc8q-7jhj).
+/// duplicate envelope key makes the message invalid (GHSA-q382-vc8q-7jhj).
 struct MessageScanner {
     private let scanner: JSONScanner
     private var head = MessageHead()

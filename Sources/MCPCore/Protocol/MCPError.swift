@@ -36,7 +36,7 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// What the answer to the request says when a handler lets an error of its client pass.
     var peerFailure: String? {
-        askedMethod.map { "The client did not answer \($0) as it should: \(message)" }
+        askedMethod.map { "Invalid response from the client to \($0): \(message)" }
     }
 
     /// The code and the message.

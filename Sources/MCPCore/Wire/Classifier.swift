@@ -33,7 +33,7 @@ enum Classifier {
             guard let header = claims.version else {
                 throw .headerMismatch("The header MCP-Protocol-Version is missing")
             }
-            guard !claims.isRepeated else { throw .headerMismatch("An MCP header stands twice") }
+            guard !claims.isRepeated else { throw .headerMismatch("Duplicate MCP header") }
             if !claims.equals(header, content: named) {
                 throw .headerMismatch(
                     "MCP-Protocol-Version is '\(claims.text(header) ?? "")', the body says \(String(named))")

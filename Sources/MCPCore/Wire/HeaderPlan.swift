@@ -76,7 +76,7 @@ struct HeaderPlan: Sendable {
             if values[place] != nil { repeated = place }
             values[place] = value
         }
-        if let repeated { return "The header \(name(of: items[repeated])) stands twice" }
+        if let repeated { return "Duplicate \(name(of: items[repeated])) header" }
         for (item, value) in zip(items, values) {
             if let problem = problem(item, value, arguments) { return problem }
         }
@@ -174,7 +174,7 @@ extension HeaderPlan {
             }
             let field = Array((prefix + name).utf8).map(ASCII.lowercased)
             guard !items.contains(where: { $0.field == field }) else {
-                throw problem("the name \(name) stands twice; upper and lower case are the same")
+                throw problem("duplicate name \(name); case is ignored")
             }
             items.append(Item(name: prefix + name, field: field, path: path))
         }

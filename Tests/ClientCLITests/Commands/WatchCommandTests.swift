@@ -74,7 +74,7 @@ import Testing
         let address = try #require(running.addresses.first?.description)
         let outcome = try await ProgramRunner.client("--protocol", "2024-11-05", "watch", address)
         #expect(outcome.code == 5)
-        #expect(outcome.stderr.contains("has no stream for what it says unasked"), "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("offers no server-to-client stream"), "\(outcome.stderr)")
         #expect(outcome.stderr.contains("changes cannot be heard here (notes 1 · 2024-11-05)"))
         #expect(outcome.stderr.contains("hint: another transport or a newer revision may tell of them"))
         await running.stop()

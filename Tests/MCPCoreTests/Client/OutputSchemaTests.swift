@@ -40,7 +40,7 @@ import Testing
             #expect((error == nil) == (problem == nil))
             if let problem {
                 #expect(error?.kind == .protocolViolation)
-                #expect(error?.message == "t returned what its output schema does not allow")
+                #expect(error?.message == "the result of t does not match its output schema")
                 #expect(error?.details.contains { $0.contains(problem) } == true, "\(error?.details ?? [])")
                 #expect(error?.result != nil)
             }

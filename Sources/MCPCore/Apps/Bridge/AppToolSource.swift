@@ -116,7 +116,7 @@ public struct AppToolSource: ToolSource {
             throw refusal("\(name) declared an output schema and answered without structured content.")
         }
         if let first = compiled.validate(content).first {
-            throw refusal("\(name) answered with what its output schema does not allow: \(first)")
+            throw refusal("the result of \(name) does not match its output schema: \(first)")
         }
     }
 

@@ -194,7 +194,7 @@ extension AppHost {
             record.keptBytes = 0
             record.call.result = nil
             record.call.problem =
-                record.call.problem ?? "The result is no longer kept: newer ones need the room."
+                record.call.problem ?? "The result was evicted to stay within the memory limit."
             if record.call.callingView != nil { record.call.arguments = "no longer kept" }
             calls[id] = record
         }

@@ -52,7 +52,7 @@ extension AppHost {
         let text = Self.text(content)
         if options.model != nil, !options.trustsMessages {
             guard await ask(.message(text), server: view.serverName, view: view.id).isYes else {
-                throw Self.refusal("The user does not want to say that.")
+                throw Self.refusal("The user declined to send the message.")
             }
         }
         add(ConversationItem(id: nextID("m"), author: .view(view.serverName), content: content))

@@ -91,7 +91,7 @@ extension RequestContext {
     }
 
     private static var noQuestions: MCPError {
-        .internalError("Code that answers on the spot cannot ask the client anything")
+        .internalError("A synchronous handler cannot send requests to the client")
     }
 
     /// What the handler gave with the last question that it asked; nil before.

@@ -35,7 +35,7 @@ final class ServerCall: Sendable {
     var cancellation: ByteSlice {
         RawJSON([
             "jsonrpc": "2.0", "method": "notifications/cancelled",
-            "params": ["requestId": id.json.value, "reason": "The answer is not needed any more"],
+            "params": ["requestId": id.json.value, "reason": "The response is no longer needed"],
         ]).bytes
     }
 

@@ -103,7 +103,7 @@ final class HTTPClientExchange {
         {
             throw ClientError(
                 .protocolViolation,
-                "the server sent a body in the coding \(String(coding)), which was not asked for",
+                "the server sent an unrequested Content-Encoding: \(String(coding))",
                 httpStatus: head.status)
         }
         if request.method == "initialize", (200 ..< 300).contains(head.status) {

@@ -151,7 +151,7 @@ final class HTTPClientPool {
         guard let id = session.current.id else {
             let error = ClientError(
                 .httpStatus,
-                "\(endpoint.name) keeps no session, and so has no stream for what it says unasked")
+                "\(endpoint.name) is sessionless and offers no server-to-client stream")
             return inbox?.serverStreamRefused(error) ?? ()
         }
         if let serverStream, serverStream.session == id {

@@ -128,7 +128,7 @@ final class HTTPClientStream: HTTPStreamListener {
             }
             return giveUp(
                 ClientError(
-                    .httpStatus, "\(pool.endpoint.name) has no stream for what it says unasked",
+                    .httpStatus, "\(pool.endpoint.name) offers no server-to-client stream",
                     details: [error.message] + error.details, httpStatus: error.httpStatus))
         }
         // Also when the session is gone: the request may have been carried out, so that repeating it is up to

@@ -159,12 +159,12 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         _ id: ByteSlice, _ head: RequestHead
     ) throws(EarlyResponse) -> LegacySessions.Session {
         guard !head.isRepeated(.mcpSessionID) else {
-            throw EarlyResponse(status: 400, text: "Mcp-Session-Id stands twice")
+            throw EarlyResponse(status: 400, text: "Duplicate Mcp-Session-Id header")
         }
         do {
             return try sessions.open(id, principal: principal, now: wallSeconds)
         } catch {
-            throw EarlyResponse(status: 404, text: "This session is not known or has ended; initialize again")
+            throw EarlyResponse(status: 404, text: "Unknown or expired session; send initialize again")
         }
     }
 
@@ -178,10 +178,10 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         try checkVersion(head, in: bytes)
         let session = try session(id, head)
         guard session.settled.revision.has(.resumption) else {
-            throw EarlyResponse.notAllowed("This revision has no stream here", allow: "POST, DELETE")
+            throw EarlyResponse.notAllowed("Streams are not available in this protocol revision", allow: "POST, DELETE")
         }
         guard !head.isRepeated(.lastEventID) else {
-            throw EarlyResponse(status: 400, text: "Last-Event-ID stands twice")
+            throw EarlyResponse(status: 400, text: "Duplicate Last-Event-ID header")
         }
         return session
     }
@@ -199,14 +199,14 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     }
 
     static let eventsAreGone = EarlyResponse(
-        status: 400, text: "These events are not kept, or not any more; open a stream without Last-Event-ID")
+        status: 400, text: "These events are no longer available; reconnect without Last-Event-ID")
 
     /// Without a message the header alone says the revision; it must be one that exists (HDR-03).
     private func checkVersion(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
         guard let version = head.value(.mcpProtocolVersion, in: bytes) else { return }
         guard !head.isRepeated(.mcpProtocolVersion), Revision.named(version) != nil else {
             throw EarlyResponse(
-                status: 400, text: "MCP-Protocol-Version names no revision that is served here")
+                status: 400, text: "Unsupported MCP-Protocol-Version")
         }
     }
 
