@@ -47,7 +47,7 @@ struct AgentCommand {
                 }
                 key = value.trimmingWhitespace()
             }
-            var client = ClientOptions(name: CommandRunner.name, version: CommandRunner.version)
+            var client = ClientOptions(name: ClientIdentity.name, version: ClientIdentity.version)
             client.connectTimeout = invocation.options.connectTimeout
             return ChatCompletionsModel(url, model: name, key: key, options: client)
         }

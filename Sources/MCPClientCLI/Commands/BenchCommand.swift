@@ -1,5 +1,4 @@
 import MCPCore
-import Synchronization
 
 /// `bench`: calls one tool many times and tells how long the calls took.
 struct BenchCommand {
@@ -40,91 +39,5 @@ struct BenchCommand {
         if let line = report.processorLine { session.console.line(line) }
         if let error = report.firstError { session.console.line("first error: \(error)") }
         session.console.note(session.console.noteStyle.dim(session.identity))
-    }
-}
-
-/// Calls that run at the same time.
-struct Load: Sendable {
-    let client: MCPClient
-    let params: JSONObject
-    let timeout: Duration
-
-    enum Outcome {
-        case ok
-        /// The tool said no, in words for a terminal.
-        case toolError(String)
-        /// The server said no, or there was no answer.
-        case noResult(String)
-
-        var error: (text: String, isOfTool: Bool)? {
-            switch self {
-            case .ok: nil
-            case .toolError(let text): (text, true)
-            case .noResult(let text): (text, false)
-            }
-        }
-    }
-
-    /// What some calls took, in nanoseconds, and how many failed.
-    struct Tally: Sendable {
-        var times: [Int64] = []
-        var errors = 0
-        var firstError: String?
-
-        mutating func add(_ other: Tally) {
-            times += other.times
-            errors += other.errors
-            firstError = firstError ?? other.firstError
-        }
-    }
-
-    func callOnce() async -> Outcome {
-        do {
-            let result = try await client.request(
-                "tools/call", params, options: CallOptions(timeout: timeout))
-            guard result["isError"]?.bool == true else { return .ok }
-            return .toolError(inlineText(result["content"]?[0]?["text"]?.string ?? "isError"))
-        } catch {
-            return .noResult(inlineText("\(error)"))
-        }
-    }
-
-    /// Makes `count` calls, `tasks` at a time; fewer when the command is stopped.
-    func run(_ count: Int, tasks: Int) async -> Tally {
-        let started = SharedCount()
-        return await withTaskGroup(of: Tally.self) { group in
-            for _ in 0 ..< min(tasks, count) {
-                group.addTask {
-                    var tally = Tally()
-                    tally.times.reserveCapacity(count / tasks + 1)
-                    while started.next() <= count, !Task.isCancelled {
-                        let start = ContinuousClock.now
-                        let outcome = await callOnce()
-                        tally.times.append((ContinuousClock.now - start).nanosecondsClamped)
-                        if let error = outcome.error {
-                            tally.errors += 1
-                            tally.firstError = tally.firstError ?? error.text
-                        }
-                    }
-                    return tally
-                }
-            }
-            var all = Tally()
-            for await tally in group { all.add(tally) }
-            return all
-        }
-    }
-
-    private final class SharedCount: Sendable {
-        private let count = Atomic<Int>(0)
-        func next() -> Int { count.add(1, ordering: .relaxed).newValue }
-    }
-}
-
-extension Duration {
-    var nanosecondsClamped: Int64 {
-        let (seconds, attoseconds) = components
-        guard seconds < 9_000_000_000 else { return .max }
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

@@ -3,40 +3,31 @@ import Synchronization
 
 /// Tools of `provide` for trying it out: what a device would offer, with data that is made up.
 enum DemoTools {
-    static let names = ["greet", "clipboard", "location", "notify"]
-
-    static func checked(_ name: String) throws(Failure) -> String {
-        guard names.contains(name) else {
-            throw .usage("--tool \(quoted(name)) is not known", hint: names.joined(separator: ", "))
-        }
-        return name
-    }
-
-    static func server(_ names: [String], _ console: Console) -> MCPServer {
-        let server = MCPServer(CommandRunner.name, version: CommandRunner.version)
-        for name in Set(names) { add(name, to: server, console) }
+    static func server(_ tools: [DemoTool], _ console: Console) -> MCPServer {
+        let server = MCPServer(ClientIdentity.name, version: ClientIdentity.version)
+        for tool in Set(tools) { add(tool, to: server, console) }
         return server
     }
 
-    private static func add(_ name: String, to server: MCPServer, _ console: Console) {
-        switch name {
-        case "greet":
+    private static func add(_ tool: DemoTool, to server: MCPServer, _ console: Console) {
+        switch tool {
+        case .greet:
             server.tool("greet", "Greets the user on their screen", Arg("name", "whom")) { (who: String?) in
                 let text = "Hello, \(who ?? "you")!"
                 console.line(inlineText(text))
                 return "The user was greeted with: \(text)"
             }
-        case "clipboard":
+        case .clipboard:
             let clipboard = Clipboard("nothing yet")
             server.tool(
                 "clipboard", "Reads the user's clipboard, or puts a text into it",
                 Arg("text", "what to put there; nothing reads it")
             ) { (text: String?) in clipboard.exchange(text) }
-        case "location":
+        case .location:
             server.tool("location", "Where the user is") { () in
                 Place(city: "Berlin", latitude: 52.52, longitude: 13.405)
             }
-        default:
+        case .notify:
             server.tool("notify", "Shows the user a notification", Arg("text")) { (text: String) in
                 console.line("notification: \(inlineText(text))")
                 return "The notification was shown."

@@ -127,7 +127,7 @@ extension Command {
             notes: [
                 "DAEMON is http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
                 "A program after -- is an MCP server over stdio; it is started anew for each connection.",
-                "--tool offers tools for trying it out: \(DemoTools.names.joined(separator: ", ")).",
+                "--tool offers tools for trying it out: \(DemoTool.names).",
             ],
             examples: [
                 "mcp-client provide --channel general --tool greet /run/user/1000/mcpcore/providers.sock",

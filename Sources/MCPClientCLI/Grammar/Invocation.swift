@@ -35,16 +35,3 @@ enum CommandLineRequest: Sendable {
     case help(Command?)
     case run(Invocation)
 }
-
-enum ShellWord {
-    /// The word as a shell needs it to read it back.
-    static func quote(_ word: String) -> String {
-        let isPlain =
-            !word.isEmpty
-            && word.utf8.allSatisfy { $0.isASCIIAlphanumeric || "_-./:=@%+,#".utf8.contains($0) }
-        if isPlain, !word.hasPrefix("#") { return word }
-        var out = "'"
-        for character in inlineText(word) { out += character == "'" ? "'\\''" : String(character) }
-        return out + "'"
-    }
-}

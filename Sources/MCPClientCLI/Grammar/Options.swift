@@ -43,7 +43,7 @@ struct Options: Sendable {
     var clientID: String?
     var tokenFile: String?
     var isOnce = false
-    var demoTools: [String] = []
+    var demoTools: [DemoTool] = []
     var agent = AgentOptions()
     var host = HostOptions()
     var help = false
@@ -97,7 +97,7 @@ struct Options: Sendable {
         case .clientID: clientID = try nonEmpty(value, flag)
         case .tokenFile: tokenFile = try nonEmpty(value, flag)
         case .once: isOnce = true
-        case .demoTool: demoTools.append(try DemoTools.checked(value))
+        case .demoTool: demoTools.append(try DemoTool(parsing: value))
         case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events:
             try agent.apply(flag, nonEmpty(value, flag))
         case .port, .sandboxPort, .opens, .staysClosed, .csp, .allowDomains, .blockDomains, .allowHosts,

@@ -56,7 +56,7 @@ struct HostCommand {
     private func hostOptions(_ history: HistoryFile?) throws(Failure) -> AppHostOptions {
         let flags = options.host
         var host = AppHostOptions()
-        host.info = Implementation(name: CommandRunner.name, version: CommandRunner.version)
+        host.info = Implementation(name: ClientIdentity.name, version: ClientIdentity.version)
         var bare = invocation
         bare.options.headers = []
         (bare.options.bearerEnv, bare.options.bearerFile) = (nil, nil)

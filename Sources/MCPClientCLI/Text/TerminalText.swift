@@ -78,3 +78,9 @@ enum TerminalText {
         }
     }
 }
+
+/// A text of a person or a server inside one line of ours, in quotation marks.
+func quoted(_ text: some StringProtocol) -> String { "\"\(inlineText(String(text)))\"" }
+
+/// A text of a person or a server inside one line of ours: no line ends, no controls, at most 200 characters.
+func inlineText(_ text: String) -> String { TerminalText.inline(text, limit: 200) }

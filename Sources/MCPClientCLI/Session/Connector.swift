@@ -53,8 +53,8 @@ struct Connector {
     func clientOptions(_ invocation: Invocation) throws(Failure) -> ClientOptions {
         let flags = invocation.options
         var options = ClientOptions()
-        options.name = CommandRunner.name
-        options.version = CommandRunner.version
+        options.name = ClientIdentity.name
+        options.version = ClientIdentity.version
         options.timeout = flags.timeout
         options.connectTimeout = flags.connectTimeout
         if let version = flags.protocolVersion { options.protocol = .exactly(ProtocolVersion(version)) }

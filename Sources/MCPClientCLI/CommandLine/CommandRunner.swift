@@ -2,9 +2,6 @@ import MCPCore
 
 /// Runs one command line from its words to its exit code.
 struct CommandRunner: Sendable {
-    static let name = "mcp-client"
-    static let version = "0.1.0"
-
     let environment: CommandEnvironment
 
     /// Parses and runs; `stop` is told why the work ended early, by a signal or the deadline.
@@ -83,7 +80,7 @@ struct CommandRunner: Sendable {
             return .ok
         }
         guard let target = invocation.target else {
-            version(console)
+            VersionCommand(console: console).run()
             return .ok
         }
         if invocation.command == .raw {
@@ -128,21 +125,8 @@ struct CommandRunner: Sendable {
         case .watch: try await WatchCommand(session: session).run(operands)
         case .ping: try await PingCommand(session: session).run()
         case .bench: return try await BenchCommand(session: session).run(first, words)
-        case .agent, .host, .provide, .version: version(session.console)
+        case .agent, .host, .provide, .version: VersionCommand(console: session.console).run()
         }
         return .ok
-    }
-
-    private func version(_ console: Console) {
-        if console.isJSON {
-            let revisions = Options.revisions.map { JSONValue.string($0) }
-            console.json(
-                RawJSON([
-                    "name": .string(Self.name), "version": .string(Self.version),
-                    "protocolVersions": .array(revisions),
-                ]))
-        } else {
-            console.line("\(Self.name) \(Self.version)")
-        }
     }
 }

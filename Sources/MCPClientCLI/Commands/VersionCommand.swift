@@ -1,0 +1,19 @@
+import MCPCore
+
+/// `version`: what this program is, without a server.
+struct VersionCommand {
+    let console: Console
+
+    func run() {
+        if console.isJSON {
+            let revisions = Options.revisions.map { JSONValue.string($0) }
+            console.json(
+                RawJSON([
+                    "name": .string(ClientIdentity.name), "version": .string(ClientIdentity.version),
+                    "protocolVersions": .array(revisions),
+                ]))
+        } else {
+            console.line("\(ClientIdentity.name) \(ClientIdentity.version)")
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/// A tool that `provide` offers for trying it out, as `--tool` names it.
+enum DemoTool: String, Sendable, CaseIterable {
+    case greet, clipboard, location, notify
+
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+    init(parsing name: String) throws(Failure) {
+        guard let tool = DemoTool(rawValue: name) else {
+            throw .usage("--tool \(quoted(name)) is not known", hint: Self.names)
+        }
+        self = tool
+    }
+}
