@@ -21,13 +21,7 @@ enum ClientProgram {
         } catch {
             return usageFailure(error, arguments)
         }
-        let environment = CommandEnvironment.process()
-        let runner = CommandRunner(environment: environment)
-        if case .help(let command) = request {
-            environment.stdout.write(Help.text(for: command))
-            return environment.stdout.failure == nil ? 0 : ExitCode.unreachable.rawValue
-        }
-        return perform(request, runner)
+        return perform(request, CommandRunner(environment: .process()))
     }
 
     private static func usageFailure(_ failure: Failure, _ arguments: [String]) -> Int32 {

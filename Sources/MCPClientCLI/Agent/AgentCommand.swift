@@ -2,10 +2,13 @@ import MCPCore
 
 /// `agent`: a model uses the tools of servers, under the approval of the person at the terminal.
 struct AgentCommand {
-    let environment: CommandEnvironment
-    let console: Console
-    let invocation: Invocation
+    let context: CommandContext
+    private var environment: CommandEnvironment { context.environment }
+    private var console: Console { context.console }
+    private var invocation: Invocation { context.invocation }
     private var options: AgentOptions { invocation.options.agent }
+
+    init(_ context: CommandContext) { self.context = context }
 
     func run() async throws(Failure) -> ExitCode {
         let model = try model()

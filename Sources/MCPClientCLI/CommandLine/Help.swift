@@ -14,7 +14,7 @@ enum Help {
             "",
             "Commands",
         ]
-        lines += table(Command.allCases.map { (synopsis($0), $0.grammar.summary) })
+        lines += table(Command.all.map { ($0.synopsis, $0.summary) })
         lines += [""] + target
         lines += flags(Flag.allCases)
         lines += ["", "Exit codes"]
@@ -24,17 +24,18 @@ enum Help {
     }
 
     private static func commandHelp(_ command: Command) -> String {
-        let grammar = command.grammar
-        var lines = ["mcp-client \(command.rawValue): \(grammar.summary)", "", "usage: \(command.usage)"]
-        if grammar.targets != .none {
-            let operands = grammar.operands.map(\.placeholder) + (grammar.takesArguments ? ["[ARGS]"] : [])
-            let words = ["mcp-client", command.rawValue, "[FLAGS]"] + operands + ["--", "PROGRAM", "ARGS…"]
+        var lines = ["mcp-client \(command.name): \(command.summary)", "", "usage: \(command.usage)"]
+        if command.targets != .none {
+            let words =
+                ["mcp-client", command.name, "[FLAGS]"] + command.ownPlaceholders + [
+                    "--", "PROGRAM", "ARGS…",
+                ]
             lines.append("       " + words.joined(separator: " "))
         }
-        if !grammar.notes.isEmpty { lines += [""] + grammar.notes }
-        if grammar.targets != .none { lines += [""] + target }
-        lines += flags(Flag.allCases.filter { $0.applies(to: command) && $0 != .version })
-        if !grammar.examples.isEmpty { lines += ["", "Examples"] + grammar.examples.map { "  " + $0 } }
+        if !command.notes.isEmpty { lines += [""] + command.notes }
+        if command.targets != .none { lines += [""] + target }
+        lines += flags(Flag.allCases.filter { command.knows($0) && $0 != .version })
+        if !command.examples.isEmpty { lines += ["", "Examples"] + command.examples.map { "  " + $0 } }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -49,15 +50,6 @@ enum Help {
                 ("HOST:PORT", "HTTP on this machine, path /mcp"),
                 ("-- PROGRAM ARGS…", "a program that speaks MCP on stdin and stdout"),
             ])
-    }
-
-    private static func synopsis(_ command: Command) -> String {
-        let grammar = command.grammar
-        var words = [command.rawValue]
-        if grammar.needsTarget { words.append("TARGET") }
-        words += grammar.operands.map(\.placeholder)
-        if grammar.takesArguments { words.append("[ARGS]") }
-        return words.joined(separator: " ")
     }
 
     private static func flags(_ flags: [Flag]) -> [String] {

@@ -25,8 +25,8 @@ struct InvocationParser {
 
     /// How many words after COMMAND belong to us; nil when our flags may stand anywhere.
     private var flagsEndAfter: Int? {
-        guard let grammar = command?.grammar, grammar.takesArguments else { return nil }
-        return grammar.operands.count + (hasProgram ? 0 : 1)
+        guard let command, command.takesArguments else { return nil }
+        return command.operands.count + (hasProgram ? 0 : 1)
     }
 
     private mutating func readHead(_ head: [String]) throws(Failure) {
@@ -79,29 +79,29 @@ struct InvocationParser {
         guard let command else {
             throw .usage("no command", hint: "mcp-client --help lists the commands")
         }
-        for flag in options.given where !flag.applies(to: command) {
+        for flag in options.given where !command.knows(flag) {
             throw .usage(
-                "\(flag.name) does not apply to \(command.rawValue)",
-                hint: "mcp-client \(command.rawValue) --help lists its flags")
+                "\(flag.name) does not apply to \(command.name)",
+                hint: "mcp-client \(command.name) --help lists its flags")
         }
         var invocation = Invocation(command: command, options: options, target: nil, arguments: arguments)
         invocation.operands = words
-        if command.grammar.needsTarget {
+        if command.targets == .one {
             if let program {
                 invocation.target = .program(program)
             } else {
-                guard let text = words.first else { throw missing(["TARGET"], command) }
+                guard let text = words.first else { throw command.missing(["TARGET"]) }
                 try checkCount(Array(words.dropFirst()), command)
                 invocation.target = try Target(parsing: text)
                 invocation.targetText = text
                 invocation.operands.removeFirst()
             }
-        } else if command.grammar.targets == .several {
+        } else if command.targets == .several {
             try takeServers(program, &invocation)
-        } else if command.grammar.takesProgram {
+        } else if command.takesProgram {
             invocation.program = program
         } else if program != nil {
-            throw .usage("\(command.rawValue) needs no server")
+            throw .usage("\(command.name) needs no server")
         }
         try checkCount(invocation.operands, command)
         try checkCombination(invocation)
@@ -110,7 +110,7 @@ struct InvocationParser {
 
     /// The operands before TARGET stay; the others are servers, as are `--server` and the program.
     private func takeServers(_ program: [String]?, _ invocation: inout Invocation) throws(Failure) {
-        let own = invocation.command.grammar.operands.count { $0.count == .one }
+        let own = invocation.command.operands.count { $0.count == .one }
         invocation.operands = Array(words.prefix(own))
         var servers = options.agent.servers
         var targets: [Target] = []
@@ -138,22 +138,17 @@ struct InvocationParser {
     }
 
     private func checkCount(_ operands: [String], _ command: Command) throws(Failure) {
-        let grammar = command.grammar.operands
+        let grammar = command.operands
         let required = grammar.filter { [.one, .oneOrMore].contains($0.count) }
         if operands.count < required.count {
-            throw missing(required[operands.count...].map(\.name), command)
+            throw command.missing(required[operands.count...].map(\.name))
         }
         let isOpen = [.oneOrMore, .zeroOrMore].contains(grammar.last?.count)
         if !isOpen, operands.count > grammar.count {
             throw .usage(
-                "\(command.rawValue) has no place for \(quoted(operands[grammar.count]))",
+                "\(command.name) has no place for \(quoted(operands[grammar.count]))",
                 hint: "usage: \(command.usage)")
         }
-    }
-
-    private func missing(_ names: [String], _ command: Command) -> Failure {
-        .usage(
-            "\(command.rawValue) needs \(names.joined(separator: " and "))", hint: "usage: \(command.usage)")
     }
 
     /// Flags that cannot be together, or that mean nothing for this kind of target.
@@ -188,8 +183,8 @@ struct InvocationParser {
     }
 
     private static func command(named word: String) throws(Failure) -> Command {
-        if let command = Command(rawValue: word) { return command }
-        let best = Suggestion.best(for: word, among: Command.allCases.map(\.rawValue))
+        if let command = Command.named(word) { return command }
+        let best = Suggestion.best(for: word, among: Command.all.map(\.name))
         throw .usage(
             "\(quoted(word)) is not a command", details: best.map { ["did you mean \($0)?"] } ?? [],
             hint: "mcp-client --help lists the commands")

@@ -24,7 +24,7 @@ struct ArgumentReader {
         }
         if problems.isEmpty { return object }
         let usage = invocation.line(
-            invocation.command.rawValue, [ShellWord.quote(name)] + check.usageWords())
+            invocation.command.name, [ShellWord.quote(name)] + check.usageWords())
         throw check.failure(problems, usage: usage)
     }
 }

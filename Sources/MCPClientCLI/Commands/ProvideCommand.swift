@@ -3,12 +3,15 @@ import Synchronization
 
 /// `provide`: offers tools in a channel of a daemon, until it is stopped.
 struct ProvideCommand {
-    let environment: CommandEnvironment
-    let console: Console
-    let invocation: Invocation
+    let context: CommandContext
+    private var environment: CommandEnvironment { context.environment }
+    private var console: Console { context.console }
+    private var invocation: Invocation { context.invocation }
     private var options: Options { invocation.options }
 
-    func run() async throws(Failure) {
+    init(_ context: CommandContext) { self.context = context }
+
+    func run() async throws(Failure) -> ExitCode {
         let text = invocation.operands.first ?? ""
         let socket: ProviderAddress? = SystemFile.isSocket(text) ? .unix(path: text) : nil
         guard let address = socket ?? ProviderAddress(text) else {
@@ -20,6 +23,7 @@ struct ProvideCommand {
         let provider = try provider(at: address)
         do {
             if options.isOnce { try await provider.runOnce() } else { try await provider.run() }
+            return .ok
         } catch {
             throw FailureMapping.failure(error, method: nil, subject: "provide", invocation: invocation)
         }

@@ -30,14 +30,9 @@ struct FlagGrammar: Sendable {
     /// What stands for the value in help texts; nil for a flag without a value.
     var value: String?
     let summary: String
-    /// The commands that know the flag; nil for all.
-    var commands: [Command]?
 }
 
 extension Flag {
-    /// The commands that talk to a server.
-    private static var connected: [Command] { Command.allCases.filter { $0.grammar.targets != .none } }
-
     var grammar: FlagGrammar {
         switch self {
         case .json, .raw, .structured, .select, .output, .quiet, .verbose, .wire, .timings, .color:
@@ -48,17 +43,16 @@ extension Flag {
         case .noValidate:
             FlagGrammar(
                 group: .arguments, names: ["--no-validate"],
-                summary: "send the arguments without checking them against the schema",
-                commands: [.call, .prompt, .bench])
+                summary: "send the arguments without checking them against the schema")
         case .answer, .answers, .noInput, .logLevel, .exec, .eventCount: interactionGrammar
         case .benchCount:
             FlagGrammar(
                 group: .arguments, names: ["-n", "--requests"], value: "COUNT",
-                summary: "calls to make (1000)", commands: [.bench])
+                summary: "calls to make (1000)")
         case .benchConcurrency:
             FlagGrammar(
                 group: .arguments, names: ["-c", "--concurrency"], value: "COUNT",
-                summary: "calls at the same time (1)", commands: [.bench])
+                summary: "calls at the same time (1)")
         case .channel, .clientID, .tokenFile, .once, .demoTool: provideGrammar
         case .server, .model, .modelCommand, .modelKey, .policy, .trust, .rounds, .events: agentGrammar
         case .port, .sandboxPort, .opens, .staysClosed, .csp, .allowDomains, .blockDomains, .allowHosts,
@@ -73,78 +67,63 @@ extension Flag {
     }
 
     private var outputGrammar: FlagGrammar {
-        func flag(
-            _ names: [String], _ value: String?, _ summary: String, _ commands: [Command]?
-        ) -> FlagGrammar {
-            FlagGrammar(
-                group: .output, names: names, value: value, summary: summary, commands: commands)
+        func flag(_ names: [String], _ value: String?, _ summary: String) -> FlagGrammar {
+            FlagGrammar(group: .output, names: names, value: value, summary: summary)
         }
         return switch self {
         case .json:
-            flag(["--json"], nil, "the result object exactly as on the wire", nil)
+            flag(["--json"], nil, "the result object exactly as on the wire")
         case .raw:
-            flag(["--raw"], nil, "the bytes of the single content block", [.call, .read, .prompt])
+            flag(["--raw"], nil, "the bytes of the single content block")
         case .structured:
-            flag(["--structured"], nil, "only structuredContent", [.call])
+            flag(["--structured"], nil, "only structuredContent")
         case .select:
-            flag(["--select"], ".a.b[0]", "one part of the result", Self.connected.filter { $0 != .ping })
+            flag(["--select"], ".a.b[0]", "one part of the result")
         case .output:
             flag(
-                ["-o", "--output"], "FILE", "write to FILE; images and audio go to files beside it",
-                Self.connected.filter { $0 != .ping })
+                ["-o", "--output"], "FILE", "write to FILE; images and audio go to files beside it")
         case .quiet:
-            flag(["-q", "--quiet"], nil, "no notices and no progress", nil)
+            flag(["-q", "--quiet"], nil, "no notices and no progress")
         case .verbose:
-            flag(["-v", "--verbose"], nil, "one line per message, on stderr", Self.connected)
+            flag(["-v", "--verbose"], nil, "one line per message, on stderr")
         case .wire:
-            flag(["-vv"], nil, "the whole wire with headers; secrets are masked", Self.connected)
+            flag(["-vv"], nil, "the whole wire with headers; secrets are masked")
         case .timings:
-            flag(["--timings"], nil, "where the time went, on stderr", Self.connected)
+            flag(["--timings"], nil, "where the time went, on stderr")
         default:
-            flag(["--color"], "auto|always|never", "colour; NO_COLOR and CLICOLOR_FORCE are honoured", nil)
+            flag(["--color"], "auto|always|never", "colour; NO_COLOR and CLICOLOR_FORCE are honoured")
         }
     }
 
-    /// The commands that a server can ask back in.
-    private static var asking: [Command] { [.call, .read, .prompt, .raw, .agent] }
-
     private var interactionGrammar: FlagGrammar {
-        func flag(
-            _ name: String, _ value: String?, _ summary: String, _ commands: [Command]
-        ) -> FlagGrammar {
-            FlagGrammar(
-                group: .interaction, names: [name], value: value, summary: summary, commands: commands)
+        func flag(_ name: String, _ value: String?, _ summary: String) -> FlagGrammar {
+            FlagGrammar(group: .interaction, names: [name], value: value, summary: summary)
         }
         return switch self {
         case .answer:
-            flag("--answer", "FIELD=V", "answer a question of the server (repeatable)", Self.asking)
-        case .answers: flag("--answers", "FILE", "answers as a JSON object", Self.asking)
-        case .noInput: flag("--no-input", nil, "never ask at the terminal; exit 7 instead", Self.asking)
-        case .logLevel: flag("--log-level", "LEVEL", "show log messages from this level on", Self.connected)
+            flag("--answer", "FIELD=V", "answer a question of the server (repeatable)")
+        case .answers: flag("--answers", "FILE", "answers as a JSON object")
+        case .noInput: flag("--no-input", nil, "never ask at the terminal; exit 7 instead")
+        case .logLevel: flag("--log-level", "LEVEL", "show log messages from this level on")
         case .exec:
-            flag("--exec", "'PROGRAM ARGS'", "run it at each event; {uri} and {event} are inserted", [.watch])
-        default: flag("--count", "N", "end after so many events", [.watch])
+            flag("--exec", "'PROGRAM ARGS'", "run it at each event; {uri} and {event} are inserted")
+        default: flag("--count", "N", "end after so many events")
         }
     }
 
     private var agentGrammar: FlagGrammar {
-        func flag(
-            _ name: String, _ value: String, _ summary: String, _ commands: [Command] = [.agent]
-        ) -> FlagGrammar {
-            FlagGrammar(
-                group: .agent, names: [name], value: value, summary: summary, commands: commands)
+        func flag(_ name: String, _ value: String, _ summary: String) -> FlagGrammar {
+            FlagGrammar(group: .agent, names: [name], value: value, summary: summary)
         }
-        let shared: [Command] = [.agent, .host]
         return switch self {
         case .server:
-            flag("--server", "NAME=TARGET", "one more server, by a name of yours (repeatable)", shared)
+            flag("--server", "NAME=TARGET", "one more server, by a name of yours (repeatable)")
         case .model:
             flag(
-                "--model", "openai:URL,NAME", "a model behind the chat completions interface; or script:FILE",
-                shared)
-        case .modelCommand: flag("--model-command", "'PROGRAM ARGS'", "a model that is a program", shared)
+                "--model", "openai:URL,NAME", "a model behind the chat completions interface; or script:FILE")
+        case .modelCommand: flag("--model-command", "'PROGRAM ARGS'", "a model that is a program")
         case .modelKey:
-            flag("--model-key-env", "VAR", "key of the model, from an environment variable", shared)
+            flag("--model-key-env", "VAR", "key of the model, from an environment variable")
         case .policy: flag("--policy", "ask|auto|deny", "one policy for all tools, whatever they claim")
         case .trust:
             flag("--trust", "NAME", "believe what this server says of its tools (repeatable)")
@@ -155,7 +134,7 @@ extension Flag {
 
     private var hostGrammar: FlagGrammar {
         func flag(_ name: String, _ value: String?, _ summary: String) -> FlagGrammar {
-            FlagGrammar(group: .host, names: [name], value: value, summary: summary, commands: [.host])
+            FlagGrammar(group: .host, names: [name], value: value, summary: summary)
         }
         return switch self {
         case .port: flag("--port", "PORT", "port of the page (0: any)")
@@ -177,18 +156,14 @@ extension Flag {
     }
 
     private var transportGrammar: FlagGrammar {
-        func flag(
-            _ names: [String], _ value: String, _ summary: String, also commands: [Command] = []
-        ) -> FlagGrammar {
-            FlagGrammar(
-                group: .transport, names: names, value: value, summary: summary,
-                commands: Self.connected + commands)
+        func flag(_ names: [String], _ value: String, _ summary: String) -> FlagGrammar {
+            FlagGrammar(group: .transport, names: names, value: value, summary: summary)
         }
         return switch self {
         case .header: flag(["-H", "--header"], "K:V", "an extra HTTP header (repeatable)")
         case .bearerEnv:
             flag(
-                ["--bearer-env"], "VAR", "bearer token from an environment variable", also: [.provide])
+                ["--bearer-env"], "VAR", "bearer token from an environment variable")
         case .bearerFile: flag(["--bearer-file"], "FILE", "bearer token from a file")
         case .trustFile:
             flag(["--cacert"], "FILE", "trust these certificates (PEM) for https, not the system's")
@@ -204,7 +179,7 @@ extension Flag {
     private var provideGrammar: FlagGrammar {
         func flag(_ name: String, _ value: String?, _ summary: String) -> FlagGrammar {
             FlagGrammar(
-                group: .other, names: [name], value: value, summary: summary, commands: [.provide])
+                group: .other, names: [name], value: value, summary: summary)
         }
         return switch self {
         case .channel: flag("--channel", "NAME", "where the tools are offered (default)")
@@ -220,8 +195,6 @@ extension Flag {
 
     /// The name used in messages.
     var name: String { grammar.names.first ?? "" }
-
-    func applies(to command: Command) -> Bool { grammar.commands?.contains(command) ?? true }
 
     static func named(_ text: String) -> Flag? { allCases.first { $0.grammar.names.contains(text) } }
 }

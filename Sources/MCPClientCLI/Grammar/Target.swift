@@ -93,3 +93,9 @@ enum Target: Sendable, Hashable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 }
+
+/// A server by a name.
+struct NamedTarget: Sendable, Hashable {
+    let name: String
+    let target: Target
+}

@@ -2,12 +2,15 @@ import MCPCore
 
 /// `host`: serves a page that shows servers, calls their tools and runs their views, until it is stopped.
 struct HostCommand {
-    let environment: CommandEnvironment
-    let console: Console
-    let invocation: Invocation
+    let context: CommandContext
+    private var environment: CommandEnvironment { context.environment }
+    private var console: Console { context.console }
+    private var invocation: Invocation { context.invocation }
     private var options: Options { invocation.options }
 
-    func run() async throws(Failure) {
+    init(_ context: CommandContext) { self.context = context }
+
+    func run() async throws(Failure) -> ExitCode {
         let history = try options.host.historyFile.map { path throws(Failure) in try HistoryFile(path) }
         if let history, history.strangeLines > 0 {
             let count = history.strangeLines == 1 ? "1 line is" : "\(history.strangeLines) lines are"
@@ -49,6 +52,7 @@ struct HostCommand {
             throw error
         }
         await end(server)
+        return .ok
     }
 
     // MARK: Set-up
@@ -75,8 +79,7 @@ struct HostCommand {
         host.grants = flags.grants
         host.timeout = options.timeout
         if options.agent.model != nil {
-            host.model = try AgentCommand(environment: environment, console: console, invocation: invocation)
-                .model()
+            host.model = try AgentCommand(context).model()
         }
         host.history = history?.entries ?? []
         return host

@@ -11,6 +11,8 @@ struct Session: Sendable {
 
     var options: Options { invocation.options }
 
+    func operand(_ index: Int) -> String? { invocation.operand(index) }
+
     var printer: ResultPrinter {
         let environment = environment
         return ResultPrinter(
@@ -41,7 +43,7 @@ struct Session: Sendable {
         do {
             return try await client.request(method, params, options: call)
         } catch {
-            if let question = (error as? ClientError)?.result, options.json || invocation.command == .raw {
+            if let question = (error as? ClientError)?.result, options.json || invocation.command.printsWire {
                 printer.printWire(question)
             }
             throw FailureMapping.failure(error, method: method, subject: subject, invocation: invocation)

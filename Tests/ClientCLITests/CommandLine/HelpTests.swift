@@ -5,20 +5,30 @@ import Testing
 struct HelpTests {
     @Test func theOverviewNamesEveryCommandFlagAndExitCode() {
         let text = Help.text(for: nil)
-        for command in Command.allCases { #expect(text.contains("\n  \(command.rawValue) ")) }
+        for command in Command.all { #expect(text.contains("\n  \(command.name) ")) }
         for flag in Flag.allCases {
             for name in flag.grammar.names { #expect(text.contains(name)) }
         }
         for code in ExitCode.allCases { #expect(text.contains("\n  \(code.rawValue) ")) }
     }
 
-    @Test(arguments: Command.allCases)
+    @Test(arguments: Command.all)
     func helpOfACommandShowsOnlyItsFlags(command: Command) {
         let text = Help.text(for: command)
         #expect(text.contains("usage: \(command.usage)\n"))
-        for flag in Flag.allCases where !flag.applies(to: command) {
+        for flag in Flag.allCases where !command.knows(flag) {
             #expect(!text.contains("  \(flag.name)"))
         }
+    }
+
+    @Test func noTwoCommandsShareAName() {
+        #expect(Set(Command.all.map(\.name)).count == Command.all.count)
+    }
+
+    /// A flag that no command knows could never be given.
+    @Test(arguments: Flag.allCases)
+    func everyFlagIsOneOfACommand(flag: Flag) {
+        #expect(Command.all.contains { $0.knows(flag) })
     }
 
     @Test func noTwoFlagsShareAName() {
@@ -26,14 +36,14 @@ struct HelpTests {
         #expect(Set(names).count == names.count)
     }
 
-    @Test(arguments: Command.allCases)
+    @Test(arguments: Command.all)
     func everyExampleIsAValidCommandLine(command: Command) throws {
-        for example in command.grammar.examples {
+        for example in command.examples {
             let words = Self.words(example).dropFirst().map { $0 }
             guard case .run(let invocation) = try InvocationParser.parse(words) else {
                 return #expect(Bool(false), "\(example)")
             }
-            #expect(invocation.command == command)
+            #expect(invocation.command.name == command.name)
         }
     }
 
@@ -46,7 +56,7 @@ struct HelpTests {
 
     /// Lines fit a terminal of usual width.
     @Test func linesAreNotTooLong() {
-        for command in [nil] + Command.allCases.map(Optional.some) {
+        for command in [nil] + Command.all.map(Optional.some) {
             for line in Help.text(for: command).split(separator: "\n") {
                 #expect(line.count <= 110, "\(line)")
             }

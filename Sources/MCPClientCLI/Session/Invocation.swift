@@ -14,6 +14,8 @@ struct Invocation: Sendable {
     /// The words after the tool name.
     var arguments: [String] = []
 
+    func operand(_ index: Int) -> String? { operands.indices.contains(index) ? operands[index] : nil }
+
     /// What to write before and after the operands to repeat this target, for hints and usage lines.
     func line(_ command: String, _ words: [String]) -> String {
         var line = ["mcp-client", command]
@@ -22,16 +24,4 @@ struct Invocation: Sendable {
         if case .program(let program) = target { line += ["--"] + program.map(ShellWord.quote) }
         return line.joined(separator: " ")
     }
-}
-
-/// A server by a name.
-struct NamedTarget: Sendable, Hashable {
-    let name: String
-    let target: Target
-}
-
-/// What a command line asks for.
-enum CommandLineRequest: Sendable {
-    case help(Command?)
-    case run(Invocation)
 }

@@ -1,0 +1,5 @@
+/// What a command line asks for.
+enum CommandLineRequest: Sendable {
+    case help(Command?)
+    case run(Invocation)
+}

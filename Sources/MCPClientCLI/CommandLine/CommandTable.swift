@@ -1,0 +1,214 @@
+/// The commands, in the order of the help text. A row is all that there is to say of one.
+extension Command {
+    static let all: [Command] = [
+        Command(
+            name: "info", summary: "identity, protocol versions, capabilities, instructions",
+            flags: Flag.connected + Flag.results,
+            examples: ["mcp-client info http://127.0.0.1:3000/mcp"],
+            run: session { session throws(Failure) in try await InfoCommand(session: session).run() }),
+        Command(
+            name: "tools", summary: "list tools as signatures", operands: [Operand("GLOB", .optional)],
+            flags: Flag.connected + Flag.results,
+            notes: ["GLOB selects by name: * any text, ? one character, [a-z] one of a set."],
+            examples: ["mcp-client tools localhost:3000 'git_*'"],
+            run: session { session throws(Failure) in
+                try await ListCommands(session: session).tools(glob: session.operand(0))
+            }),
+        Command(
+            name: "tool", summary: "one tool in full: description, arguments, schemas, hints",
+            operands: [Operand("NAME")], flags: Flag.connected + Flag.results,
+            examples: ["mcp-client tool git_log -- ./server"],
+            run: session { session throws(Failure) in
+                try await ToolCommand(session: session).run(session.operand(0) ?? "")
+            }),
+        Command(
+            name: "call", summary: "call a tool", operands: [Operand("TOOL")], takesArguments: true,
+            flags: Flag.connected + Flag.results + Flag.answering + [.raw, .structured, .noValidate],
+            notes: [
+                "ARGS stand after the tool name and get their types from the tool's schema:",
+                "  k=v             a value; id=000123 stays a text if the schema says string",
+                "  k:=JSON         a JSON value as given",
+                "  k=@FILE         the text of a file; k=@- of stdin",
+                "  k:=@FILE        the JSON of a file",
+                "  a.b=v           a member of a nested object",
+                "  k=v k=w         an array, when the schema says array",
+                "  --k v  --k=v    the same as k=v, when the schema has k; --k alone is true",
+                "  {…}             the whole object, also piped into stdin; the other forms merge over it",
+            ],
+            examples: [
+                "mcp-client call localhost:3000 git_log repo=web limit=2",
+                "mcp-client --json call git_log repo=web -- ./server --verbose",
+            ],
+            run: session { session throws(Failure) in
+                try await CallCommand(session: session).run(
+                    session.operand(0) ?? "", session.invocation.arguments)
+            }),
+        Command(
+            name: "resources", summary: "list resources", flags: Flag.connected + Flag.results,
+            examples: ["mcp-client resources localhost:3000"],
+            run: session { session throws(Failure) in try await ListCommands(session: session).resources() }),
+        Command(
+            name: "templates", summary: "list resource templates", flags: Flag.connected + Flag.results,
+            examples: ["mcp-client templates localhost:3000"],
+            run: session { session throws(Failure) in try await ListCommands(session: session).templates() }),
+        Command(
+            name: "read", summary: "read resources", operands: [Operand("URI", .oneOrMore)],
+            flags: Flag.connected + Flag.results + Flag.answering + [.raw],
+            examples: ["mcp-client read localhost:3000 file:///notes.txt"],
+            run: session { session throws(Failure) in
+                try await ReadCommand(session: session).run(session.invocation.operands)
+            }),
+        Command(
+            name: "prompts", summary: "list prompts", flags: Flag.connected + Flag.results,
+            examples: ["mcp-client prompts localhost:3000"],
+            run: session { session throws(Failure) in try await ListCommands(session: session).prompts() }),
+        Command(
+            name: "prompt", summary: "get a prompt", operands: [Operand("NAME")], takesArguments: true,
+            flags: Flag.connected + Flag.results + Flag.answering + [.raw, .noValidate],
+            notes: ["ARGS are k=v, k=@file, k=@- or --k v; a prompt's arguments are always texts."],
+            examples: ["mcp-client prompt localhost:3000 review code=@main.swift"],
+            run: session { session throws(Failure) in
+                try await PromptCommand(session: session).run(
+                    session.operand(0) ?? "", session.invocation.arguments)
+            }),
+        Command(
+            name: "raw", summary: "send any request, print the result",
+            operands: [Operand("METHOD"), Operand("JSON", .optional)],
+            flags: Flag.connected + Flag.results + Flag.answering, printsWire: true,
+            notes: ["JSON is the params object; @FILE reads it from a file, @- from stdin."],
+            examples: ["mcp-client raw localhost:3000 tools/call '{\"name\":\"now\"}'"],
+            run: { context throws(Failure) in
+                let json = context.invocation.operand(1)
+                _ = try RawCommand.checkedText(json)
+                return try await context.withSession { session throws(Failure) in
+                    try await RawCommand(session: session).run(session.operand(0) ?? "", json)
+                    return .ok
+                }
+            }),
+        Command(
+            name: "complete", summary: "values that a server proposes for an argument",
+            operands: [Operand("SUBJECT"), Operand("ARGUMENT"), Operand("PREFIX", .optional)],
+            flags: Flag.connected + Flag.results,
+            notes: ["SUBJECT is prompt:NAME or the text of a resource template."],
+            examples: ["mcp-client complete localhost:3000 prompt:review language sw"],
+            run: session { session throws(Failure) in
+                try await CompleteCommand(session: session).run(
+                    session.operand(0) ?? "", session.operand(1) ?? "", session.operand(2) ?? "")
+            }),
+        Command(
+            name: "watch", summary: "a line for each change that the server tells of",
+            operands: [Operand("URI", .zeroOrMore)],
+            flags: Flag.connected + Flag.results + [.exec, .eventCount], endsByStopping: true,
+            notes: ["Without URI the lists are watched: tools, prompts and resources."],
+            examples: [
+                "mcp-client watch localhost:3000",
+                "mcp-client watch localhost:3000 docs:///runbook.md --exec ./render.sh",
+            ],
+            run: session { session throws(Failure) in
+                try await WatchCommand(session: session).run(session.invocation.operands)
+            }),
+        Command(
+            name: "ping", summary: "measure one round trip", flags: Flag.connected,
+            examples: ["mcp-client ping localhost:3000"],
+            run: session { session throws(Failure) in try await PingCommand(session: session).run() }),
+        Command(
+            name: "bench", summary: "call a tool many times, print how long the calls took",
+            operands: [Operand("TOOL")], takesArguments: true,
+            flags: Flag.connected + Flag.results + [.noValidate, .benchCount, .benchConcurrency],
+            notes: [
+                "The processor time of the server is shown where it can be read: a program after --,",
+                "or a server of the same user on this machine (Linux).",
+            ],
+            examples: ["mcp-client bench -n 20000 -c 16 localhost:3000 echo text=hello"],
+            run: session { session throws(Failure) in
+                try await BenchCommand(session: session).run(
+                    session.operand(0) ?? "", session.invocation.arguments)
+            }),
+        Command(
+            name: "agent", summary: "let a model use the tools of servers, under your approval",
+            operands: [Operand("PROMPT"), Operand("TARGET", .zeroOrMore)], targets: .several,
+            flags: Flag.connected + Flag.results + Flag.answering + Flag.withModel
+                + [.policy, .trust, .rounds, .events],
+            notes: [
+                "Every call that may change something, or that a server only says to be harmless, is put",
+                "to you before it runs. Without a terminal it is denied, and the status is 7.",
+                "Servers are named server1, server2 and so on, unless --server names them.",
+            ],
+            examples: [
+                "mcp-client agent --model openai:http://localhost:11434/v1,qwen3 'What changed?' localhost:3000",
+                "mcp-client agent --model-command ./model.py 'Tidy up' -- ./server",
+            ],
+            run: untilStopped { context throws(Failure) in try await AgentCommand(context).run() }),
+        Command(
+            name: "host", summary: "show servers' user interfaces (MCP Apps) in a browser",
+            operands: [Operand("TARGET", .zeroOrMore)], targets: .several,
+            flags: Flag.connected + Flag.results + Flag.withModel + [
+                .port, .sandboxPort, .opens, .staysClosed, .csp, .allowDomains, .blockDomains, .allowHosts,
+                .approve, .grant, .theme, .history, .scan, .config,
+            ],
+            notes: [
+                "Prints one line, the address of the page; its end is a key of this run. Serves on 127.0.0.1",
+                "until it is stopped. Views run in a sandbox, each with an origin of its own.",
+                "Servers are named by themselves, unless --server or the configuration names them.",
+            ],
+            examples: [
+                "mcp-client host localhost:3001", "mcp-client host --open -- mcp-server --demo --stdio",
+                "mcp-client host --config mcp.json --history calls.jsonl --approve ask",
+            ],
+            run: untilStopped { context throws(Failure) in try await HostCommand(context).run() }),
+        Command(
+            name: "provide", summary: "offer tools in a channel of a daemon, until it is stopped",
+            operands: [Operand("DAEMON")], targets: .none, takesProgram: true,
+            flags: [.bearerEnv, .channel, .clientID, .tokenFile, .once, .demoTool],
+            notes: [
+                "DAEMON is http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
+                "A program after -- is an MCP server over stdio; it is started anew for each connection.",
+                "--tool offers tools for trying it out: \(DemoTool.names).",
+            ],
+            examples: [
+                "mcp-client provide --channel general --tool greet /run/user/1000/mcpcore/providers.sock",
+                "mcp-client provide --channel general localhost:3001 -- ./server",
+            ],
+            run: untilStopped { context throws(Failure) in try await ProvideCommand(context).run() }),
+        version,
+    ]
+
+    /// What `--version` asks for, too.
+    static let version = Command(
+        name: "version", summary: "print the version; no network access", targets: .none, flags: [],
+        run: { context in
+            VersionCommand(console: context.console).run()
+            return .ok
+        })
+
+    static func named(_ name: String) -> Command? { all.first { $0.name == name } }
+}
+
+extension Command {
+    /// Work with the server that TARGET names.
+    private static func session(
+        _ work: @escaping @Sendable (Session) async throws(Failure) -> ExitCode
+    ) -> Run {
+        { context throws(Failure) in try await context.withSession(work) }
+    }
+
+    private static func session(
+        _ work: @escaping @Sendable (Session) async throws(Failure) -> Void
+    ) -> Run {
+        session { session throws(Failure) in
+            try await work(session)
+            return .ok
+        }
+    }
+
+    /// Work that ends in good order when it is cancelled.
+    private static func untilStopped(
+        _ work: @escaping @Sendable (CommandContext) async throws(Failure) -> ExitCode
+    ) -> Run {
+        { context throws(Failure) in
+            let code = try await work(context)
+            if let failure = context.stop.failure { throw failure }
+            return code
+        }
+    }
+}

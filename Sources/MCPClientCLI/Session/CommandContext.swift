@@ -1,0 +1,32 @@
+import MCPCore
+
+/// What a command runs with.
+struct CommandContext: Sendable {
+    let environment: CommandEnvironment
+    let console: Console
+    let invocation: Invocation
+    let stop: StopReason
+
+    /// Connects to the server that TARGET names, and hangs up after the work.
+    func withSession(
+        _ work: (Session) async throws(Failure) -> ExitCode
+    ) async throws(Failure) -> ExitCode {
+        guard let target = invocation.target else { throw invocation.command.missing(["TARGET"]) }
+        let timings = Timings()
+        defer { if invocation.options.timings { console.stderr.write(timings.line + "\n") } }
+        let session = try await Connector(environment: environment, console: console, timings: timings)
+            .connect(target, invocation)
+        do throws(Failure) {
+            let code = try await work(session)
+            await session.client.close()
+            if let failure = session.interaction.failure { throw failure }
+            return code
+        } catch {
+            await session.client.close()
+            if error.code == .inputRequired { throw session.interaction.explained(error) }
+            // What the server made of a missing answer is of less interest than the question.
+            if let failure = session.interaction.failure { throw failure }
+            throw error
+        }
+    }
+}
