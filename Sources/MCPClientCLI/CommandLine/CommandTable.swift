@@ -23,7 +23,9 @@ extension Command {
             }),
         Command(
             name: "call", summary: "call a tool", operands: [Operand("TOOL")], takesArguments: true,
-            flags: Flag.connected + Flag.results + Flag.answering + [.raw, .structured, .noValidate],
+            flags: Flag.connected + Flag.results + Flag.answering + [
+                .output(.raw), .output(.structured), .arguments(.noValidate),
+            ],
             notes: [
                 "ARGS stand after the tool name and get their types from the tool's schema:",
                 "  k=v             a value; id=000123 stays a text if the schema says string",
@@ -53,7 +55,7 @@ extension Command {
             run: session { session throws(Failure) in try await ListCommands(session: session).templates() }),
         Command(
             name: "read", summary: "read resources", operands: [Operand("URI", .oneOrMore)],
-            flags: Flag.connected + Flag.results + Flag.answering + [.raw],
+            flags: Flag.connected + Flag.results + Flag.answering + [.output(.raw)],
             examples: ["mcp-client read localhost:3000 file:///notes.txt"],
             run: session { session throws(Failure) in
                 try await ReadCommand(session: session).run(session.invocation.operands)
@@ -64,7 +66,7 @@ extension Command {
             run: session { session throws(Failure) in try await ListCommands(session: session).prompts() }),
         Command(
             name: "prompt", summary: "get a prompt", operands: [Operand("NAME")], takesArguments: true,
-            flags: Flag.connected + Flag.results + Flag.answering + [.raw, .noValidate],
+            flags: Flag.connected + Flag.results + Flag.answering + [.output(.raw), .arguments(.noValidate)],
             notes: ["ARGS are k=v, k=@file, k=@- or --k v; a prompt's arguments are always texts."],
             examples: ["mcp-client prompt localhost:3000 review code=@main.swift"],
             run: session { session throws(Failure) in
@@ -98,7 +100,8 @@ extension Command {
         Command(
             name: "watch", summary: "a line for each change that the server tells of",
             operands: [Operand("URI", .zeroOrMore)],
-            flags: Flag.connected + Flag.results + [.exec, .eventCount], endsByStopping: true,
+            flags: Flag.connected + Flag.results + [.interaction(.exec), .interaction(.eventCount)],
+            endsByStopping: true,
             notes: ["Without URI the lists are watched: tools, prompts and resources."],
             examples: [
                 "mcp-client watch localhost:3000",
@@ -114,7 +117,8 @@ extension Command {
         Command(
             name: "bench", summary: "call a tool many times, print how long the calls took",
             operands: [Operand("TOOL")], takesArguments: true,
-            flags: Flag.connected + Flag.results + [.noValidate, .benchCount, .benchConcurrency],
+            flags: Flag.connected + Flag.results + [.arguments(.noValidate)]
+                + BenchFlag.allCases.map(Flag.bench),
             notes: [
                 "The processor time of the server is shown where it can be read: a program after --,",
                 "or a server of the same user on this machine (Linux).",
@@ -128,7 +132,7 @@ extension Command {
             name: "agent", summary: "let a model use the tools of servers, under your approval",
             operands: [Operand("PROMPT"), Operand("TARGET", .zeroOrMore)], targets: .several,
             flags: Flag.connected + Flag.results + Flag.answering + Flag.withModel
-                + [.policy, .trust, .rounds, .events],
+                + [.agent(.policy), .agent(.trust), .agent(.rounds), .agent(.events)],
             notes: [
                 "Every call that may change something, or that a server only says to be harmless, is put",
                 "to you before it runs. Without a terminal it is denied, and the status is 7.",
@@ -142,10 +146,7 @@ extension Command {
         Command(
             name: "host", summary: "show servers' user interfaces (MCP Apps) in a browser",
             operands: [Operand("TARGET", .zeroOrMore)], targets: .several,
-            flags: Flag.connected + Flag.results + Flag.withModel + [
-                .port, .sandboxPort, .opens, .staysClosed, .csp, .allowDomains, .blockDomains, .allowHosts,
-                .approve, .grant, .theme, .history, .scan, .config,
-            ],
+            flags: Flag.connected + Flag.results + Flag.withModel + HostFlag.allCases.map(Flag.host),
             notes: [
                 "Prints one line, the address of the page; its end is a key of this run. Serves on 127.0.0.1",
                 "until it is stopped. Views run in a sandbox, each with an origin of its own.",
@@ -159,7 +160,7 @@ extension Command {
         Command(
             name: "provide", summary: "offer tools in a channel of a daemon, until it is stopped",
             operands: [Operand("DAEMON")], targets: .none, takesProgram: true,
-            flags: [.bearerEnv, .channel, .clientID, .tokenFile, .once, .demoTool],
+            flags: [.transport(.bearerEnv)] + ProvideFlag.allCases.map(Flag.provide),
             notes: [
                 "DAEMON is http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
                 "A program after -- is an MCP server over stdio; it is started anew for each connection.",

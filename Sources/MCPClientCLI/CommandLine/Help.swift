@@ -34,7 +34,7 @@ enum Help {
         }
         if !command.notes.isEmpty { lines += [""] + command.notes }
         if command.targets != .none { lines += [""] + target }
-        lines += flags(Flag.allCases.filter { command.knows($0) && $0 != .version })
+        lines += flags(Flag.allCases.filter { command.knows($0) && $0 != .other(.version) })
         if !command.examples.isEmpty { lines += ["", "Examples"] + command.examples.map { "  " + $0 } }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -54,14 +54,14 @@ enum Help {
 
     private static func flags(_ flags: [Flag]) -> [String] {
         var lines: [String] = []
-        for group in FlagGrammar.Group.allCases {
-            let rows = flags.map(\.grammar).filter { $0.group == group }.map { grammar in
+        for heading in Flag.Heading.allCases {
+            let rows = flags.filter { $0.heading == heading }.map(\.row).map { row in
                 (
-                    ([grammar.names.joined(separator: ", ")] + (grammar.value.map { [$0] } ?? []))
-                        .joined(separator: " "), grammar.summary
+                    ([row.names.joined(separator: ", ")] + (row.value.map { [$0] } ?? []))
+                        .joined(separator: " "), row.summary
                 )
             }
-            if !rows.isEmpty { lines += ["", "\(group.rawValue) flags"] + table(rows) }
+            if !rows.isEmpty { lines += ["", "\(heading.rawValue) flags"] + table(rows) }
         }
         return lines
     }

@@ -48,9 +48,9 @@ struct InvocationParser {
 
     private mutating func readFlag(_ word: String, _ head: [String], _ index: inout Int) throws(Failure) {
         if let flag = Flag.named(word) {
-            guard flag.grammar.value != nil else { return try options.apply(flag, "") }
+            guard flag.row.value != nil else { return try options.apply(flag, "") }
             guard index < head.count else {
-                throw .usage("\(word) needs a value", hint: "\(word) \(flag.grammar.value ?? "")")
+                throw .usage("\(word) needs a value", hint: "\(word) \(flag.row.value ?? "")")
             }
             let value = head[index]
             index += 1
@@ -59,12 +59,12 @@ struct InvocationParser {
         if word.hasPrefix("--"), let sign = word.firstIndex(of: "=") {
             let name = String(word[..<sign])
             guard let flag = Flag.named(name) else { throw Self.unknownFlag(name) }
-            guard flag.grammar.value != nil else { throw .usage("\(name) takes no value") }
+            guard flag.row.value != nil else { throw .usage("\(name) takes no value") }
             return try options.apply(flag, String(word[word.index(after: sign)...]))
         }
         // -oFILE, -HName:value: a short flag and its value in one word.
         if !word.hasPrefix("--"), word.count > 2, let flag = Flag.named(String(word.prefix(2))),
-            flag.grammar.value != nil
+            flag.row.value != nil
         {
             return try options.apply(flag, String(word.dropFirst(2)))
         }
@@ -129,7 +129,9 @@ struct InvocationParser {
                 details: ["servers: \(servers.map(\.name).joined(separator: ", "))"])
         }
         // A token is for one server: nobody else may see it.
-        let secrets = options.given.filter { [.header, .bearerEnv, .bearerFile].contains($0) }
+        let secrets = options.given.filter {
+            [.transport(.header), .transport(.bearerEnv), .transport(.bearerFile)].contains($0)
+        }
         let isRemote = servers.filter { if case .program = $0.target { false } else { true } }
         if let flag = secrets.first, isRemote.count != 1 {
             throw .usage("\(flag.name) needs exactly one HTTP server, and there are \(isRemote.count)")
@@ -153,7 +155,9 @@ struct InvocationParser {
 
     /// Flags that cannot be together, or that mean nothing for this kind of target.
     private func checkCombination(_ invocation: Invocation) throws(Failure) {
-        let shapes = options.given.filter { [.json, .raw, .structured].contains($0) }
+        let shapes = options.given.filter {
+            [.output(.json), .output(.raw), .output(.structured)].contains($0)
+        }
         if let first = shapes.first, let other = shapes.first(where: { $0 != first }) {
             throw .usage("\(first.name) and \(other.name) exclude each other")
         }
@@ -167,17 +171,21 @@ struct InvocationParser {
         case .program: isProgram = true
         case .http, .unix: isProgram = false
         }
-        for flag in options.given {
+        for case .transport(let flag) in options.given {
             switch flag {
             case .header, .bearerEnv, .bearerFile:
-                if isProgram { throw .usage("\(flag.name) is for HTTP targets, not for a program") }
+                if isProgram {
+                    throw .usage("\(Flag.transport(flag).name) is for HTTP targets, not for a program")
+                }
             case .trustFile:
                 if invocation.target?.isSecure != true {
                     throw .usage("--cacert is for https targets", hint: "TARGET is https://HOST:PORT/PATH")
                 }
             case .environment, .directory:
-                if !isProgram { throw .usage("\(flag.name) is for a program after --, not for HTTP") }
-            default: break
+                if !isProgram {
+                    throw .usage("\(Flag.transport(flag).name) is for a program after --, not for HTTP")
+                }
+            case .protocolVersion, .timeout, .deadline, .connectTimeout: break
             }
         }
     }
@@ -191,7 +199,7 @@ struct InvocationParser {
     }
 
     private static func unknownFlag(_ word: String) -> Failure {
-        let names = Flag.allCases.flatMap(\.grammar.names).filter { $0.hasPrefix("--") }
+        let names = Flag.allCases.flatMap(\.row.names).filter { $0.hasPrefix("--") }
         let best = Suggestion.best(for: word, among: names)
         return .usage(
             "\(quoted(word)) is not a flag", details: best.map { ["did you mean \($0)?"] } ?? [],

@@ -19,21 +19,22 @@ struct AgentOptions: Sendable {
     var rounds: Int?
     var printsEvents = false
 
-    mutating func apply(_ flag: Flag, _ value: String) throws(Failure) {
+    mutating func apply(_ flag: AgentFlag, _ value: FlagValue) throws(Failure) {
+        let text = try value.nonEmpty()
         switch flag {
-        case .server: servers.append(try Self.server(value))
-        case .model: model = try Self.model(value)
-        case .modelCommand: model = .program(value.split(separator: " ").map(String.init))
-        case .modelKey: keyVariable = value
+        case .server: servers.append(try Self.server(text))
+        case .model: model = try Self.model(text)
+        case .modelCommand: model = .program(text.split(separator: " ").map(String.init))
+        case .modelKey: keyVariable = text
         case .policy:
-            guard let policy = Policy(rawValue: value) else {
-                throw .usage("--policy \(quoted(value)) is none of ask, auto and deny")
+            guard let policy = Policy(rawValue: text) else {
+                throw .usage("--policy \(quoted(text)) is none of ask, auto and deny")
             }
             self.policy = policy
-        case .trust: trusted.append(value)
-        case .rounds: rounds = try Options.number(value, flag, 0 ... 1_000)
-        default:
-            guard value == "jsonl" else { throw .usage("--events \(quoted(value)) is not jsonl") }
+        case .trust: trusted.append(text)
+        case .rounds: rounds = try value.number(in: 0 ... 1_000)
+        case .events:
+            guard text == "jsonl" else { throw .usage("--events \(quoted(text)) is not jsonl") }
             printsEvents = true
         }
     }

@@ -16,24 +16,27 @@ struct HostOptions: Sendable {
     var scannedPorts: ClosedRange<UInt16>?
     var configFile: String?
 
-    mutating func apply(_ flag: Flag, _ value: String) throws(Failure) {
+    mutating func apply(_ flag: HostFlag, _ value: FlagValue) throws(Failure) {
+        if flag.row.value != nil { _ = try value.nonEmpty() }
         switch flag {
-        case .port: settings.port = UInt16(try Options.number(value, flag, 0 ... 65_535))
-        case .sandboxPort: settings.sandboxPort = UInt16(try Options.number(value, flag, 0 ... 65_535))
+        case .port: settings.port = UInt16(try value.number(in: 0 ... 65_535))
+        case .sandboxPort: settings.sandboxPort = UInt16(try value.number(in: 0 ... 65_535))
         case .opens: opensBrowser = true
         case .staysClosed: opensBrowser = false
-        case .csp: try applyPolicy(value)
-        case .allowDomains: allowedDomains = (allowedDomains ?? []) + Self.list(value)
-        case .blockDomains: blockedDomains += Self.list(value)
+        case .csp: try applyPolicy(value.text)
+        case .allowDomains: allowedDomains = (allowedDomains ?? []) + value.list
+        case .blockDomains: blockedDomains += value.list
         case .allowHosts:
-            settings.allowedHosts = (settings.allowedHosts ?? []) + Self.list(value).map { $0.lowercased() }
-        case .approve: approval = try Self.choice(value, flag)
+            settings.allowedHosts = (settings.allowedHosts ?? []) + value.list.map { $0.lowercased() }
+        case .approve: approval = try value.choice()
         case .grant:
-            for word in Self.list(value) { grants.insert(try Self.choice(word, flag)) }
-        case .theme: settings.theme = try Self.choice(value, flag)
-        case .history: historyFile = value
-        case .scan: scannedPorts = try Self.ports(value)
-        default: configFile = value
+            for word in value.list {
+                grants.insert(try FlagValue(flag: value.flag, text: word).choice())
+            }
+        case .theme: settings.theme = try value.choice()
+        case .history: historyFile = value.text
+        case .scan: scannedPorts = try Self.ports(value.text)
+        case .config: configFile = value.text
         }
     }
 
@@ -44,20 +47,6 @@ struct HostOptions: Sendable {
         case "allow-wildcards": allowsWildcards = true
         default: throw .usage("--csp \(quoted(value)) is none of strict, compat and allow-wildcards")
         }
-    }
-
-    private static func list(_ value: String) -> [String] {
-        value.split(separator: ",").map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
-    }
-
-    private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ value: String, _ flag: Flag
-    ) throws(Failure) -> Choice {
-        guard let choice = Choice(rawValue: value) else {
-            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .usage("\(flag.name) \(quoted(value)) is none of \(names)")
-        }
-        return choice
     }
 
     /// All of them are tried at the same time.

@@ -7,7 +7,7 @@ struct HelpTests {
         let text = Help.text(for: nil)
         for command in Command.all { #expect(text.contains("\n  \(command.name) ")) }
         for flag in Flag.allCases {
-            for name in flag.grammar.names { #expect(text.contains(name)) }
+            for name in flag.row.names { #expect(text.contains(name)) }
         }
         for code in ExitCode.allCases { #expect(text.contains("\n  \(code.rawValue) ")) }
     }
@@ -32,7 +32,7 @@ struct HelpTests {
     }
 
     @Test func noTwoFlagsShareAName() {
-        let names = Flag.allCases.flatMap(\.grammar.names)
+        let names = Flag.allCases.flatMap(\.row.names)
         #expect(Set(names).count == names.count)
     }
 

@@ -1,0 +1,19 @@
+/// Flags about the arguments of tools and prompts.
+enum ArgumentFlag: Sendable, CaseIterable {
+    case noValidate
+
+    var row: FlagRow {
+        switch self {
+        case .noValidate:
+            FlagRow("--no-validate", summary: "send the arguments without checking them against the schema")
+        }
+    }
+}
+
+extension Options {
+    mutating func apply(_ flag: ArgumentFlag) {
+        switch flag {
+        case .noValidate: noValidate = true
+        }
+    }
+}

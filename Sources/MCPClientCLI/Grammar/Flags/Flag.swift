@@ -1,0 +1,82 @@
+/// Our flags, by what they are about. They stand before the tool name; behind it there are only the tool's
+/// arguments.
+///
+/// A group is one file: its flags, a row for each, and what each does to the options; those of `agent` and
+/// `host` do it to options of their own, in `AgentOptions` and `HostOptions`.
+enum Flag: Sendable, Hashable {
+    case output(OutputFlag)
+    case transport(TransportFlag)
+    case arguments(ArgumentFlag)
+    case interaction(InteractionFlag)
+    case bench(BenchFlag)
+    case provide(ProvideFlag)
+    case agent(AgentFlag)
+    case host(HostFlag)
+    case other(OtherFlag)
+}
+
+/// How one flag is written, and what its help says.
+struct FlagRow: Sendable {
+    /// All spellings; the first one is shown in messages.
+    let names: [String]
+    /// What stands for the value in help texts; nil for a flag without a value.
+    let value: String?
+    let summary: String
+
+    init(_ names: String..., value: String? = nil, summary: String) {
+        self.names = names
+        self.value = value
+        self.summary = summary
+    }
+}
+
+extension Flag: CaseIterable {
+    static let allCases: [Flag] =
+        OutputFlag.allCases.map(Flag.output) + TransportFlag.allCases.map(Flag.transport)
+        + ArgumentFlag.allCases.map(Flag.arguments) + InteractionFlag.allCases.map(Flag.interaction)
+        + BenchFlag.allCases.map(Flag.bench) + ProvideFlag.allCases.map(Flag.provide)
+        + AgentFlag.allCases.map(Flag.agent) + HostFlag.allCases.map(Flag.host)
+        + OtherFlag.allCases.map(Flag.other)
+
+    /// The headings that help texts put flags under.
+    enum Heading: String, Sendable, CaseIterable {
+        case output = "Output"
+        case transport = "Transport"
+        case arguments = "Argument"
+        case interaction = "Interaction"
+        case agent = "Agent"
+        case host = "Host"
+        case other = "Other"
+    }
+
+    var heading: Heading {
+        switch self {
+        case .output: .output
+        case .transport: .transport
+        case .arguments, .bench: .arguments
+        case .interaction: .interaction
+        case .agent: .agent
+        case .host: .host
+        case .provide, .other: .other
+        }
+    }
+
+    var row: FlagRow {
+        switch self {
+        case .output(let flag): flag.row
+        case .transport(let flag): flag.row
+        case .arguments(let flag): flag.row
+        case .interaction(let flag): flag.row
+        case .bench(let flag): flag.row
+        case .provide(let flag): flag.row
+        case .agent(let flag): flag.row
+        case .host(let flag): flag.row
+        case .other(let flag): flag.row
+        }
+    }
+
+    /// The name used in messages.
+    var name: String { row.names.first ?? "" }
+
+    static func named(_ text: String) -> Flag? { allCases.first { $0.row.names.contains(text) } }
+}

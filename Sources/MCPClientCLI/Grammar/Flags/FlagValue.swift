@@ -1,0 +1,39 @@
+/// The text behind a flag, empty for a flag without a value.
+struct FlagValue {
+    let flag: Flag
+    let text: String
+
+    func nonEmpty() throws(Failure) -> String {
+        if text.isEmpty { throw .usage("\(flag.name) needs a value") }
+        return text
+    }
+
+    func number(in range: ClosedRange<Int>) throws(Failure) -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw .usage(
+                "\(flag.name) \(quoted(text)) is no number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func time() throws(Failure) -> Duration {
+        guard let duration = TimeSpan.parse(text) else {
+            throw .usage(
+                "\(flag.name) \(quoted(text)) is not a time", hint: "for example 500ms, 10s, 2m or 1h")
+        }
+        return duration
+    }
+
+    /// Words between commas.
+    var list: [String] {
+        text.split(separator: ",").map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
+    }
+
+    func choice<Choice: RawRepresentable<String> & CaseIterable>() throws(Failure) -> Choice {
+        guard let choice = Choice(rawValue: text) else {
+            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .usage("\(flag.name) \(quoted(text)) is none of \(names)")
+        }
+        return choice
+    }
+}

@@ -1,0 +1,51 @@
+import MCPCore
+
+/// Flags about what a server asks and tells in between.
+enum InteractionFlag: Sendable, CaseIterable {
+    case answer, answers, noInput, logLevel, exec, eventCount
+
+    var row: FlagRow {
+        switch self {
+        case .answer:
+            FlagRow("--answer", value: "FIELD=V", summary: "answer a question of the server (repeatable)")
+        case .answers: FlagRow("--answers", value: "FILE", summary: "answers as a JSON object")
+        case .noInput: FlagRow("--no-input", summary: "never ask at the terminal; exit 7 instead")
+        case .logLevel:
+            FlagRow("--log-level", value: "LEVEL", summary: "show log messages from this level on")
+        case .exec:
+            FlagRow(
+                "--exec", value: "'PROGRAM ARGS'",
+                summary: "run it at each event; {uri} and {event} are inserted")
+        case .eventCount: FlagRow("--count", value: "N", summary: "end after so many events")
+        }
+    }
+}
+
+extension Options {
+    mutating func apply(_ flag: InteractionFlag, _ value: FlagValue) throws(Failure) {
+        switch flag {
+        case .answer: answers.append(try Self.answer(value.text))
+        case .answers: answersFile = try value.nonEmpty()
+        case .noInput: noInput = true
+        case .logLevel: logLevel = try Self.level(value.text)
+        case .exec: exec = try EventProgram(parsing: value.text)
+        case .eventCount: eventCount = try value.number(in: 1 ... 1_000_000)
+        }
+    }
+
+    private static func answer(_ value: String) throws(Failure) -> EnvironmentEntry {
+        guard let sign = value.firstIndex(of: "="), sign > value.startIndex else {
+            throw .usage("--answer \(quoted(value)) has no field and =", hint: "--answer FIELD=value")
+        }
+        return EnvironmentEntry(
+            name: String(value[..<sign]), value: String(value[value.index(after: sign)...]))
+    }
+
+    private static func level(_ value: String) throws(Failure) -> LoggingLevel {
+        guard let level = LoggingLevel(rawValue: value) else {
+            let names = LoggingLevel.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .usage("--log-level \(quoted(value)) is no level", hint: names)
+        }
+        return level
+    }
+}

@@ -1,0 +1,20 @@
+/// Flags that ask for something else than a command.
+enum OtherFlag: Sendable, CaseIterable {
+    case help, version
+
+    var row: FlagRow {
+        switch self {
+        case .help: FlagRow("--help", "-h", summary: "print help")
+        case .version: FlagRow("--version", summary: "print the version")
+        }
+    }
+}
+
+extension Options {
+    mutating func apply(_ flag: OtherFlag) {
+        switch flag {
+        case .help: help = true
+        case .version: version = true
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import MCPCore
+
+/// Flags about the way to a server.
+enum TransportFlag: Sendable, CaseIterable {
+    case header, bearerEnv, bearerFile, trustFile, environment, directory
+    case protocolVersion, timeout, deadline, connectTimeout
+
+    var row: FlagRow {
+        switch self {
+        case .header: FlagRow("-H", "--header", value: "K:V", summary: "an extra HTTP header (repeatable)")
+        case .bearerEnv:
+            FlagRow("--bearer-env", value: "VAR", summary: "bearer token from an environment variable")
+        case .bearerFile: FlagRow("--bearer-file", value: "FILE", summary: "bearer token from a file")
+        case .trustFile:
+            FlagRow(
+                "--cacert", value: "FILE",
+                summary: "trust these certificates (PEM) for https, not the system's")
+        case .environment:
+            FlagRow("-e", "--env", value: "K=V", summary: "environment of a program after -- (repeatable)")
+        case .directory:
+            FlagRow("-C", "--directory", value: "DIR", summary: "working directory of a program after --")
+        case .protocolVersion:
+            FlagRow("--protocol", value: "auto|REVISION", summary: "protocol revision (auto)")
+        case .timeout:
+            FlagRow("--timeout", value: "TIME", summary: "limit of silence, reset by progress (60s)")
+        case .deadline: FlagRow("--deadline", value: "TIME", summary: "limit of the whole command (none)")
+        case .connectTimeout:
+            FlagRow("--connect-timeout", value: "TIME", summary: "limit of connecting (10s)")
+        }
+    }
+}
+
+extension Options {
+    mutating func apply(_ flag: TransportFlag, _ value: FlagValue) throws(Failure) {
+        switch flag {
+        case .header: headers.append(try Self.header(value.text))
+        case .bearerEnv: bearerEnv = try value.nonEmpty()
+        case .bearerFile: bearerFile = try value.nonEmpty()
+        case .trustFile: trustFile = try value.nonEmpty()
+        case .environment: environment.append(try Self.environmentEntry(value.text))
+        case .directory: directory = try value.nonEmpty()
+        case .protocolVersion: protocolVersion = try Self.revision(value.text)
+        case .timeout: timeout = try value.time()
+        case .deadline: deadline = try value.time()
+        case .connectTimeout: connectTimeout = try value.time()
+        }
+    }
+
+    private static func header(_ value: String) throws(Failure) -> HeaderLine {
+        guard let colon = value.firstIndex(of: ":"), colon > value.startIndex else {
+            throw .usage("-H \(quoted(value)) has no name and colon", hint: "-H 'X-Name: value'")
+        }
+        let name = value[..<colon]
+        // RFC 9110 5.6.2 token; RFC 9110 5.5: no control characters in a value.
+        let isToken = name.utf8.allSatisfy { byte in
+            byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+        let text = value[value.index(after: colon)...].trimmingSpaces()
+        guard isToken, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw .usage(
+                "-H \(quoted(String(name))) is not a valid header",
+                hint: "a name is letters, digits and -; a value has no control characters")
+        }
+        return HeaderLine(name: String(name), value: text)
+    }
+
+    private static func environmentEntry(_ value: String) throws(Failure) -> EnvironmentEntry {
+        guard let sign = value.firstIndex(of: "="), sign > value.startIndex else {
+            throw .usage("-e \(quoted(value)) has no name and =", hint: "-e NAME=value")
+        }
+        return EnvironmentEntry(
+            name: String(value[..<sign]), value: String(value[value.index(after: sign)...]))
+    }
+
+    /// The revisions this version speaks, newest first.
+    static var revisions: [String] { ProtocolVersion.known.map(\.text) }
+
+    private static func revision(_ value: String) throws(Failure) -> String? {
+        if value == "auto" { return nil }
+        guard revisions.contains(value) else {
+            throw .usage(
+                "--protocol \(quoted(value)) is not a revision of MCP",
+                hint: "auto, \(revisions.joined(separator: ", "))")
+        }
+        return value
+    }
+}
