@@ -53,17 +53,6 @@ struct ServerBuilder: Sendable {
         return Built(server: server, contents: contents)
     }
 
-    /// The server of `--demo`, with the limits and names of the configuration.
-    func buildDemo() throws(BuildError) -> Built {
-        let server = makeServer()
-        do throws(RegistrationError) {
-            try DemoServer.register(on: server)
-        } catch {
-            throw BuildError(text: "\(error)")
-        }
-        return Built(server: server, contents: DemoServer.contents)
-    }
-
     /// Why a checked configuration makes no server all the same.
     struct BuildError: Error, CustomStringConvertible {
         var text: String
