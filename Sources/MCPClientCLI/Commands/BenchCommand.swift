@@ -30,7 +30,9 @@ struct BenchCommand {
         let elapsed = ContinuousClock.now - start
         let used = before.flatMap { before in processor?.seconds.map { $0 - before } }
         let report = BenchReport(tally, elapsed: elapsed, tasks: options.benchConcurrency, processor: used)
+        // What was measured before the end is worth seeing.
         if options.json { session.console.json(RawJSON(report.json)) } else { print(report) }
+        if Task.isCancelled { throw StopReason.interrupted }
         return tally.errors == 0 ? .ok : .toolError
     }
 

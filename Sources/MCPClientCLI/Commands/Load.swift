@@ -58,6 +58,8 @@ struct Load: Sendable {
                     while started.next() <= count, !Task.isCancelled {
                         let start = ContinuousClock.now
                         let outcome = await callOnce()
+                        // A call that was given up says nothing about the server.
+                        if outcome.error != nil, Task.isCancelled { break }
                         tally.times.append((ContinuousClock.now - start).nanosecondsClamped)
                         if let error = outcome.error {
                             tally.errors += 1

@@ -34,29 +34,72 @@ struct ConfiguredServers {
     }
 
     private static func entry(_ name: String, _ json: JSONValue, _ file: String) throws(Failure) -> Entry {
-        if let url = json["url"]?.stringValue {
+        let server = ConfiguredServer(name: name, file: file, json: json)
+        try server.checkNames()
+        if let url = try server.text("url") {
             var entry = Entry(name: name, target: try Target(parsing: url))
-            entry.headers = texts(json["headers"])
+            entry.headers = try server.texts("headers")
             return entry
         }
-        guard let command = json["command"]?.stringValue, !command.isEmpty else {
-            let typo = json.objectValue?.keys.lazy.compactMap { key in
-                Suggestion.best(for: key, among: ["url", "command"]).map {
-                    "did you mean \($0) for \(quoted(key))?"
-                }
-            }.first
-            throw .usage(
-                "\(inlineText(file)): the server \(quoted(name)) has neither url nor command",
-                details: typo.map { [$0] } ?? [])
+        guard let command = try server.text("command"), !command.isEmpty else {
+            throw server.failure("has neither url nor command")
         }
-        let arguments = json["args"]?.arrayValue ?? []
-        var entry = Entry(name: name, target: .program([command] + arguments.compactMap(\.stringValue)))
-        entry.environment = texts(json["env"]).map { Options.EnvironmentEntry(name: $0.0, value: $0.1) }
-        entry.directory = json["cwd"]?.stringValue
+        var entry = Entry(name: name, target: .program([command] + (try server.list("args"))))
+        entry.environment = try server.texts("env").map {
+            Options.EnvironmentEntry(name: $0.0, value: $0.1)
+        }
+        entry.directory = try server.text("cwd")
         return entry
     }
+}
 
-    private static func texts(_ json: JSONValue?) -> [(String, String)] {
-        (json?.objectValue ?? [:]).compactMap { member in member.value.stringValue.map { (member.key, $0) } }
+/// One server of a configuration file. A member of the wrong type is an error: a server that starts without
+/// the argument that limits it does more than was meant.
+private struct ConfiguredServer {
+    let name: String
+    let file: String
+    let json: JSONValue
+
+    private static let names = ["url", "headers", "command", "args", "env", "cwd"]
+
+    func failure(_ problem: String, hint: String? = nil) -> Failure {
+        .usage("\(inlineText(file)): the server \(quoted(name)) \(problem)", details: hint.map { [$0] } ?? [])
+    }
+
+    /// Refuses what is probably a misspelled name; other hosts have members of their own, which are ignored.
+    func checkNames() throws(Failure) {
+        guard let members = json.objectValue else { throw failure("must be an object") }
+        for name in members.keys where !Self.names.contains(name) {
+            guard let best = Suggestion.best(for: name, among: Self.names) else { continue }
+            throw failure("has an unknown member \(quoted(name))", hint: "did you mean \(best)?")
+        }
+    }
+
+    func text(_ member: String) throws(Failure) -> String? {
+        guard let value = json[member] else { return nil }
+        guard let text = value.stringValue else { throw failure("has a \(member) that is not a string") }
+        return text
+    }
+
+    func list(_ member: String) throws(Failure) -> [String] {
+        guard let value = json[member] else { return [] }
+        let texts = value.arrayValue?.map(\.stringValue)
+        guard let texts, !texts.contains(nil) else {
+            throw failure("has \(member) that are not an array of strings")
+        }
+        return texts.compactMap { $0 }
+    }
+
+    func texts(_ member: String) throws(Failure) -> [(String, String)] {
+        guard let value = json[member] else { return [] }
+        guard let members = value.objectValue else { throw failure("has \(member) that are not an object") }
+        var texts: [(String, String)] = []
+        for (key, value) in members {
+            guard let text = value.stringValue else {
+                throw failure("has \(member) whose \(quoted(key)) is not a string")
+            }
+            texts.append((key, text))
+        }
+        return texts
     }
 }

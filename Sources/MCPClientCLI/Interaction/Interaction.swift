@@ -36,7 +36,11 @@ final class Interaction: Sendable {
 
     /// With the reasons why the answers that were given do not fit.
     func explained(_ failure: Failure) -> Failure {
-        let problems = unanswered.withLock { $0.flatMap(\.problems) }
+        var problems: [String] = []
+        // A server may ask the same again.
+        for problem in unanswered.withLock({ $0.flatMap(\.problems) }) where !problems.contains(problem) {
+            problems.append(problem)
+        }
         guard !problems.isEmpty else { return failure }
         var failure = failure
         failure.details += problems.prefix(8)

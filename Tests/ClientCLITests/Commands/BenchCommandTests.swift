@@ -58,6 +58,29 @@ struct BenchCommandTests {
         #expect(outcome.stdout.contains("first error: not now"))
     }
 
+    /// What was measured is printed, and the status is that of the interruption.
+    @Test func anInterruptionIsNoSuccess() async throws {
+        let server = MCPServer("ops", version: "1")
+        let (calls, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
+        let count = CallCounter()
+        try server.register(Tool("slow")) { _, _ in
+            if count.next() == 7 {
+                continuation.yield()
+                try await Task.sleep(for: .seconds(60))
+            }
+            return .text("ok")
+        }
+        let harness = CommandHarness(server: server)
+        let work = Task { await harness.run("bench", "-n", "10", "localhost:1", "slow") }
+        var begun = calls.makeAsyncIterator()
+        await begun.next()
+        work.cancel()
+        let outcome = await work.value
+        #expect(outcome.code == .interrupted, "\(outcome.stderr)")
+        // The first call and one of warm-up come before the measured ones.
+        #expect(outcome.stdout.hasPrefix("4 ok 0 errors"), "\(outcome.stdout)")
+    }
+
     @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")])
     func thousands(_ number: Int, _ text: String) {
         #expect(BenchReport.grouped(number) == text)

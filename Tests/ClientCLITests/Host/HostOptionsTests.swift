@@ -74,7 +74,23 @@ struct HostOptionsTests {
         let typo = #expect(throws: Failure.self) {
             try ConfiguredServers(Array(#"{"mcpServers": {"a": {"comand": "x"}}}"#.utf8), from: "f")
         }
-        #expect(typo?.details == [#"did you mean command for "comand"?"#])
+        #expect(typo?.details == ["did you mean command?"])
+        for (members, problem) in [
+            (#""command": "x", "args": "--x""#, "has args that are not an array of strings"),
+            (#""command": "x", "args": ["--y", 5]"#, "has args that are not an array of strings"),
+            (#""command": "x", "arg": ["a"]"#, #"has an unknown member "arg""#),
+            (#""command": "x", "env": {"A": 5}"#, #"has env whose "A" is not a string"#),
+            (#""command": "x", "cwd": 1"#, "has a cwd that is not a string"),
+            (#""command": ["x"]"#, "has a command that is not a string"),
+            (#""url": "http://x", "headers": ["a"]"#, "has headers that are not an object"),
+        ] {
+            let failure = #expect(throws: Failure.self) {
+                try ConfiguredServers(Array(#"{"mcpServers": {"a": {\#(members)}}}"#.utf8), from: "f")
+            }
+            #expect(failure?.message == #"f: the server "a" \#(problem)"#)
+        }
+        let other = #"{"mcpServers": {"a": {"command": "x", "type": "stdio", "disabled": false}}}"#
+        #expect(try ConfiguredServers(Array(other.utf8), from: "f").entries.count == 1)
     }
 
     // A33, A25
