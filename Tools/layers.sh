@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Type-checks each folder of MCPCore together with exactly the folders it may use. A folder that uses another one
-# fails with "cannot find type": the compiler proves the layers, so they cannot rot.
+# Type-checks each folder of the library and of the two programs together with exactly the folders it may use.
+# A folder that uses another one fails with "cannot find type": the compiler proves the layers, so they cannot
+# rot. What stands in no folder, such as main.swift, stands above all of them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # folder: what it may use directly
-declare -A uses=(
+declare -A MCPCore=(
     [Platform]="" [Bytes]="" [Collections]=""
     [JSON]="Bytes" [HTTP]="Bytes" [Crypto]="Bytes"
     [Events]="Platform Bytes" [TLS]="Platform Bytes"
@@ -20,9 +21,41 @@ declare -A uses=(
     [Harness]="Tools Transport"
     [Apps]="Harness"
 )
+declare -A MCPClientCLI=(
+    [Text]="" [Failures]="Text" [System]="Failures"
+    [Grammar]="System"
+    [Arguments]="Grammar"
+    [Output]="Arguments"
+    [Interaction]="Output"
+    [Session]="Interaction"
+    [Commands]="Session" [Agent]="Session"
+    [Host]="Agent"
+    [CommandLine]="Commands Host"
+)
+declare -A MCPServerDaemon=(
+    [System]=""
+    [ConfigSyntax]="System"
+    [Tools]="ConfigSyntax" [Files]="ConfigSyntax" [Prompts]="ConfigSyntax"
+    [Configuration]="Tools Files Prompts"
+    [CommandLine]="Configuration" [Server]="Configuration"
+    [ClientTools]="Server" [Demo]="Server"
+    [Watch]="ClientTools"
+    [Lifecycle]="CommandLine Demo Watch"
+)
 
-closure() { # FOLDER: the folder and everything below it
-    local seen=" " queue=("$1") folder
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+common=(
+    -swift-version 6 -strict-memory-safety -suppress-warnings
+    -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
+    -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault
+    -I Sources/CMCPSystem/include -I "$scratch" -package-name swift_mcp_core -parse-as-library
+)
+[[ $(uname) != Darwin ]] || common+=(-sdk "$(xcrun --show-sdk-path)")
+
+closure() { # MODULE FOLDER: the folder and everything below it
+    local -n uses=$1
+    local seen=" " queue=("$2") folder
     while ((${#queue[@]})); do
         folder=${queue[0]}
         queue=("${queue[@]:1}")
@@ -34,39 +67,77 @@ closure() { # FOLDER: the folder and everything below it
     echo "$seen"
 }
 
-for folder in Sources/MCPCore/*/; do
-    name=$(basename "$folder")
-    if [[ ! -v uses[$name] ]]; then
-        echo "layers: $name is not in the table of Tools/layers.sh" >&2
-        exit 1
-    fi
-done
+files() { # MODULE FOLDER
+    find "Sources/$1/$2" -name '*.swift'
+    # What SwiftPM makes of the resources: their names are enough here.
+    if [[ $1/$2 == MCPClientCLI/Host ]]; then echo "$scratch/PackageResources.swift"; fi
+}
 
-check() {
-    local files=() folder
-    for folder in $(closure "$1"); do
-        while IFS= read -r file; do files+=("$file"); done < <(find "Sources/MCPCore/$folder" -name '*.swift')
+resources() {
+    local file name
+    echo "enum PackageResources {"
+    for file in Sources/MCPClientCLI/Host/Assets/*; do
+        name=$(basename "$file")
+        echo "    static let ${name//[^A-Za-z0-9]/_}: [UInt8] = []"
     done
-    swiftc -typecheck -swift-version 6 -strict-memory-safety -suppress-warnings \
-        -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
-        -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault \
-        -I Sources/CMCPSystem/include -package-name swift_mcp_core -module-name MCPCore -parse-as-library \
-        "${files[@]}" || return 1
-    echo "layers: $1 uses only$(closure "$1" | sed "s/ $1 / /")"
+    echo "}"
+}
+
+# Only the bodies of the folder itself are looked at: those of the others are, in their own turn.
+check() { # MODULE FOLDER
+    local arguments=() folder below
+    below=$(closure "$1" "$2")
+    for folder in $below; do
+        while IFS= read -r file; do
+            [[ $folder != "$2" ]] || arguments+=(-primary-file)
+            arguments+=("$file")
+        done < <(files "$1" "$folder")
+    done
+    swiftc -frontend -typecheck "${common[@]}" -module-name "$1" "${arguments[@]}" || return 1
+    echo "layers: $1/$2 uses only${below/ $2 / }"
 }
 
 # Two at a time: a type-check uses one core.
 status=0
 running=0
-for name in "${!uses[@]}"; do
-    { check "$name" || { echo "layers: $name uses a folder that it may not" >&2; exit 1; }; } &
+start() { # COMMAND…
+    "$@" &
     if ((++running >= 2)); then
         wait -n || status=1
         running=$((running - 1))
     fi
+}
+finish() {
+    while ((running > 0)); do
+        wait -n || status=1
+        running=$((running - 1))
+    done
+}
+checked() { # MODULE FOLDER
+    check "$1" "$2" || { echo "layers: $1/$2 uses a folder that it may not" >&2; exit 1; }
+}
+
+modules=(MCPCore MCPClientCLI MCPServerDaemon)
+for module in "${modules[@]}"; do
+    declare -n table=$module
+    for folder in "Sources/$module"/*/; do
+        name=$(basename "$folder")
+        if [[ ! -v table[$name] ]]; then
+            echo "layers: $module/$name is not in the table of Tools/layers.sh" >&2
+            exit 1
+        fi
+    done
 done
-while ((running > 0)); do
-    wait -n || status=1
-    running=$((running - 1))
+
+# The module that the programs import: what it declares is enough.
+mapfile -t core < <(find Sources/MCPCore -name '*.swift')
+start swiftc -frontend -emit-module "${common[@]}" -module-name MCPCore \
+    -experimental-skip-all-function-bodies -o "$scratch/MCPCore.swiftmodule" "${core[@]}"
+resources >"$scratch/PackageResources.swift"
+for module in "${modules[@]}"; do
+    declare -n table=$module
+    for folder in "${!table[@]}"; do start checked "$module" "$folder"; done
+    [[ $module != MCPCore ]] || finish
 done
+finish
 exit "$status"
