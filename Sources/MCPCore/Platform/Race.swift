@@ -1,6 +1,5 @@
 /// Waits for work, for a time-out and for cancellation, whichever comes first. Work that does not heed its
-/// cancellation, such as a message to a loop that does not come round, goes on by itself, and nobody waits for
-/// it.
+/// cancellation, such as a message to a loop that does not come round, is left to itself.
 enum Race {
     struct TimedOut: Error {}
 
