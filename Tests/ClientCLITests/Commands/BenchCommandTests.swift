@@ -61,7 +61,8 @@ struct BenchCommandTests {
     /// What was measured is printed, and the status is that of the interruption.
     @Test func anInterruptionIsNoSuccess() async throws {
         let server = MCPServer("ops", version: "1")
-        let (calls, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
+        let (calls, continuation) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingOldest(1))
         let count = CallCounter()
         try server.register(Tool("slow")) { _, _ in
             if count.next() == 7 {

@@ -178,7 +178,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         try checkVersion(head, in: bytes)
         let session = try session(id, head)
         guard session.settled.revision.has(.resumption) else {
-            throw EarlyResponse.notAllowed("Streams are not available in this protocol revision", allow: "POST, DELETE")
+            throw EarlyResponse.notAllowed(
+                "Streams are not available in this protocol revision", allow: "POST, DELETE")
         }
         guard !head.isRepeated(.lastEventID) else {
             throw EarlyResponse(status: 400, text: "Duplicate Last-Event-ID header")
