@@ -67,6 +67,12 @@ $hits"
 forbid '\b(TODO|FIXME|XXX|HACK)\b' "left for later" "${sources[@]}"
 forbid '\btry!|\bas! ' "traps on the unexpected" "${sources[@]}"
 
+# What people read is idiomatic: "X is not a Y", "again", "Duplicate X header".
+idioms=$(grep -nE '^[^/]*"[^"]*\b(anew|[Ww]hoever|stands twice|belong into|told of)\b[^"]*"' "${sources[@]}" || true
+    grep -nE '^[^/]*"[^"]*\bis no [a-z]' "${sources[@]}" | grep -vE '[Tt]here is no |is no longer' || true)
+[[ -z $idioms ]] || complain "a phrase that is not idiomatic in a text for users:
+$idioms"
+
 # Streams that nobody reads fast enough. A bound is said where the stream is made; one without a buffer is pulled:
 # `AsyncStream { await … }`, whose closure has no continuation.
 while IFS= read -r hit; do complain "a stream without a bound: $hit"; done < <(
@@ -76,8 +82,7 @@ while IFS= read -r hit; do complain "a stream without a bound: $hit"; done < <(
         open && /bufferingPolicy:/ { open = 0 }
         open && --open == 0 { print place }' "${sources[@]}")
 
-mapfile -t code < <(printf '%s\n' "${sources[@]}" | grep -v '^Sources/MCPServerDaemon/Config/')
-forbid '"/bin/sh"|\bpopen\(|\bsystem\(' "a shell" "${code[@]}"
+forbid '"/bin/sh"|\bpopen\(|\bsystem\(' "a shell" "${sources[@]}"
 mapfile -t core < <(git ls-files 'Sources/MCPCore/*.swift')
 forbid '\bRegex\b|/\.\*/' "a regular expression of the standard library" "${core[@]}"
 forbid '^ *print\(' "prints" "${core[@]}"

@@ -163,7 +163,7 @@ extension Command {
             flags: [.transport(.bearerEnv)] + ProvideFlag.allCases.map(Flag.provide),
             notes: [
                 "DAEMON is http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
-                "A program after -- is an MCP server over stdio; it is started anew for each connection.",
+                "A program after -- is an MCP server over stdio; it is started again for each connection.",
                 "--tool offers tools for trying it out: \(DemoTool.names).",
             ],
             examples: [

@@ -60,7 +60,7 @@ struct HostCommands {
     private func number(_ name: String, in object: JSONObject) throws -> Double? {
         guard let value = object[name] else { return nil }
         guard let number = value.doubleValue, number.isFinite, number >= 0, number < 1e6 else {
-            throw HostRefusal.malformed("\(name) is no length")
+            throw HostRefusal.malformed("\(name) is not a length")
         }
         return number
     }

@@ -255,7 +255,7 @@ final class ClientConversation: Sendable {
         return ClientError(
             .timeout,
             "no answer to \(call.method) within \((call.idleTimeout ?? .zero).inWords); it was cancelled",
-            hint: "progress reports of the server start the time anew; a longer timeout helps slow ones")
+            hint: "progress notifications reset the timeout; use a longer one for slow servers")
     }
 
     func close() async {

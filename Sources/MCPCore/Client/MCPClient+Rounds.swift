@@ -128,7 +128,7 @@ extension MCPClient {
         }
         if let state = result["requestState"] {
             guard state.string != nil else {
-                throw ClientError(.protocolViolation, "\(method) has a requestState that is no text")
+                throw ClientError(.protocolViolation, "\(method) has a requestState that is not a string")
             }
             next["requestState"] = state.value
         }

@@ -363,7 +363,7 @@ extension ClientConversation {
             return error
         } catch {
             return ClientError(
-                .sessionExpired, "the conversation could not be opened anew", details: ["\(error)"])
+                .sessionExpired, "the session could not be opened again", details: ["\(error)"])
         }
     }
 }

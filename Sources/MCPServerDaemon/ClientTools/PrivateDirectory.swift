@@ -17,7 +17,7 @@ enum PrivateDirectory {
         try make(path)
         do {
             let info = try Files.info(path)
-            guard info.kind == .directory else { throw ClientToolSetupError("\(path) is no directory") }
+            guard info.kind == .directory else { throw ClientToolSetupError("\(path) is not a directory") }
             guard info.owner == geteuid() else {
                 throw ClientToolSetupError("\(path) belongs to another user; remove it or name another place")
             }

@@ -54,7 +54,7 @@ struct ConfigurationReader {
             // Programs may write a channel as "type:name" and mean the name; agents cannot.
             if name.isEmpty || name.contains(where: { ":/ ".contains($0) }) {
                 context.diagnostics.error(
-                    "\"\(name)\" is no name of a channel here: write it without type, slashes and spaces",
+                    "\"\(name)\" is not a channel name: omit the type prefix, slashes and spaces",
                     at: position)
             }
             files[name] = reader.string(name).map(context.absolute)

@@ -70,7 +70,7 @@ struct FilesReader {
                 patterns.append(pattern)
             } else {
                 context.diagnostics.error(
-                    "\(reader.pathOf(key)): \"\(text)\" is no relative pattern like \"**/*.md\"",
+                    "\(reader.pathOf(key)): \"\(text)\" is not a relative pattern like \"**/*.md\"",
                     at: reader.place(of: key))
             }
         }

@@ -118,7 +118,7 @@ struct PromptFile {
         let name = key.dropping(suffix: "?") ?? key
         guard TemplateText.isName(name) else {
             diagnostics.error(
-                "\"\(name)\" is no name of an argument (letters, digits, _ and -)", at: position)
+                "\"\(name)\" is not an argument name (letters, digits, _ and -)", at: position)
             return
         }
         if prompt.arguments.contains(where: { $0.name == name }) {

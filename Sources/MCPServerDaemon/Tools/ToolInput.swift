@@ -61,7 +61,7 @@ struct ToolInputReader {
             let name = optionalName ?? member.key
             guard TemplateText.isName(name) else {
                 context.diagnostics.error(
-                    "\(path): \"\(member.key)\" is no name of a parameter (letters, digits, _ and -; ? at "
+                    "\(path): \"\(member.key)\" is not a parameter name (letters, digits, _ and -; ? at "
                         + "the end makes it optional)", at: member.keyPosition)
                 continue
             }

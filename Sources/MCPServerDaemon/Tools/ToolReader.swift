@@ -24,7 +24,7 @@ struct ToolReader {
         }
         if !isValid || name.isEmpty || name.utf8.count > 64 {
             context.diagnostics.error(
-                "\"\(name)\" is no name of a tool: 1 to 64 letters, digits, _, - and .",
+                "\"\(name)\" is not a tool name: 1 to 64 letters, digits, _, - and .",
                 at: member.keyPosition)
         }
     }
@@ -123,7 +123,7 @@ struct ToolReader {
         for entry in entries.members {
             if entry.key.isEmpty || entry.key.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "=") }) {
                 context.diagnostics.error(
-                    "\(entries.path): \"\(entry.key)\" is no name of a variable", at: entry.keyPosition)
+                    "\(entries.path): \"\(entry.key)\" is not a variable name", at: entry.keyPosition)
             }
             guard let value = entry.value.string, !value.utf8.contains(0) else {
                 entries.wrongType(entry.key, entry.value, expected: "a string without NUL")

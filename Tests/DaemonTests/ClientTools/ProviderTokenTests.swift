@@ -82,7 +82,7 @@ import Glibc
         // Whoever names a place has chosen it.
         _ = try ProvidersSocket.address(path, isDefault: false)
         try directory.link("link", to: directory.path)
-        #expect(throws: ClientToolSetupError("\(directory.path)/link is no directory")) {
+        #expect(throws: ClientToolSetupError("\(directory.path)/link is not a directory")) {
             try ProvidersSocket.address("\(directory.path)/link/s", isDefault: true)
         }
         try directory.write("file", "")

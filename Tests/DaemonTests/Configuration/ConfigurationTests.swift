@@ -64,8 +64,8 @@ import Testing
         let report = wrong.diagnostics.sorted.map(\.rendered)
         #expect(report.count == 3)
         for text in [
-            #"mcp.jsonc:1:40: error: "messaging:a" is no name of a channel here"#,
-            #"mcp.jsonc:1:60: error: "a b" is no name of a channel here"#,
+            #"mcp.jsonc:1:40: error: "messaging:a" is not a channel name"#,
+            #"mcp.jsonc:1:60: error: "a b" is not a channel name"#,
             "mcp.jsonc:1:77: error: clientTools.channelTokenFiles.c must be a string, not a number",
         ] {
             #expect(report.contains { $0.hasPrefix(text) }, "\(text)\n\(report)")

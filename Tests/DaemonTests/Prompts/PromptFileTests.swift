@@ -63,7 +63,7 @@ import Testing
         ("---\nnmae: x\n---\nt", "p.md:2:1: error: unknown key \"nmae\" in the header (did you mean name?)"),
         ("---\nname\n---\nt", "p.md:2:1: error: a line of the header is \"key: value\""),
         ("---\n  code: x\n---\nt", "p.md:2:1: error: only the lines of arguments are indented"),
-        ("---\narguments:\n  a b: x\n---\nt", "p.md:3:1: error: \"a b\" is no name of an argument"),
+        ("---\narguments:\n  a b: x\n---\nt", "p.md:3:1: error: \"a b\" is not an argument name"),
         (
             "---\narguments:\n  a: x\n---\n\n {{b}}{{a}}",
             "p.md:6:2: error: placeholder {{b}} is not in \"arguments\""

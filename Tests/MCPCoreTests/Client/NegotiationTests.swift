@@ -228,6 +228,6 @@ import Testing
         let transport = ScriptedTransport { [.message(String($0.message.bytes))] }
         let error = await clientError { _ = try await MCPClient.connect(transport.target) }
         #expect(error?.kind == .protocolViolation)
-        #expect(error?.message.contains("back") == true)
+        #expect(error?.message.contains("echoes") == true)
     }
 }

@@ -53,7 +53,7 @@ import Testing
         (
             properties(
                 #""a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}"#),
-            "twice"
+            "duplicate name"
         ),
         (
             properties(#""a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}"#),

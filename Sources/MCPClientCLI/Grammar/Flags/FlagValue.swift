@@ -11,7 +11,8 @@ struct FlagValue {
     func number(in range: ClosedRange<Int>) throws(Failure) -> Int {
         guard let number = Int(text), range.contains(number) else {
             throw .usage(
-                "\(flag.name) \(quoted(text)) is no number from \(range.lowerBound) to \(range.upperBound)")
+                "\(flag.name) \(quoted(text)) is not a number from \(range.lowerBound) to \(range.upperBound)"
+            )
         }
         return number
     }

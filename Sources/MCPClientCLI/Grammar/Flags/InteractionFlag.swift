@@ -44,7 +44,7 @@ extension Options {
     private static func level(_ value: String) throws(Failure) -> LoggingLevel {
         guard let level = LoggingLevel(rawValue: value) else {
             let names = LoggingLevel.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .usage("--log-level \(quoted(value)) is no level", hint: names)
+            throw .usage("unknown log level \(quoted(value))", hint: names)
         }
         return level
     }

@@ -18,7 +18,7 @@ extension AppBridgeMachine {
         case .malformed(let reason, let id?):
             return [
                 .notify(.dropped(reason: reason)),
-                Self.failure(id, .invalidRequest("This is no valid request: \(reason).")),
+                Self.failure(id, .invalidRequest("Invalid request: \(reason).")),
             ]
         }
     }

@@ -26,7 +26,7 @@ enum ViewMessage {
             return
         }
         guard let method = method.stringValue, method.utf8.count <= 256 else {
-            self = .malformed("the method is no text of at most 256 bytes", id: id)
+            self = .malformed("the method is not a string of at most 256 bytes", id: id)
             return
         }
         if object["id"] == nil {

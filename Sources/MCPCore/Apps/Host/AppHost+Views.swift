@@ -137,7 +137,9 @@ extension AppHost {
             log(source, .warning, "the view may reach \(domains)")
         }
         for entry in view.csp.rejected {
-            log(source, .warning, "left out of the policy, since it is no origin or not allowed: \(entry)")
+            log(
+                source, .warning, "left out of the policy, since it is not an origin or not allowed: \(entry)"
+            )
         }
     }
 

@@ -77,7 +77,7 @@ extension RequestContext {
 
 extension RegistrationError {
     fileprivate static func notAView(_ uri: String) -> RegistrationError {
-        RegistrationError("\(uri) is no address of a view; write ui:// and a name")
+        RegistrationError("\(uri) is not a view address; write ui:// and a name")
     }
 }
 

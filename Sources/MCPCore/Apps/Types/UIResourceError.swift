@@ -15,7 +15,7 @@ public enum UIResourceError: Error, Sendable, Hashable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .invalidURI(let uri):
-            "\(Self.shortened(uri)) is no address of a view, which starts with ui://. The server has to"
+            "\(Self.shortened(uri)) is not a view address, which starts with ui://. The server has to"
                 + " correct it."
         case .noContents(let uri):
             "The server answered without contents for \(Self.shortened(uri)), so there is nothing to show."

@@ -44,7 +44,7 @@ enum CommandModelWire {
 
     static func event(_ line: ByteSlice, _ name: String) throws(HarnessError) -> ModelEvent {
         guard let json = try? JSONValue(parsing: line), let type = json["type"]?.stringValue else {
-            throw .model("\(name) wrote a line that is no event")
+            throw .model("\(name) wrote a line that is not an event")
         }
         switch type {
         case "text": return .textDelta(json["delta"]?.stringValue ?? "")

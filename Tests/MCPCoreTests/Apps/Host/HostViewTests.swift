@@ -259,7 +259,7 @@ import Testing
         #expect(calls.count == 8)
         #expect(calls.map { $0.result == nil } == [true, true, true] + Array(repeating: false, count: 5))
         #expect(
-            calls[0].problem?.contains("no longer kept") == true && calls[0].arguments == "no longer kept")
+            calls[0].problem?.contains("evicted") == true && calls[0].arguments == "no longer kept")
         #expect(calls[7].problem == nil && calls[7].arguments == ["n": 17])
         let said = snapshot.compactMap {
             if case .conversation(let item) = $0 { item.text.utf8.count } else { nil }
