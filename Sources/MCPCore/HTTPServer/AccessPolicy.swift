@@ -29,6 +29,7 @@ public struct AccessPolicy: Sendable {
     }
 
     /// Refuses a request that may not be sent here, whatever its path.
+    @inline(__always)
     func check(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
         if let text = refusal(of: head, in: bytes) { throw EarlyResponse(status: 403, text: text) }
         if Self.hasToken(head, in: bytes) {

@@ -43,7 +43,7 @@ extension HTTPConnection {
         keepAlive = keepAlive && head.keepAlive
         let bytes = input.slice(0 ..< head.byteCount)
         let decision = context.handler.check(
-            head, in: bytes, policy: context.policy, isFromOwnUser: { isFromOwnUser })
+            head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser })
         switch decision {
         case .serve(let handler): return begin(head, bytes, handler)
         case .refuse(let response): return refuse(head, response)

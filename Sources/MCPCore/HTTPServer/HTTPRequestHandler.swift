@@ -28,11 +28,11 @@ final class AsyncRequestHandler: RequestHandler, @unchecked Sendable {
     init(_ handler: any HTTPRequestHandler) { self.handler = handler }
 
     override func check(
-        _ head: RequestHead, in bytes: ByteSlice, policy: AccessPolicy, isFromOwnUser: () -> Bool
+        _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool
     ) -> Decision {
         do throws(EarlyResponse) {
             try head.checkMethod()
-            try policy.check(head, in: bytes)
+            try context.policy.check(head, in: bytes)
             guard let path = head.decodedPath(in: bytes) else { throw .undecodableTarget }
             guard handler.handles(path: path) else { throw EarlyResponse(status: 404, text: "Not found") }
             return .serve(self)
@@ -61,6 +61,7 @@ extension EarlyResponse {
 
 extension RequestHead {
     /// Refuses a method that nobody here serves.
+    @inline(__always)
     func checkMethod() throws(EarlyResponse) {
         switch method {
         case .trace, .connect, .other:

@@ -15,10 +15,10 @@ class RequestHandler: @unchecked Sendable {
     /// Judges a head before its body is read. On the connection's loop; must not wait.
     ///
     /// - Parameters:
-    ///   - policy: that of the listener. Whoever serves a request applies it.
+    ///   - context: that of the listener, whose policy whoever serves a request applies.
     ///   - isFromOwnUser: whether the client is a process of our own user; costs a system call.
     func check(
-        _ head: RequestHead, in bytes: ByteSlice, policy: AccessPolicy, isFromOwnUser: () -> Bool
+        _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool
     ) -> Decision { .refuse(EarlyResponse(status: 404, text: "Not found")) }
 
     /// Serves a request that it took: writes the response to the connection, or has the connection wait for

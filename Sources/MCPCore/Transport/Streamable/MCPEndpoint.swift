@@ -30,13 +30,13 @@ extension MCPServer {
 /// An MCP endpoint behind somebody else's HTTP server (transports/streamable-http).
 public final class MCPEndpoint: Sendable {
     private let endpoint: StreamableEndpoint
-    private let policy: AccessPolicy
-    private let limits: HTTPLimits
+    private let context: ConnectionContext
 
     init(_ endpoint: StreamableEndpoint, _ policy: AccessPolicy, _ limits: HTTPLimits) {
         self.endpoint = endpoint
-        self.policy = policy
-        self.limits = limits
+        var options = HTTPServerOptions()
+        options.limits = limits
+        context = ConnectionContext(handler: endpoint, policy: policy, options: options)
     }
 
     /// Answers one request. A body that streams ends with the answer; stop reading it to cancel the request.
@@ -48,13 +48,13 @@ public final class MCPEndpoint: Sendable {
 
     private func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let bytes = Self.head(of: request)
-        var parser = RequestParser(limits: limits)
+        var parser = RequestParser(limits: context.options.limits)
         switch unsafe bytes.withBytes({ unsafe parser.parse($0) }) {
         case .needMore: return HTTPResponse(EarlyResponse(status: 400, text: "The request is not complete"))
         case .failed(let error): return HTTPResponse(EarlyResponse(status: error.status, text: error.reason))
         case .head(let head):
             switch endpoint.check(
-                head, in: bytes, policy: policy, isFromOwnUser: { request.isFromOwnUser })
+                head, in: bytes, context: context, isFromOwnUser: { request.isFromOwnUser })
             {
             case .refuse(let response): return HTTPResponse(response)
             case .serve(let other as AsyncRequestHandler):

@@ -43,17 +43,17 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     // MARK: Head
 
     override func check(
-        _ head: RequestHead, in bytes: ByteSlice, policy: AccessPolicy, isFromOwnUser: () -> Bool
+        _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool
     ) -> Decision {
         do throws(EarlyResponse) {
             try head.checkMethod()
             if head.path(in: bytes) == pathBytes {
-                try policy.check(head, in: bytes)
+                try context.policy.check(head, in: bytes)
                 try checkPurpose(of: head, in: bytes)
                 return .serve(self)
             }
             guard let router else { throw notFound }
-            try policy.check(head, in: bytes)
+            try context.policy.check(head, in: bytes)
             let handler = try router.route(head, in: bytes, isFromOwnUser: isFromOwnUser, beside: self)
             guard let handler else { throw notFound }
             return .serve(handler)
