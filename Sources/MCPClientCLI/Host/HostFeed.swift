@@ -75,9 +75,10 @@ actor HostFeed {
         ["type": "server.found", "id": JSONValue(index), "target": .string(target)]
     }
 
+    /// Ends the stream of the page, which finds out that the program is gone: nobody took over.
     func close() {
         pump?.cancel()
-        log.end()
+        log.cutOff()
     }
 
     // MARK: From views

@@ -208,12 +208,10 @@ public final class HTTPServer: Sendable {
     }
 
     private func waitUntilEmpty(atMost limit: Duration) async -> Bool {
-        let outcome = OnceContinuation<Bool>()
+        let outcome = OneShot<Bool>()
         let loop = sets[0].loop
-        return await withCheckedContinuation { continuation in
-            outcome.set(continuation)
-            loop.execute { loop.schedule(after: limit) { outcome.resume(false) } }
-            counter.whenEmpty { outcome.resume(true) }
-        }
+        loop.execute { loop.schedule(after: limit) { outcome.finish(false) } }
+        counter.whenEmpty { outcome.finish(true) }
+        return await outcome.value(ifCancelled: false)
     }
 }

@@ -47,12 +47,15 @@ import Testing
         ("name=A", "  name: "),
     ])
     func answersThatDoNotFit(answer: String, reason: String) async throws {
-        let outcome = try await harness().run(
-            "--answer", "name=Ada", "--answer", "people=3", "--answer", answer, "call", Self.target, "book")
-        #expect(outcome.code == .inputRequired)
-        let lines = outcome.stderr.split(separator: "\n")
-        #expect(lines.count == 3 && lines[1].hasPrefix(reason), "\(outcome.stderr)")
-        #expect(lines.last == "hint: nothing was sent; correct the answers and try again")
+        for revision in Self.revisions {
+            let outcome = try await harness().run(
+                "--protocol", revision, "--answer", "name=Ada", "--answer", "people=3", "--answer", answer,
+                "call", Self.target, "book")
+            #expect(outcome.code == .inputRequired)
+            let lines = outcome.stderr.split(separator: "\n")
+            #expect(lines.count == 3 && lines[1].hasPrefix(reason), "\(revision): \(outcome.stderr)")
+            #expect(lines.last == "hint: nothing was sent; correct the answers and try again")
+        }
     }
 
     @Test func answersToOtherQuestionsDoNoHarm() async throws {

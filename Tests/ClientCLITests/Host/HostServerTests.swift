@@ -164,6 +164,16 @@ struct HostServerTests {
         }
     }
 
+    /// The end of the program is nobody who took over: the page tries again.
+    @Test func theEndOfTheHostIsNoReplacement() async throws {
+        try await HostFixture.with { (fixture: HostFixture) async throws in
+            let reader = try await EventReader(fixture)
+            _ = try await reader.next("hello")
+            await fixture.server.stop()
+            #expect(try await reader.next("replaced") == nil)
+        }
+    }
+
     // MARK: Messages of views
 
     // A07, A24; section 5.3, `seq`

@@ -77,7 +77,8 @@ public final class MCPConnection: Sendable {
     deinit { close() }
 }
 
-/// Lets a caller in the same process wait for the end of an exchange.
+/// Lets a caller in the same process wait for the end of an exchange. Not a `OneShot`: a caller that is
+/// cancelled waits for the end that its cancellation brings about.
 private final class WaitingSink: ExchangeSink {
     private enum State {
         case open

@@ -162,7 +162,7 @@ extension HTTPResponse {
     }
 }
 
-/// Decides late whether an answer is one JSON body or an event stream.
+/// Decides late whether an answer is one JSON body or an event stream. Not a `OneShot`: as `WaitingSink`.
 private final class StreamingSink: ExchangeSink {
     private enum First {
         case answer(Answer?)
