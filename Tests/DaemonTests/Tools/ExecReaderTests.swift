@@ -81,7 +81,8 @@ import Testing
 
     @Test func checksTheInput() {
         #expect(
-            errors(#"{ "a b": {} }"#, #"["ls"]"#).first?.hasPrefix("tools.t.input: \"a b\" is no name")
+            errors(#"{ "a b": {} }"#, #"["ls"]"#).first?.hasPrefix(
+                "tools.t.input: \"a b\" is not a parameter name")
                 == true)
         #expect(
             errors(#"{ "a": 5 }"#, #"["ls"]"#).first?.hasPrefix("tools.t.input.a must be a schema") == true)
