@@ -37,9 +37,8 @@ final class Interaction: Sendable {
     /// With the reasons why the answers that were given do not fit.
     func explained(_ failure: Failure) -> Failure {
         var problems: [String] = []
-        // A server may ask the same again, and the failure may have its reasons already.
-        for problem in unanswered.withLock({ $0.flatMap(\.problems) })
-        where !problems.contains(problem) && !failure.details.contains(problem) {
+        // A server may ask the same again.
+        for problem in unanswered.withLock({ $0.flatMap(\.problems) }) where !problems.contains(problem) {
             problems.append(problem)
         }
         guard !problems.isEmpty else { return failure }

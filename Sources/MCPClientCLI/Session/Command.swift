@@ -11,7 +11,7 @@ struct Command: Sendable {
     /// Words after the last operand belong to the tool or prompt, not to us.
     var takesArguments = false
     var targets = Targets.one
-    /// A program after -- is no server to connect to, but what the command works with.
+    /// The program after -- is what the command works with, not a server to connect to.
     var takesProgram = false
     /// The flags that it knows besides those of every command.
     let flags: [Flag]

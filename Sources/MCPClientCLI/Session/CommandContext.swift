@@ -16,17 +16,14 @@ struct CommandContext: Sendable {
         defer { if invocation.options.timings { console.stderr.write(timings.line + "\n") } }
         let session = try await Connector(environment: environment, console: console, timings: timings)
             .connect(target, invocation)
-        do throws(Failure) {
-            let code = try await work(session)
-            await session.client.close()
-            if let failure = session.interaction.failure { throw failure }
-            return code
-        } catch {
-            await session.client.close()
-            if error.code == .inputRequired { throw session.interaction.explained(error) }
-            // What the server made of a missing answer is of less interest than the question.
-            if let failure = session.interaction.failure { throw failure }
-            throw error
+        let outcome: Result<ExitCode, Failure>
+        do throws(Failure) { outcome = .success(try await work(session)) } catch { outcome = .failure(error) }
+        await session.client.close()
+        if case .failure(let error) = outcome, error.code == .inputRequired {
+            throw session.interaction.explained(error)
         }
+        // What the server made of a missing answer is of less interest than the question.
+        if let failure = session.interaction.failure { throw failure }
+        return try outcome.get()
     }
 }

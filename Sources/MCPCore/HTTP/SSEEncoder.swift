@@ -25,6 +25,13 @@ enum SSEEncoder {
         buffer.append(ASCII.lf)
     }
 
+    /// One event by itself.
+    static func bytes(of event: SSEEvent) -> [UInt8] {
+        var out = ByteBuffer()
+        write(event, to: &out)
+        return out.freeze().array
+    }
+
     /// Writes one event.
     static func write(_ event: SSEEvent, to buffer: inout ByteBuffer) {
         write(

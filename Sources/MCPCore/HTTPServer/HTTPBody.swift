@@ -49,8 +49,6 @@ private actor EventReader {
         let event = await iterator.next(isolation: self)
         events = iterator
         guard let event else { return nil }
-        var out = ByteBuffer()
-        SSEEncoder.write(event, to: &out)
-        return out.freeze().array
+        return SSEEncoder.bytes(of: event)
     }
 }

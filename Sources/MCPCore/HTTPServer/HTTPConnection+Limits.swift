@@ -5,7 +5,7 @@ extension HTTPConnection {
     /// What it may hold of its input depends on its phase, and what is over the bound stays in the socket:
     ///
     /// - idle, head, body: one message with what is read behind it, while its queue of answers is within
-    ///   `ServerLimits.outputBytes`. The parser bounds a head and the body's own limits the rest.
+    ///   `HTTPServerResources.maxOutputBytes`. The parser bounds a head and the body's own limits the rest.
     /// - serving: `readBytes`; less while memory is short.
     /// - leaving: nothing, the rest is for whoever takes the socket.
     /// - draining: nothing, what comes is dropped.

@@ -166,8 +166,8 @@ extension HTTPConnection {
         }
     }
 
-    /// Gives a response that was begun for 200 another status and further fields. Only refusals and the first
-    /// response of a session come here.
+    /// Gives a response that was begun for 200 another status and further fields. Only what is rare comes
+    /// here.
     func rewriteHead(_ response: ResponseWriter.OpenResponse, status: Int, _ extra: HeaderFields?) {
         let body = output.out.withCopy(from: response.bodyStart)
         output.out.truncate(to: response.start)

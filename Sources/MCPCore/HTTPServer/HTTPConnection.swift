@@ -136,7 +136,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         if events.contains(.readable) || events.contains(.hangup) { read() }
     }
 
-    /// Both directions are closed; or, for a stateless request, the client has stopped writing while reading
+    /// Both directions are closed; or, where the response ends with the input, it has ended while reading
     /// is switched off (HTTP-26).
     private func isGone(_ events: Readiness, _ exchange: PendingResponse) -> Bool {
         events.contains(.hangup)
@@ -235,7 +235,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         peerClosed = true
         switch phase {
         case .serving(let exchange) where exchange.endsWithInput:
-            // Disconnecting is the cancel of a stateless request (HTTP-24, HTTP-26).
+            // Disconnecting cancels the request (HTTP-24, HTTP-26).
             vanish()
         case .body: fail(status: 400, HTTPError.truncatedBody.reason)
         case .draining: close()
@@ -249,7 +249,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// The response that is waited for ends from now on with the input, which may have ended already.
     func responseEndsWithInput() { if peerClosed || isReadClosed { vanish() } }
 
-    /// The client is gone: nobody will read an answer. In a legacy session that is no cancel (LEG-09).
+    /// The client is gone: nobody will read a response. What that means for the request is its handler's.
     func vanish() {
         if case .serving(let exchange) = phase { exchange.clientVanished() }
         close()

@@ -65,12 +65,14 @@ public final class HTTPServer: Sendable {
 
     /// Begins to serve. Once only.
     ///
-    /// - Throws: `ListenError` when the sockets cannot be watched; the server has ended then.
+    /// - Throws: `ListenError` when the server was stopped before, or its sockets cannot be watched; it has
+    ///   ended then.
     public func start(_ handler: any HTTPRequestHandler) throws(ListenError) {
         try start(AsyncRequestHandler(handler))
     }
 
     func start(_ handler: RequestHandler) throws(ListenError) {
+        if ending.withLock({ $0 != nil }) { throw ListenError("the server was stopped; make another one") }
         let isFirst = self.handler.withLock { current in
             defer { current = current ?? handler }
             return current == nil
@@ -167,7 +169,7 @@ public final class HTTPServer: Sendable {
 
     // MARK: Stopping
 
-    /// Stops at once, for a program whose start fails later on: nobody has been told of the addresses.
+    /// Stops at once, for a program whose start fails later: its addresses are not public yet.
     func abandon() {
         for (listener, loop) in listeners { loop.execute { listener.stop() } }
         for set in sets { set.loop.execute { set.closeAll() } }

@@ -15,7 +15,7 @@ class RequestHandler: @unchecked Sendable {
     /// Judges a head before its body is read. On the connection's loop; must not wait.
     ///
     /// - Parameters:
-    ///   - context: that of the listener, whose policy whoever serves a request applies.
+    ///   - context: the listener's; the handler that serves a request applies its policy.
     ///   - isFromOwnUser: whether the client is a process of our own user; costs a system call.
     func check(
         _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool

@@ -15,7 +15,7 @@ final class Alarm: Sendable {
     }
 
     /// Calls `wake` at `moment`, unless the alarm is set for an earlier one: an owner that is woken sets it
-    /// anew. The owner is not kept alive.
+    /// again. The owner is not kept alive.
     func set<Owner: AnyObject & Sendable>(
         for moment: MonotonicInstant, waking owner: Owner, _ wake: @escaping @Sendable (Owner) -> Void
     ) {

@@ -57,7 +57,10 @@ import Glibc
         for isStopped in [true, false] {
             let server = try HTTPServer(on: [.unix(path: path)], options: Self.options())
             #expect(unsafe access(path, F_OK) == 0)
-            if isStopped { await server.stop() }
+            if isStopped {
+                await server.stop()
+                #expect(throws: ListenError.self) { try server.start(TestHandler()) }
+            }
             _ = consume server
             #expect(unsafe access(path, F_OK) != 0)
         }

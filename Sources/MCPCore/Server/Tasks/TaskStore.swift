@@ -7,7 +7,7 @@ final class TaskStore: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Keeps a task; false when there is no room for one more.
+    /// Keeps a task. Returns false when the store is full.
     func insert(_ task: ServerTask) -> Bool {
         kept.withLock { kept in
             guard kept.count < limit else { return false }

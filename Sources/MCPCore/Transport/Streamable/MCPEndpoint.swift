@@ -75,22 +75,9 @@ public final class MCPEndpoint: Sendable {
     /// What another handler responds; a deadline and the end of the client are the other stack's to tell, by
     /// cancelling.
     private func respond(_ request: HTTPRequest, by handler: any HTTPRequestHandler) async -> HTTPResponse {
-        var response = await handler.respond(to: request)
-        switch response.body.content {
-        case .bytes, .stream: break
-        case .events(let events):
-            let queue = BoundedQueue<[UInt8]>(limit: endpoint.dispatcher.options.limits.outputBytes) {
-                $0.count
-            }
-            let pump = Task {
-                for await event in events { guard queue.add(StreamingSink.text(of: event)) else { break } }
-                queue.finish()
-            }
-            response.body = .stream(queue.stream { pump.cancel() })
-        case .upgrade:
-            return HTTPResponse(EarlyResponse(status: 501, text: "A connection cannot be taken over here"))
-        }
-        return response
+        let response = await handler.respond(to: request)
+        guard case .upgrade = response.body.content else { return response }
+        return HTTPResponse(EarlyResponse(status: 501, text: "A connection cannot be taken over here"))
     }
 
     private func serve(
@@ -195,7 +182,7 @@ private final class StreamingSink: ExchangeSink {
             return Self.announce(.stream, &state)
         }
         waiting?.resume(returning: .stream)
-        if !queue.add(Self.text(of: SSEEvent(data: message))) { readerIsGone() }
+        if !queue.add(SSEEncoder.bytes(of: SSEEvent(data: message))) { readerIsGone() }
     }
 
     func finish(_ answer: Answer?) {
@@ -207,7 +194,7 @@ private final class StreamingSink: ExchangeSink {
         }
         waiting?.resume(returning: .answer(answer))
         guard isStreaming else { return }
-        if let answer { _ = queue.add(Self.text(of: SSEEvent(data: answer.bytes))) }
+        if let answer { _ = queue.add(SSEEncoder.bytes(of: SSEEvent(data: answer.bytes))) }
         queue.finish()
     }
 
@@ -219,12 +206,6 @@ private final class StreamingSink: ExchangeSink {
     private func readerIsGone() {
         let exchange = state.withLock { $0.isOver ? nil : $0.exchange }
         dispatcher.cancel(exchange)
-    }
-
-    static func text(of event: SSEEvent) -> [UInt8] {
-        var out = ByteBuffer()
-        SSEEncoder.write(event, to: &out)
-        return out.freeze().array
     }
 
     func response(cancelling exchange: Exchange?) async -> HTTPResponse {

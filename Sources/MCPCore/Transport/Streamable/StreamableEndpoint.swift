@@ -117,7 +117,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     /// What changed before the end is told before it; subscriptions end with their connections.
     override func serverStops() {
         for dispatcher in dispatchers { dispatcher.subscriptions.bus.deliverNow() }
-        // Those of the main endpoint are ended by whoever runs the server.
+        // `RunningServer` ends those of the main endpoint.
         for endpoint in router?.endpoints ?? [] { endpoint.dispatcher.tasks?.failAll(Self.isStopping) }
     }
 
