@@ -36,10 +36,10 @@ declare -A MCPServerDaemon=(
     [System]=""
     [ConfigSyntax]="System"
     [Tools]="ConfigSyntax" [Files]="ConfigSyntax" [Prompts]="ConfigSyntax"
-    [Configuration]="Tools Files Prompts"
+    [ClientTools]="ConfigSyntax"
+    [Configuration]="Tools Files Prompts ClientTools"
     [CommandLine]="Configuration" [Server]="Configuration"
-    [ClientTools]="Server" [Demo]="Server"
-    [Watch]="ClientTools"
+    [Demo]="Server" [Watch]="Server"
     [Lifecycle]="CommandLine Demo Watch"
 )
 

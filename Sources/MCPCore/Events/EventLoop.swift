@@ -136,10 +136,13 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     func makeTimer(_ action: @escaping () -> Void) -> LoopTimer { LoopTimer(loop: self, action: action) }
 
     /// A timer that fires once after `duration`, unless it is cancelled.
+    ///
+    /// It counts from the call, not from the beginning of the turn: a limit never ends something early,
+    /// however long the turn has lasted.
     @discardableResult
     func schedule(after duration: Duration, _ action: @escaping () -> Void) -> LoopTimer {
         let timer = makeTimer(action)
-        timer.arm(after: duration)
+        timer.arm(at: clock.now + duration)
         return timer
     }
 

@@ -55,7 +55,7 @@ final class Dispatcher: Sendable {
         clock: any TimeSource = SystemClock()
     ) {
         self.identity = identity
-        registry = RegistryBox(instructions: instructions)
+        registry = RegistryBox(instructions: instructions, declared: options.declaredKinds)
         self.options = options
         self.clock = clock
         memory = MemoryBudget(limit: options.limits.memoryBytes)

@@ -36,6 +36,7 @@ final class Registry: Sendable {
     }
 
     let contents: Draft
+    private let declared: OfferedKinds
     /// Whether there is a view, or a tool that points to one: servers declare it (MCP Apps).
     let offersUI: Bool
     private let toolNames: NameTable
@@ -46,8 +47,10 @@ final class Registry: Sendable {
     /// What names the contents of a list.
     let digests = Mutex<[Method: String]>([:])
 
-    init(_ draft: Draft) {
+    /// - Parameter declared: kinds that are offered even while there are none.
+    init(_ draft: Draft, declared: OfferedKinds = []) {
         contents = draft
+        self.declared = declared
         offersUI =
             draft.resources.contains { $0.resource.mimeType.map(UIExtension.isViewType) ?? false }
             || draft.tools.contains { $0.tool.meta?["ui"]?["resourceUri"] != nil }
@@ -56,11 +59,14 @@ final class Registry: Sendable {
         promptNames = NameTable(draft.prompts.map(\.prompt.name))
     }
 
-    var offersTools: Bool { contents.toolsComeAndGo || !contents.tools.isEmpty }
-    var offersPrompts: Bool { !contents.prompts.isEmpty }
+    var offersTools: Bool {
+        declared.contains(.tools) || contents.toolsComeAndGo || !contents.tools.isEmpty
+    }
+    var offersPrompts: Bool { declared.contains(.prompts) || !contents.prompts.isEmpty }
     var offersCompletions: Bool { !contents.completions.isEmpty }
     var offersResources: Bool {
-        !contents.resources.isEmpty || !contents.templates.isEmpty || !contents.providers.isEmpty
+        declared.contains(.resources) || !contents.resources.isEmpty || !contents.templates.isEmpty
+            || !contents.providers.isEmpty
     }
 
     /// The tool named by a JSON string, quotes included.
@@ -92,9 +98,11 @@ final class RegistryBox: Sendable {
         var snapshot: Registry?
     }
 
+    private let declared: OfferedKinds
     private let state: Mutex<State>
 
-    init(instructions: String?) {
+    init(instructions: String?, declared: OfferedKinds = []) {
+        self.declared = declared
         var first = State()
         first.draft.instructions = instructions
         state = Mutex(first)
@@ -103,7 +111,7 @@ final class RegistryBox: Sendable {
     var current: Registry {
         state.withLock { state in
             if let snapshot = state.snapshot { return snapshot }
-            let snapshot = Registry(state.draft)
+            let snapshot = Registry(state.draft, declared: declared)
             state.snapshot = snapshot
             return snapshot
         }

@@ -30,6 +30,24 @@ public struct ServerLimits: Sendable, Hashable {
     public init() {}
 }
 
+/// Kinds of what a server offers.
+public struct OfferedKinds: OptionSet, Sendable, Hashable {
+    /// One bit for each kind.
+    public let rawValue: Int
+
+    /// The kinds of these bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Tools.
+    public static let tools = OfferedKinds(rawValue: 1)
+    /// Resources and resource templates.
+    public static let resources = OfferedKinds(rawValue: 2)
+    /// Prompts.
+    public static let prompts = OfferedKinds(rawValue: 4)
+    /// All of them.
+    public static let all: OfferedKinds = [.tools, .resources, .prompts]
+}
+
 /// How one server behaves.
 public struct ServerOptions: Sendable {
     /// The limits.
@@ -38,6 +56,10 @@ public struct ServerOptions: Sendable {
     public var listTTL: Duration = .zero
     /// How long clients may keep what they read: 0.
     public var readTTL: Duration = .zero
+    /// Kinds that are declared even while there are none of them, because they may come later: none.
+    ///
+    /// A client that was told nothing of a kind asks for no list of it, and hears of no change (VER-13).
+    public var declaredKinds: OfferedKinds = []
     /// Turns the tasks extension on (CAP-06); nil leaves it off.
     public var tasks: TaskOptions?
     /// Signs cursors, session ids and `requestState`; instances that share it accept each other's. Nil: 32

@@ -44,6 +44,11 @@ struct ProviderToken {
         }
     }
 
+    /// Looks at the token of a file; a file that is missing is made at the start.
+    static func check(_ path: String) throws(ClientToolSetupError) {
+        if try isThere(path) { _ = try read(path) }
+    }
+
     private static func isThere(_ path: String) throws(ClientToolSetupError) -> Bool {
         do {
             _ = try Files.info(path)

@@ -9,11 +9,17 @@ final class ConfigContext {
     /// Relative names in the configuration are relative to this directory.
     let directory: String
     let environment: [String: String]
+    /// The channel that the command line serves in place of the configured one (`--channel`).
+    let servedChannel: String?
 
-    init(diagnostics: Diagnostics, directory: String, environment: [String: String]) {
+    init(
+        diagnostics: Diagnostics, directory: String, environment: [String: String],
+        servedChannel: String? = nil
+    ) {
         self.diagnostics = diagnostics
         self.directory = directory
         self.environment = environment
+        self.servedChannel = servedChannel
     }
 
     /// The absolute form of a name of the configuration.

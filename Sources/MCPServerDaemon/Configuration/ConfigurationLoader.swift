@@ -8,6 +8,8 @@ struct ConfigurationLoader {
 
     var overrides: [Override] = []
     var environment: [String: String]
+    /// See `ConfigContext`.
+    var servedChannel: String?
 
     /// Loads the file at `path`; every problem, an unreadable file included, is in the outcome's diagnostics.
     func load(file path: String) -> Outcome {
@@ -30,7 +32,9 @@ struct ConfigurationLoader {
 
     /// Loads a text whose relative names are relative to `directory`.
     func load(_ source: SourceText, directory: String, _ diagnostics: Diagnostics) -> Outcome {
-        let context = ConfigContext(diagnostics: diagnostics, directory: directory, environment: environment)
+        let context = ConfigContext(
+            diagnostics: diagnostics, directory: directory, environment: environment,
+            servedChannel: servedChannel)
         guard var root = JSONCParser.parse(source, into: diagnostics) else {
             return Outcome(configuration: Configuration(), diagnostics: diagnostics)
         }

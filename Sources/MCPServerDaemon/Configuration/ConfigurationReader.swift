@@ -28,38 +28,11 @@ struct ConfigurationReader {
             (configuration.prompts, configuration.watchedPrompts) =
                 PromptReader(context: context).readAll(prompts)
         }
-        if let tools = reader.object("clientTools") { configuration.clientTools = readClientTools(tools) }
+        if let tools = reader.object("clientTools") {
+            configuration.clientTools = ClientToolsReader(context: context).read(tools)
+        }
         reader.finish()
         return configuration
-    }
-
-    private func readClientTools(_ reader: ObjectReader) -> ClientToolSettings {
-        var reader = reader
-        var settings = ClientToolSettings()
-        settings.auth = reader.word("auth", as: ClientToolSettings.Auth.self) ?? settings.auth
-        settings.channel = reader.string("channel")
-        settings.providersSocket = reader.string("providersSocket").map(context.absolute)
-        settings.tokenFile = reader.string("tokenFile").map(context.absolute)
-        if let files = reader.object("channelTokenFiles") {
-            settings.channelTokenFiles = readChannelTokenFiles(files)
-        }
-        reader.finish()
-        return settings
-    }
-
-    private func readChannelTokenFiles(_ reader: ObjectReader) -> [String: String] {
-        var reader = reader
-        var files: [String: String] = [:]
-        for (name, position) in reader.members.map({ ($0.key, $0.keyPosition) }) {
-            // Programs may write a channel as "type:name" and mean the name; agents cannot.
-            if name.isEmpty || name.contains(where: { ":/ ".contains($0) }) {
-                context.diagnostics.error(
-                    "\"\(name)\" is not a channel name: omit the type prefix, slashes and spaces",
-                    at: position)
-            }
-            files[name] = reader.string(name).map(context.absolute)
-        }
-        return files
     }
 
     private func readServer(_ reader: ObjectReader) -> ServerSettings {

@@ -69,10 +69,12 @@ struct Daemon {
         let addresses = isStdio ? options.listen : addresses(options, configuration, log)
         let supervisor = ProcessSupervisor(
             program: SupervisorProgram.ownProgram, arguments: [Self.superviseCommand], log: log)
+        let file = options.isDemo ? nil : options.file ?? DefaultFile.find(environment)
         let built: ServerBuilder.Built
         let clientTools: ClientToolService?
         do {
-            let builder = ServerBuilder(configuration: configuration, log: log, supervisor: supervisor)
+            let builder = ServerBuilder(
+                configuration: configuration, log: log, supervisor: supervisor, isReloaded: file != nil)
             built = try options.isDemo ? builder.buildDemo() : builder.build()
             clientTools = try configuration.clientTools.map {
                 try ClientToolService(
@@ -84,11 +86,10 @@ struct Daemon {
             return .usage
         }
         let served = clientTools?.served ?? ServedServers(built.server)
-        let file = options.isDemo ? nil : options.file ?? DefaultFile.find(environment)
         let reloader = file.map {
             Reloader(
                 $0, loaded,
-                loader: ConfigurationLoader(overrides: options.overrides, environment: environment),
+                loader: loader(options),
                 served: served, log: log, supervisor: supervisor)
         }
         let plan = Plan(
@@ -107,9 +108,15 @@ struct Daemon {
         return (try? LogSink(format: format)).map { Log(level: level, sink: $0) }
     }
 
+    private func loader(_ options: RunOptions) -> ConfigurationLoader {
+        ConfigurationLoader(
+            overrides: options.overrides, environment: environment,
+            servedChannel: options.clientTools.channel)
+    }
+
     /// The configuration, or nil after its errors were printed.
     private func load(_ options: RunOptions, isStdio: Bool, _ log: Log) -> Configuration? {
-        let loader = ConfigurationLoader(overrides: options.overrides, environment: environment)
+        let loader = loader(options)
         let outcome: ConfigurationLoader.Outcome
         if options.isDemo {
             outcome = loader.loadDefaults(serverName: "demo")

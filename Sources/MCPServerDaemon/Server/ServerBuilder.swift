@@ -12,6 +12,8 @@ struct ServerBuilder: Sendable {
     let log: Log
     /// Ends the commands of tools when the process ends.
     var supervisor: ProcessSupervisor?
+    /// What is offered may change while the server runs: a first prompt may come.
+    var isReloaded = false
 
     /// Enough for all commands at the same time; connections raise the limit further.
     private static let openFiles = CommandTool.maxRunning * 4 * 9
@@ -76,6 +78,7 @@ struct ServerBuilder: Sendable {
         if let body = configuration.limits.body { options.limits.lineBytes = body }
         if let memory = configuration.limits.memory { options.limits.memoryBytes = memory }
         if configuration.clientTools != nil { options.tasks = Self.tasks }
+        if isReloaded { options.declaredKinds = .all }
         options.log = { [log] line in log.warning(line) }
         return MCPServer(
             settings.name, version: settings.version, title: settings.title,

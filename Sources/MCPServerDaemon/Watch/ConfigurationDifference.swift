@@ -21,6 +21,7 @@ struct ConfigurationDifference {
             ("limits.connections", started.limits.connections == new.limits.connections),
             ("limits.perConnection", started.limits.perConnection == new.limits.perConnection),
             ("limits.body", started.limits.body == new.limits.body),
+            ("limits.memory", started.limits.memory == new.limits.memory),
             ("limits.drain", started.limits.drain == new.limits.drain),
             ("clientTools", started.clientTools == new.clientTools),
         ]

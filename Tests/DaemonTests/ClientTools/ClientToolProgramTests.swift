@@ -210,9 +210,6 @@ import Glibc
     @Test func mistakes() async throws {
         let place = try Place()
         place.environment["XDG_STATE_HOME"] = nil
-        try place.directory.write(
-            "default.jsonc",
-            #"{"clientTools": {"tokenFile": "t", "channelTokenFiles": {"default": "d"}}}"#)
         for (arguments, text) in [
             (["--demo", "--client-tools"], "there is no place for the token of providers"),
             (
@@ -222,13 +219,6 @@ import Glibc
             (
                 ["--demo", "--stdio", "--listen", "127.0.0.1:1"],
                 "--stdio and --listen exclude each other without --client-tools"
-            ),
-            (
-                [
-                    "-c", "\(place.directory.path)/default.jsonc", "--listen",
-                    "unix://\(place.directory.path)/s",
-                ],
-                "the channel \"default\" is served at /mcp, where no token is asked for"
             ),
             (["--demo", "--channel", "a", "--stdio"], "--channel does nothing without --client-tools"),
         ] {

@@ -3,6 +3,12 @@ import Testing
 
 @testable import MCPServerDaemon
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 @Suite struct ConfigurationTests {
     private func load(_ text: String, environment: [String: String] = ["PATH": "/usr/bin:/bin"])
         -> ConfigurationLoader.Outcome
@@ -60,16 +66,61 @@ import Testing
         #expect(
             good.configuration.clientTools?.channelTokenFiles == ["a": "/tmp/a.token", "b": "/b"])
         let wrong = load(
-            #"{"clientTools": {"channelTokenFiles": {"messaging:a": "x", "a b": "y", "c": 1}}}"#)
+            #"{"clientTools": {"channelTokenFiles": {"messaging:a": "x", "a/b": "y", "c": 1}}}"#)
         let report = wrong.diagnostics.sorted.map(\.rendered)
         #expect(report.count == 3)
         for text in [
             #"mcp.jsonc:1:40: error: "messaging:a" is not a channel name"#,
-            #"mcp.jsonc:1:60: error: "a b" is not a channel name"#,
+            #"mcp.jsonc:1:60: error: "a/b" is not a channel name"#,
             "mcp.jsonc:1:77: error: clientTools.channelTokenFiles.c must be a string, not a number",
         ] {
             #expect(report.contains { $0.hasPrefix(text) }, "\(text)\n\(report)")
         }
+    }
+
+    // What a start would refuse is found by `check`, with its place.
+    @Test func findsWhatAStartWouldRefuse() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("short.token", "secret")
+        try directory.write("good.token", "0123456789abcdef")
+        try directory.makeDirectory("directory.token")
+        #expect(unsafe chmod("\(directory.path)/short.token", 0o600) == 0)
+        #expect(unsafe chmod("\(directory.path)/good.token", 0o600) == 0)
+        func found(_ members: String, servedChannel: String? = nil) -> [String] {
+            var loader = ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin"])
+            loader.servedChannel = servedChannel
+            let source = SourceText(name: "mcp.jsonc", text: #"{"clientTools": {\#(members)}}"#)
+            return loader.load(source, directory: directory.path, Diagnostics()).diagnostics.report.dropLast()
+                .map { $0.replacing(directory.path, with: "") }
+        }
+        let served =
+            "is served at /mcp, where no token is asked for: "
+            + "remove its token, or serve another channel there with clientTools.channel"
+        #expect(
+            found(#""channelTokenFiles": {"default": "good.token"}"#)
+                == [#"mcp.jsonc:1:40: error: the channel "default" \#(served)"#])
+        #expect(
+            found(#""channel": "a", "channelTokenFiles": {"a": "t", "default": "good.token"}"#)
+                == [#"mcp.jsonc:1:56: error: the channel "a" \#(served)"#])
+        #expect(found(#""channelTokenFiles": {"default": "t"}"#, servedChannel: "a") == [])
+        let rule =
+            "is not a channel name: it has 1 to 128 bytes, no colon, slash or control character, "
+            + "and no space at either end"
+        #expect(found(#""channel": "x/y""#) == [#"mcp.jsonc:1:29: error: "x/y" \#(rule)"#])
+        #expect(found(#""channel": """#) == [#"mcp.jsonc:1:29: error: "" \#(rule)"#])
+        #expect(
+            found(#""tokenFile": "short.token""#) == [
+                "mcp.jsonc:1:31: error: clientTools.tokenFile: /short.token holds no token; "
+                    + "remove it, and a new one is made"
+            ])
+        let unreadable = found(#""channelTokenFiles": {"a": "directory.token"}"#)
+        #expect(unreadable.count == 1)
+        #expect(unreadable[0].hasPrefix("mcp.jsonc:1:45: error: clientTools.channelTokenFiles.a: "))
+        let long = String(repeating: "s", count: 200)
+        let socket = found(#""providersSocket": "/\#(long)""#)
+        #expect(socket.count == 1)
+        #expect(
+            socket[0].hasPrefix("mcp.jsonc:1:37: error: clientTools.providersSocket has a path of 201 bytes"))
     }
 
     // Fault row 94: all findings at once, each with its place.

@@ -50,7 +50,8 @@ import Glibc
         """
 
     private static func with(
-        _ way: Way, _ body: (TemporaryDirectory, MCPClient, Heard) async throws -> Void
+        _ way: Way, configuration: String = configuration,
+        _ body: (TemporaryDirectory, MCPClient, Heard) async throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
         for name in ["docs", "prompts"] { try directory.makeDirectory(name) }
@@ -168,6 +169,22 @@ import Glibc
             #expect(await heard.has(.resourceUpdated("docs:///b.md")))
             let read = try await client.request("resources/read", ["uri": "docs:///b.md"])
             #expect(read["contents"]?[0]?["text"]?.string == "and again")
+        }
+    }
+
+    // A client hears of the first of a kind, although there was none when it connected.
+    @Test(arguments: ways) func theFirstOfAKind(_ way: Way) async throws {
+        let empty = #"{"server": {"name": "reloading"}}"#
+        try await Self.with(way, configuration: empty) { directory, client, heard in
+            #expect(try await client.listTools().isEmpty)
+            #expect(try await client.listPrompts().isEmpty)
+            #expect(try await Self.uris(client) == [])
+            try directory.write("mcp.jsonc", Self.configuration)
+            #expect(await heard.has(.toolsListChanged))
+            #expect(await heard.has(.promptsListChanged))
+            #expect(await heard.has(.resourcesListChanged))
+            #expect(try await client.listTools().map(\.name) == ["one"])
+            #expect(try await Self.uris(client) == ["docs:///a.md"])
         }
     }
 

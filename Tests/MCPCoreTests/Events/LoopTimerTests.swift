@@ -67,6 +67,17 @@ import Testing
         #expect(bench.advance(.seconds(10)) == [])
     }
 
+    /// A machine that stalls between the beginning of a turn and the call must not shorten a limit.
+    @Test func aTimerCountsFromTheCallAndNotFromTheTurn() throws {
+        let bench = try Bench()
+        bench.on {
+            bench.clock.advance(by: .seconds(1))
+            bench.loop.schedule(after: .seconds(1), bench.note("t"))
+        }
+        #expect(bench.advance(.milliseconds(999)) == [])
+        #expect(bench.advance(.milliseconds(1)) == ["t"])
+    }
+
     @Test func movedDeadlinesFireOnceAtTheirLastPlace() throws {
         let bench = try Bench()
         let timer = Mutex<LoopBound<LoopTimer>?>(nil)

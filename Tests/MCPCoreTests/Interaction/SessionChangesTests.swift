@@ -150,4 +150,27 @@ import Testing
             #expect(capabilities?["resources"] == ["subscribe": true, "listChanged": true])
         }
     }
+
+    /// What may come later is declared, listed and told of while there is none of it.
+    @Test(arguments: Setting.all) func declaredKinds(_ setting: Setting) async throws {
+        var options = ServerOptions()
+        options.declaredKinds = [.prompts, .resources]
+        let server = MCPServer("growing", version: "1", options: options)
+        try await withClient(setting, server) { client in
+            #expect(await client.request("prompts/list").result?["prompts"]?.elements?.isEmpty == true)
+            #expect(await client.request("resources/list").result?["resources"]?.elements?.isEmpty == true)
+            #expect(
+                await client.request("resources/templates/list").result?["resourceTemplates"]?.elements?
+                    .isEmpty == true)
+            #expect(await client.request("tools/list").errorCode == -32601)
+            if setting.isModern {
+                let capabilities = await client.request("server/discover").result?["capabilities"]?.value
+                #expect(capabilities?["prompts"] == ["listChanged": true])
+                #expect(capabilities?["tools"] == nil)
+            }
+            try server.register(Prompt("first")) { _, _ in GetPromptResult([]) }
+            let prompts = await client.request("prompts/list").result?["prompts"]?.elements
+            #expect(prompts?.count == 1)
+        }
+    }
 }

@@ -165,7 +165,11 @@ import Glibc
             _ = try ProcessRunner.run(launch, input: [1, 2, 3])
             let before = ProcFS.openDescriptors
             for _ in 0 ..< 100 { _ = try ProcessRunner.run(launch, input: [1, 2, 3]) }
-            guard ProcFS.openDescriptors == before else { exit(1) }
+            let left = ProcFS.openDescriptors
+            guard left == before else {
+                print("before: \(before)\nafter: \(left)")
+                exit(1)
+            }
         }
     }
     #endif

@@ -86,7 +86,18 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 /// What the kernel tells about processes.
 enum ProcFS {
     /// The numbers of the open descriptors of this process.
-    static var openDescriptors: [Int32] { (0 ..< 4_096).filter { fcntl($0, F_GETFD) >= 0 } }
+    /// What is open, but for what Dispatch opens for itself when it first needs it: `7 → pipe:[81]`.
+    static var openDescriptors: [String] {
+        (Int32(0) ..< 4_096).compactMap { number in
+            guard fcntl(number, F_GETFD) >= 0 else { return nil }
+            var buffer = [CChar](repeating: 0, count: 256)
+            let count = unsafe readlink("/proc/self/fd/\(number)", &buffer, buffer.count - 1)
+            let target = String(
+                decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let ofDispatch = ["anon_inode:[eventpoll]", "anon_inode:[eventfd]", "anon_inode:[timerfd]"]
+            return ofDispatch.contains(target) ? nil : "\(number) → \(target)"
+        }
+    }
 
     static func state(of pid: Int32) -> Character? {
         guard let stat = try? Files.read("/proc/\(pid)/stat", maxBytes: 4_096) else { return nil }

@@ -26,26 +26,13 @@ struct ClientToolService: Sendable {
         } catch {
             throw ClientToolSetupError("the channel \"\(settings.channel ?? "")\" cannot be served: \(error)")
         }
-        for channel in access.channelTokens.keys { try Self.check(channel, hub, main: served.main) }
+        for channel in access.channelTokens.keys {
+            do { _ = try hub.server(for: channel) } catch {
+                throw ClientToolSetupError("the channel \"\(channel)\" cannot be served: \(error)")
+            }
+        }
         endpoints = ClientToolEndpoints(
             hub, token: access.token?.value, registrationNeedsToken: settings.auth == .token,
             channelTokens: access.channelTokens.mapValues(\.value))
-    }
-
-    /// A channel with a token must not be served where none is asked for.
-    private static func check(
-        _ channel: String, _ hub: ClientToolHub, main: MCPServer
-    ) throws(ClientToolSetupError) {
-        let server: MCPServer
-        do {
-            server = try hub.server(for: channel)
-        } catch {
-            throw ClientToolSetupError("the channel \"\(channel)\" cannot be served: \(error)")
-        }
-        if server === main {
-            throw ClientToolSetupError(
-                "the channel \"\(channel)\" is served at /mcp, where no token is asked for: "
-                    + "remove its token, or serve another channel there")
-        }
     }
 }

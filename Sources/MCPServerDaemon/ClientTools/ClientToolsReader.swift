@@ -1,0 +1,65 @@
+import MCPCore
+
+/// Reads `clientTools` of the configuration.
+struct ClientToolsReader {
+    let context: ConfigContext
+
+    func read(_ reader: ObjectReader) -> ClientToolSettings {
+        var reader = reader
+        var settings = ClientToolSettings()
+        settings.auth = reader.word("auth", as: ClientToolSettings.Auth.self) ?? settings.auth
+        settings.channel = reader.string("channel")
+        if let channel = settings.channel { check(channel, at: reader.place(of: "channel")) }
+        settings.providersSocket = reader.string("providersSocket").map(context.absolute)
+        if let path = settings.providersSocket {
+            do throws(ConfiguredAddress.Flaw) {
+                _ = try ConfiguredAddress(unixPath: path)
+            } catch {
+                context.diagnostics.error(
+                    "clientTools.providersSocket \(error.text)", at: reader.place(of: "providersSocket"))
+            }
+        }
+        settings.tokenFile = tokenFile("tokenFile", &reader)
+        if let files = reader.object("channelTokenFiles") {
+            let served = context.servedChannel ?? settings.channel ?? ClientToolOptions().defaultChannel
+            settings.channelTokenFiles = readChannelTokenFiles(files, served: served)
+        }
+        reader.finish()
+        return settings
+    }
+
+    /// - Parameter served: the channel at `/mcp`, where no token is asked for.
+    private func readChannelTokenFiles(_ reader: ObjectReader, served: String) -> [String: String] {
+        var reader = reader
+        var files: [String: String] = [:]
+        for (name, position) in reader.members.map({ ($0.key, $0.keyPosition) }) {
+            check(name, at: position)
+            if name == served {
+                context.diagnostics.error(
+                    "the channel \"\(name)\" is served at /mcp, where no token is asked for: "
+                        + "remove its token, or serve another channel there with clientTools.channel",
+                    at: position)
+            }
+            files[name] = tokenFile(name, &reader)
+        }
+        return files
+    }
+
+    private func check(_ channel: String, at position: SourcePosition) {
+        if ChannelName(registered: channel)?.text == channel { return }
+        context.diagnostics.error(
+            "\"\(channel)\" is not a channel name: it has 1 to 128 bytes, no colon, slash or control character, "
+                + "and no space at either end", at: position)
+    }
+
+    /// The absolute name of a file with a token; what is in it is looked at now, so that a start cannot fail.
+    private func tokenFile(_ key: String, _ reader: inout ObjectReader) -> String? {
+        guard let path = reader.string(key).map(context.absolute) else { return nil }
+        do throws(ClientToolSetupError) {
+            try ProviderToken.check(path)
+        } catch {
+            context.diagnostics.error("\(reader.pathOf(key)): \(error)", at: reader.place(of: key))
+        }
+        return path
+    }
+}
