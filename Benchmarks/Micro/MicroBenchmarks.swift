@@ -88,8 +88,8 @@ struct MicroBenchmarks {
         var writer = JSONWriter()
         Stopwatch.row(name) {
             writer.out.removeAll(keeping: 1 << 16)
-            var origin = Origin(scope: 1)
-            let disposition = server.dispatcher.receive(Samples.call, from: &origin, into: &writer) {
+            var channel = ServerChannel(id: 1)
+            let disposition = server.dispatcher.receive(Samples.call, from: &channel, into: &writer) {
                 NoSink()
             }
             keep(disposition)

@@ -31,10 +31,10 @@ import Testing
         let sessions = LegacySessions(key: SystemRandom().bytes(32))
         let id = ByteSlice(
             sessions.make(
-                LegacySession(revision: .newestLegacy, abilities: []), principal: "alice", now: 100,
+                NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "alice", now: 100,
                 random: SystemRandom().bytes(16)))
         #expect(
-            try sessions.open(id, principal: "alice", now: 100).settled.revision.version
+            try sessions.open(id, principal: "alice", now: 100).negotiated.revision.version
                 == Revision.newestLegacy.version)
         for principal in ["", "bob", "Alice", "alice\u{0}", "alic"] {
             #expect(throws: LegacySessions.Refusal.self, "\(principal)") {

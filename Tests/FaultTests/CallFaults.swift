@@ -150,7 +150,7 @@ import Testing
 
     private static func exchange(_ sink: CountingSink) -> Exchange {
         Exchange(
-            key: .init(scope: 1, id: RequestID(1)), revision: .newest, progressToken: nil, deadline: .max,
+            key: .init(channelID: 1, id: RequestID(1)), revision: .newest, progressToken: nil, deadline: .max,
             sink: sink)
     }
 

@@ -56,7 +56,7 @@ import Testing
         let random = [UInt8](repeating: 7, count: 16)
         let id = ByteSlice(
             sessions.make(
-                LegacySession(revision: .newestLegacy, abilities: []), principal: "alice", now: 1_000,
+                NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "alice", now: 1_000,
                 random: random))
         _ = try sessions.open(id, principal: "alice", now: 4_599)
         for (principal, now) in [("alice", Int64(4_600)), ("bob", 1_000), ("", 1_000), ("alice", 0)] {

@@ -77,7 +77,7 @@ enum Action: CaseIterable, Sendable {
         let open = world.inFlight(on: connection)
         let free = ids.filter { id in !open.contains { $0.id == id } }
         guard let id = random.pick(free) else { return "-" }
-        let name = "request \(id) on \(connection.scope)"
+        let name = "request \(id) on \(connection.channelID)"
         world.expected[.requests, default: 0] += 1
         if random.below(8) == 0 {
             let text = world.askNow(id, on: connection)?["result"]?["content"]?[0]?["text"]?.string
@@ -145,7 +145,7 @@ enum Action: CaseIterable, Sendable {
             world.expected[.cancelled, default: 0] += 1
         }
         world.cancel(id, on: connection)
-        return "cancel \(id) on \(connection.scope)"
+        return "cancel \(id) on \(connection.channelID)"
     }
 
     // HTTP-25
@@ -178,9 +178,9 @@ enum Action: CaseIterable, Sendable {
             call.end(.cancelled)
             world.expected[.cancelled, default: 0] += 1
         }
-        world.dispatcher.cancelAll(in: connection.scope)
+        world.dispatcher.end(connection.channelID)
         world.connect(isModern: connection.isModern)
-        return "\(connection.scope) closes"
+        return "\(connection.channelID) closes"
     }
 
     private static func stop(_ world: SimulatedWorld) -> String {

@@ -89,12 +89,12 @@ final class SimulatedCall: @unchecked Sendable {
 /// A client, as far as the dispatcher knows one.
 // SAFETY: a world and everything in it is used by one thread only.
 final class SimulatedConnection: @unchecked Sendable {
-    let scope: UInt64
+    let channelID: UInt64
     let isModern: Bool
     var isOpen = true
 
-    init(scope: UInt64, isModern: Bool) {
-        self.scope = scope
+    init(channelID: UInt64, isModern: Bool) {
+        self.channelID = channelID
         self.isModern = isModern
     }
 }

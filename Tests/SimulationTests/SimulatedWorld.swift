@@ -15,7 +15,7 @@ final class SimulatedWorld: @unchecked Sendable {
     let clock = SimulatedClock()
     let executor = SimulatedExecutor()
     let fault: Fault?
-    private var nextScope: UInt64 = 1
+    private var nextChannel: UInt64 = 1
 
     // What belongs to one schedule.
     private(set) var connections: [SimulatedConnection] = []
@@ -59,8 +59,8 @@ final class SimulatedWorld: @unchecked Sendable {
     }
 
     func connect(isModern: Bool) {
-        connections.append(SimulatedConnection(scope: nextScope, isModern: isModern))
-        nextScope += 1
+        connections.append(SimulatedConnection(channelID: nextChannel, isModern: isModern))
+        nextChannel += 1
     }
 
     func require(_ condition: Bool, _ call: SimulatedCall?, _ text: @autoclosure () -> String) {
@@ -80,13 +80,13 @@ final class SimulatedWorld: @unchecked Sendable {
     private func send(
         _ text: String, on connection: SimulatedConnection, sink: () -> any ExchangeSink
     ) -> (disposition: Disposition, answer: RawJSON?) {
-        var origin = Origin(scope: connection.scope)
+        var channel = ServerChannel(id: connection.channelID)
         if !connection.isModern {
-            origin.slot = .negotiated(LegacySession(revision: .newestLegacy, abilities: []))
+            channel.session = NegotiatedSession(revision: .newestLegacy, abilities: [])
         }
         var writer = JSONWriter()
-        let disposition = dispatcher.receiveAny(
-            ByteSlice(text), from: &origin, into: &writer, sink: sink)
+        let disposition = dispatcher.receive(
+            ByteSlice(text), from: &channel, into: &writer, sink: sink)
         guard case .answered = disposition else { return (disposition, nil) }
         return (disposition, try? RawJSON(validating: writer.finish()))
     }

@@ -7,7 +7,7 @@ import Synchronization
 /// be cancelled and cannot collide.
 final class InFlightTable<Entry: AnyObject & Sendable>: Sendable {
     struct Key: Hashable, Sendable {
-        let scope: UInt64
+        let channelID: UInt64
         let id: RequestID
     }
 
@@ -32,10 +32,10 @@ final class InFlightTable<Entry: AnyObject & Sendable>: Sendable {
     func insert(_ entry: Entry, at key: Key, limit: Int) -> Refusal? {
         let refusal = state.withLock { state -> Refusal? in
             if state.entries[key] != nil { return .duplicate }
-            let open = state.perScope[key.scope, default: 0]
+            let open = state.perScope[key.channelID, default: 0]
             if open >= limit { return .full }
             state.entries[key] = entry
-            state.perScope[key.scope] = open + 1
+            state.perScope[key.channelID] = open + 1
             return nil
         }
         if refusal == nil { entryCount.add(1, ordering: .acquiringAndReleasing) }
@@ -45,8 +45,8 @@ final class InFlightTable<Entry: AnyObject & Sendable>: Sendable {
     func remove(_ key: Key) {
         let removed = state.withLock { state -> Entry? in
             guard let entry = state.entries.removeValue(forKey: key) else { return nil }
-            let open = state.perScope[key.scope, default: 1] - 1
-            state.perScope[key.scope] = open > 0 ? open : nil
+            let open = state.perScope[key.channelID, default: 1] - 1
+            state.perScope[key.channelID] = open > 0 ? open : nil
             return entry
         }
         if removed != nil { entryCount.subtract(1, ordering: .acquiringAndReleasing) }
@@ -59,11 +59,11 @@ final class InFlightTable<Entry: AnyObject & Sendable>: Sendable {
     func contains(_ key: Key) -> Bool { entry(at: key) != nil }
 
     /// Everything in flight, of one connection or of all.
-    func entries(in scope: UInt64? = nil) -> [Entry] {
+    func entries(in channelID: UInt64? = nil) -> [Entry] {
         guard count > 0 else { return [] }
         return state.withLock { state in
-            guard let scope else { return Array(state.entries.values) }
-            return state.entries.compactMap { $0.key.scope == scope ? $0.value : nil }
+            guard let channelID else { return Array(state.entries.values) }
+            return state.entries.compactMap { $0.key.channelID == channelID ? $0.value : nil }
         }
     }
 }

@@ -2,23 +2,9 @@ import Synchronization
 
 /// Batches of 2025-03-26 (JRPC-19): several messages in, one array of answers out.
 extension Dispatcher {
-    /// Serves a message of any kind, a batch included where the revision has batches.
-    func receiveAny(
-        _ bytes: ByteSlice, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
-    ) -> Disposition {
-        do {
-            let message = try MessageScanner.scan(bytes, limits: jsonLimits)
-            guard message.head.kind == .batch, case .negotiated(let session) = origin.slot,
-                session.revision.has(.batches)
-            else { return serve(message, from: &origin, into: &writer, sink: sink) }
-            return serveBatch(message, from: &origin, into: &writer, sink: sink)
-        } catch {
-            return refuseUnreadable(error, origin, &writer)
-        }
-    }
-
-    private func serveBatch(
-        _ message: Message, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
+    /// Serves the messages of a batch, which 2025-03-26 has.
+    func serveBatch(
+        _ message: Message, from channel: inout ServerChannel, into writer: inout JSONWriter, sink: SinkMaker
     ) -> Disposition {
         let elements = RawJSON(unchecked: message.bytes).elements ?? []
         guard !elements.isEmpty, elements.count <= options.limits.batchMessages else {
@@ -26,11 +12,11 @@ extension Dispatcher {
                 elements.isEmpty
                 ? "A batch holds at least one message"
                 : "A batch holds at most \(options.limits.batchMessages) messages"
-            return refuse(Refusal(.invalidRequest(text)), id: nil, slot: origin.slot, &writer)
+            return refuse(Refusal(.invalidRequest(text)), id: nil, session: channel.session, &writer)
         }
         let batch = BatchSink(limit: options.limits.outputBytes)
         for element in elements {
-            let disposition = serveElement(element, from: &origin, batch)
+            let disposition = serveElement(element, from: &channel, batch)
             if case .deferred = disposition { batch.expectOne() }
         }
         if let answers = batch.answersIfComplete() {
@@ -44,7 +30,7 @@ extension Dispatcher {
     }
 
     private func serveElement(
-        _ element: RawJSON, from origin: inout Origin, _ batch: BatchSink
+        _ element: RawJSON, from channel: inout ServerChannel, _ batch: BatchSink
     ) -> Disposition {
         var writer = JSONWriter()
         let disposition: Disposition
@@ -55,10 +41,10 @@ extension Dispatcher {
                 message.method == "initialize"
                 ? refuse(
                     Refusal(.invalidRequest("initialize must not be in a batch")),
-                    id: message.raw(message.head.id)?.bytes, slot: origin.slot, &writer)
-                : serve(message, from: &origin, into: &writer) { batch }
+                    id: message.raw(message.head.id)?.bytes, session: channel.session, &writer)
+                : serve(message, from: &channel, into: &writer) { batch }
         } catch {
-            disposition = refuseUnreadable(error, origin, &writer)
+            disposition = refuseUnreadable(error, channel, &writer)
         }
         if case .answered = disposition { batch.add(writer.finish()) }
         return disposition

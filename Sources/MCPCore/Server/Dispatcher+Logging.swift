@@ -6,7 +6,7 @@ extension Dispatcher {
         else {
             return fail(request, Self.unknownLevel, &writer)
         }
-        subscriptions.sessions.set(level, for: request.scope)
+        subscriptions.sessions.set(level, for: request.channelID)
         return pong(request, &writer)
     }
 

@@ -16,9 +16,9 @@ extension Dispatcher {
 
     /// `initialize` (2025-11-25 basic/lifecycle "Initialization").
     func initialize(
-        _ request: Request, _ registry: Registry, _ origin: inout Origin, _ writer: inout JSONWriter
+        _ request: Request, _ registry: Registry, _ channel: inout ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
-        if case .negotiated = origin.slot {
+        if channel.session != nil {
             return fail(request, .invalidRequest("This connection is initialized already"), &writer)
         }
         guard let wanted = request.message.params?["protocolVersion"]?.string else {
@@ -28,8 +28,9 @@ extension Dispatcher {
         let named = Revision.named(wanted).flatMap { $0.isModern ? nil : $0 }
         let revision = named ?? .newestLegacy
         let declared = request.message.params?["capabilities"] ?? RawJSON(unchecked: ByteSlice("{}"))
-        origin.slot = .negotiated(
-            LegacySession(revision: revision, abilities: ClientAbilities(declared, for: revision)))
+        channel.session = NegotiatedSession(
+            revision: revision, abilities: ClientAbilities(declared, for: revision))
+        if let stream = channel.stream.take() { attach(stream, to: channel.id) }
         envelope.begin(&writer, id: request.idBytes, for: revision)
         writer.member("protocolVersion", revision.version.text)
         writeCapabilities(registry, to: &writer, for: revision)

@@ -16,7 +16,7 @@ extension Dispatcher {
             return fail(request, error, &writer)
         }
         let subscription = ListenSubscription(
-            filter, tag: RawJSON(unchecked: request.idBytes), scope: request.scope)
+            filter, tag: RawJSON(unchecked: request.idBytes), channelID: request.channelID)
         subscriptions.enter(subscription)
         let disposition = `defer`(request, timeout: nil, isEndless: true, &writer, sink) { [self] call in
             if subscription.hasNothingToTell {
@@ -88,7 +88,7 @@ extension Dispatcher {
         guard let uri = request.message.raw(request.message.head.uri)?.string, Self.isAddress(uri) else {
             return fail(request, .invalidParams("resources/subscribe needs \"uri\", a URI"), &writer)
         }
-        guard subscriptions.sessions.watch(uri, for: request.scope) else {
+        guard subscriptions.sessions.watch(uri, for: request.channelID) else {
             let limit = SessionMemory.maximumURIs
             return fail(request, .invalidParams("A session watches at most \(limit) resources"), &writer)
         }
@@ -99,7 +99,7 @@ extension Dispatcher {
         guard let uri = request.message.raw(request.message.head.uri)?.string else {
             return fail(request, .invalidParams("resources/unsubscribe needs \"uri\", a URI"), &writer)
         }
-        subscriptions.sessions.unwatch(uri, for: request.scope)
+        subscriptions.sessions.unwatch(uri, for: request.channelID)
         return pong(request, &writer)
     }
 }

@@ -1,19 +1,3 @@
-/// Where a message came from, as far as serving it needs to know.
-struct Origin: Sendable {
-    /// The connection, or the legacy session: ids are unique within it.
-    var scope: UInt64
-    /// What the HTTP headers say; nil on other transports.
-    var claims: HeaderClaims?
-    /// What `initialize` fixed for the connection or session. The dispatcher sets it.
-    var slot = LegacySlot.none
-
-    init(scope: UInt64, claims: HeaderClaims? = nil, slot: LegacySlot = .none) {
-        self.scope = scope
-        self.claims = claims
-        self.slot = slot
-    }
-}
-
 /// What became of a message.
 enum Disposition: Sendable {
     /// The answer was written; it travels with this HTTP status.
@@ -28,7 +12,7 @@ enum Disposition: Sendable {
 
 /// Serves messages: one scan, one verdict, one handler, one answer.
 ///
-/// It knows neither sockets nor HTTP: bytes come in with an `Origin`, and an answer is written into the
+/// It knows neither sockets nor HTTP: bytes come in from a `ServerChannel`, and an answer is written into the
 /// caller's buffer, or goes to the sink that the caller makes when the answer has to wait.
 final class Dispatcher: Sendable {
     let identity: Implementation
@@ -76,7 +60,7 @@ final class Dispatcher: Sendable {
     struct Request {
         let message: Message
         let verdict: Classifier.Verdict
-        let scope: UInt64
+        let channelID: UInt64
         /// What a client of a handshake revision can be asked for.
         let abilities: ClientAbilities
 
@@ -88,63 +72,49 @@ final class Dispatcher: Sendable {
         var copied: Request {
             Request(
                 message: Message(bytes: message.bytes.copy(), head: message.head), verdict: verdict,
-                scope: scope,
+                channelID: channelID,
                 abilities: abilities)
         }
     }
 
     typealias SinkMaker = () -> any ExchangeSink
 
-    // MARK: Entry
-
-    /// Scans and serves one message that is not a batch.
-    func receive(
-        _ bytes: ByteSlice, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
-    ) -> Disposition {
-        do {
-            let message = try MessageScanner.scan(bytes, limits: jsonLimits)
-            return serve(message, from: &origin, into: &writer, sink: sink)
-        } catch {
-            return refuseUnreadable(error, origin, &writer)
-        }
-    }
+    // MARK: Serving
 
     var jsonLimits: JSONLimits { JSONLimits(maxDepth: options.limits.jsonDepth) }
 
     /// Answers text that is not JSON (-32700).
     func refuseUnreadable(
-        _ error: JSONError, _ origin: Origin, _ writer: inout JSONWriter
+        _ error: JSONError, _ channel: ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
         counters.count(.parseErrors)
         return refuse(
-            Refusal(.parseError("Parse error: \(error)")), id: nil, slot: origin.slot, &writer)
+            Refusal(.parseError("Parse error: \(error)")), id: nil, session: channel.session, &writer)
     }
 
-    /// Answers a message with an error. The revision of the slot decides how an unknown id is written.
+    /// Answers a message with an error. The revision of the session decides how an unknown id is written.
     func refuse(
-        _ refusal: Refusal, id: ByteSlice?, slot: LegacySlot, _ writer: inout JSONWriter
+        _ refusal: Refusal, id: ByteSlice?, session: NegotiatedSession?, _ writer: inout JSONWriter
     ) -> Disposition {
-        let revision: Revision
-        if case .negotiated(let session) = slot { revision = session.revision } else { revision = .newest }
-        ResultEnvelope.error(refusal.error, id: id, to: &writer, for: revision)
+        ResultEnvelope.error(refusal.error, id: id, to: &writer, for: session?.revision ?? .newest)
         counters.count(.refused)
         return .answered(status: refusal.status)
     }
 
     func serve(
-        _ message: Message, from origin: inout Origin, into writer: inout JSONWriter, sink: SinkMaker
+        _ message: Message, from channel: inout ServerChannel, into writer: inout JSONWriter, sink: SinkMaker
     ) -> Disposition {
-        if message.head.kind == .response { return take(response: message, origin, &writer) }
+        if message.head.kind == .response { return take(response: message, channel, &writer) }
         let verdict: Classifier.Verdict
         do {
-            verdict = try Classifier.classify(message, claims: origin.claims, legacy: origin.slot)
+            verdict = try Classifier.classify(message, claims: channel.claims, session: channel.session)
         } catch {
-            return refuse(message, error, origin, &writer)
+            return refuse(message, error, channel, &writer)
         }
-        if message.head.kind == .notification { return take(message, verdict, origin, &writer) }
+        if message.head.kind == .notification { return take(message, verdict, channel, &writer) }
         let request = Request(
-            message: message, verdict: verdict, scope: origin.scope,
-            abilities: origin.slot.session?.abilities ?? [])
+            message: message, verdict: verdict, channelID: channel.id,
+            abilities: channel.session?.abilities ?? [])
         if verdict.entry.flags.contains(.notification) {
             return fail(request, .methodNotFound(message.method), &writer)
         }
@@ -162,21 +132,21 @@ final class Dispatcher: Sendable {
             return fail(request, .methodNotFound(message.method), &writer)
         }
         counters.count(.requests)
-        return route(request, registry, &origin, &writer, sink)
+        return route(request, registry, &channel, &writer, sink)
     }
 
     private func route(
-        _ request: Request, _ registry: Registry, _ origin: inout Origin, _ writer: inout JSONWriter,
+        _ request: Request, _ registry: Registry, _ channel: inout ServerChannel, _ writer: inout JSONWriter,
         _ sink: SinkMaker
     ) -> Disposition {
         switch request.verdict.entry.method {
-        case .toolsCall: callTool(request, registry, origin.claims, &writer, sink)
+        case .toolsCall: callTool(request, registry, channel.claims, &writer, sink)
         case .toolsList, .promptsList, .resourceTemplatesList: list(request, registry, &writer)
         case .resourcesList: listResources(request, registry, &writer, sink)
         case .resourcesRead: readResource(request, registry, &writer, sink)
         case .promptsGet: getPrompt(request, registry, &writer, sink)
         case .discover: discover(request, registry, &writer)
-        case .initialize: initialize(request, registry, &origin, &writer)
+        case .initialize: initialize(request, registry, &channel, &writer)
         case .ping: pong(request, &writer)
         case .complete: complete(request, registry, &writer, sink)
         case .setLevel: setLevel(request, &writer)
@@ -204,16 +174,16 @@ final class Dispatcher: Sendable {
     // MARK: Refusing
 
     private func refuse(
-        _ message: Message, _ refusal: Refusal, _ origin: Origin, _ writer: inout JSONWriter
+        _ message: Message, _ refusal: Refusal, _ channel: ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
         // A notification is never answered (JRPC-15); over HTTP the status alone says that it was refused.
         if message.head.kind == .notification {
             counters.count(.refused)
-            return origin.claims == nil || refusal.error.code == MCPError.methodNotFoundCode
-                ? .accepted : refuse(refusal, id: nil, slot: origin.slot, &writer)
+            return channel.claims == nil || refusal.error.code == MCPError.methodNotFoundCode
+                ? .accepted : refuse(refusal, id: nil, session: channel.session, &writer)
         }
         let id = message.head.id.isPresent ? message.bytes[message.head.id.range] : nil
-        return refuse(refusal, id: id, slot: origin.slot, &writer)
+        return refuse(refusal, id: id, session: channel.session, &writer)
     }
 
     /// Answers a request with an error of its revision.
@@ -226,20 +196,21 @@ final class Dispatcher: Sendable {
 
     private func isDuplicate(_ request: Request) -> Bool {
         guard let id = request.message.id else { return false }
-        return inFlight.contains(.init(scope: request.scope, id: id))
+        return inFlight.contains(.init(channelID: request.channelID, id: id))
     }
 
     // MARK: Notifications
 
     private func take(
-        _ message: Message, _ verdict: Classifier.Verdict, _ origin: Origin, _ writer: inout JSONWriter
+        _ message: Message, _ verdict: Classifier.Verdict, _ channel: ServerChannel,
+        _ writer: inout JSONWriter
     ) -> Disposition {
         counters.count(.notifications)
         if verdict.entry.method == .cancelled, let raw = message.params?["requestId"],
             let id = RequestID(raw)
         {
             // Unknown, finished and malformed ones are ignored (CANC-04).
-            if inFlight.entry(at: .init(scope: origin.scope, id: id))?.cancel() == true {
+            if inFlight.entry(at: .init(channelID: channel.id, id: id))?.cancel() == true {
                 counters.count(.cancelled)
             }
         }
@@ -265,7 +236,7 @@ final class Dispatcher: Sendable {
         let limit = timeout ?? options.limits.requestDeadline
         let token = request.message.raw(request.message.head.progressToken)
         let exchange = Exchange(
-            key: .init(scope: request.scope, id: id), revision: request.revision,
+            key: .init(channelID: request.channelID, id: id), revision: request.revision,
             progressToken: token.flatMap { RequestID($0) == nil ? nil : $0 },
             deadline: isEndless ? .max : (clock.now + limit).nanoseconds, sink: sink())
         switch inFlight.insert(exchange, at: exchange.key, limit: options.limits.requestsInFlight) {
@@ -315,29 +286,6 @@ final class Dispatcher: Sendable {
             return Answer(bytes: ByteSlice(), status: 500)
         }
         return Answer(bytes: writer.finish(), status: status)
-    }
-
-    /// Cancels one request whose client is gone.
-    func cancel(_ exchange: Exchange?) {
-        if exchange?.cancel() == true { counters.count(.cancelled) }
-    }
-
-    /// A connection or session is over: what it has in flight is cancelled, what it asked for forgotten.
-    func cancelAll(in scope: UInt64) {
-        for exchange in inFlight.entries(in: scope) where exchange.cancel() { counters.count(.cancelled) }
-        subscriptions.sessions.forget(scope)
-    }
-
-    /// Ends everything in flight with an error, when the server stops; with a scope, only what belongs to
-    /// this connection or session.
-    func failAll(_ text: String, in scope: UInt64? = nil) {
-        for exchange in scope.map({ inFlight.entries(in: $0) }) ?? inFlight.entries() {
-            var writer = JSONWriter()
-            ResultEnvelope.error(
-                MCPError(code: MCPError.overloadedCode, message: text), id: exchange.key.id.json.bytes,
-                to: &writer, for: exchange.revision)
-            exchange.fail(Answer(bytes: writer.finish(), status: 503))
-        }
     }
 
     func log(_ line: @autoclosure () -> String) {

@@ -13,7 +13,7 @@ final class ListenSubscription: ChangeSubscriber {
     }
 
     /// The connection.
-    let scope: UInt64
+    let channelID: UInt64
     /// The id of the request, byte for byte: what every message of the subscription is tagged with (SUB-05).
     private let tag: RawJSON
     private let filter: SubscriptionFilter
@@ -23,10 +23,10 @@ final class ListenSubscription: ChangeSubscriber {
     private let reason = Mutex(End.served)
     private let end = OneTimeEvent()
 
-    init(_ filter: SubscriptionFilter, tag: RawJSON, scope: UInt64) {
+    init(_ filter: SubscriptionFilter, tag: RawJSON, channelID: UInt64) {
         self.filter = filter
         self.tag = tag
-        self.scope = scope
+        self.channelID = channelID
         uris = Set(filter.resourceURIs)
         tasks = Set(filter.taskIDs)
     }

@@ -27,7 +27,7 @@ extension DeferredCall {
             return request.message.raw(request.message.head.metaLogLevel)?.string
                 .flatMap(LoggingLevel.init(rawValue:))
         }
-        return dispatcher.subscriptions.sessions.level(of: request.scope)
+        return dispatcher.subscriptions.sessions.level(of: request.channelID)
     }
 
     /// Says how many messages the limit held back, as the last one (LOG-08).

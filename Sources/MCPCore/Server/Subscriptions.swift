@@ -15,13 +15,13 @@ final class Subscriptions: Sendable {
 
     /// Takes a subscription in, before anything of it runs: its connection may end in the meantime.
     func enter(_ subscription: ListenSubscription) {
-        listening.withLock { $0[subscription.scope, default: []].append(subscription) }
+        listening.withLock { $0[subscription.channelID, default: []].append(subscription) }
     }
 
     func leave(_ subscription: ListenSubscription) {
         listening.withLock { listening in
-            let rest = (listening[subscription.scope] ?? []).filter { $0 !== subscription }
-            listening[subscription.scope] = rest.isEmpty ? nil : rest
+            let rest = (listening[subscription.channelID] ?? []).filter { $0 !== subscription }
+            listening[subscription.channelID] = rest.isEmpty ? nil : rest
         }
     }
 
@@ -33,7 +33,7 @@ final class Subscriptions: Sendable {
     }
 
     /// Ends all of one connection in good order, when the server stops serving it (SUB-09).
-    func finish(in scope: UInt64, _ end: ListenSubscription.End = .served) {
-        for subscription in listening.withLock({ $0[scope] ?? [] }) { subscription.finish(end) }
+    func finish(in channelID: UInt64, _ end: ListenSubscription.End = .served) {
+        for subscription in listening.withLock({ $0[channelID] ?? [] }) { subscription.finish(end) }
     }
 }

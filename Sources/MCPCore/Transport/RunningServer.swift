@@ -46,7 +46,7 @@ public final class RunningServer: Sendable {
 /// What a running server consists of.
 private struct Parts: Sendable {
     var http: [HTTPServer] = []
-    var stdio: StdioServer?
+    var stdio: LineServer?
     let tasks: TaskDesk?
 
     init(tasks: TaskDesk?) { self.tasks = tasks }
@@ -64,7 +64,7 @@ private struct Parts: Sendable {
         guard wantsStdio else { return }
         // Last, because it cannot be taken back: whoever has used 0 and 1 before does not get them again.
         let loop = try EventLoop(label: "mcp.stdio")
-        let stdio = StdioServer(server, streams: try StandardStreams.capture(), loop: loop) {
+        let stdio = LineServer(server, streams: try StandardStreams.capture(), loop: loop) {
             stopping.happen()
         }
         self.stdio = stdio

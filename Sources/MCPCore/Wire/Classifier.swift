@@ -6,9 +6,9 @@ enum Classifier {
         let entry: MethodEntry
     }
 
-    /// Judges a request or notification. `legacy` is what `initialize` fixed on this connection or session.
+    /// Judges a request or notification. `session` is what `initialize` settled.
     static func classify(
-        _ message: Message, claims: HeaderClaims?, legacy: LegacySlot
+        _ message: Message, claims: HeaderClaims?, session: NegotiatedSession?
     ) throws(Refusal) -> Verdict {
         let head = message.head
         guard head.kind == .request || head.kind == .notification else {
@@ -16,7 +16,7 @@ enum Classifier {
         }
         return head.metaVersion.isPresent
             ? try modern(message, claims: claims)
-            : try legacyVerdict(message, claims: claims, slot: legacy)
+            : try legacyVerdict(message, claims: claims, session: session)
     }
 
     // MARK: Modern
@@ -116,7 +116,7 @@ enum Classifier {
     // MARK: Legacy
 
     private static func legacyVerdict(
-        _ message: Message, claims: HeaderClaims?, slot: LegacySlot
+        _ message: Message, claims: HeaderClaims?, session: NegotiatedSession?
     ) throws(Refusal) -> Verdict {
         let named = claims?.version.flatMap { Revision.named(claims?.bytes[$0] ?? ByteSlice()) }
         if let claims, let version = claims.version {
@@ -130,18 +130,14 @@ enum Classifier {
         }
         let method = message.bytes[message.head.method.range]
         guard let entry = WireEra.legacy.methods.entry(for: method) else {
-            if case .negotiated = slot { throw Refusal(.methodNotFound(message.method)) }
+            if session != nil { throw Refusal(.methodNotFound(message.method)) }
             throw notInitialized(message)
         }
-        switch slot {
-        case .negotiated(let session):
-            return Verdict(isModern: false, revision: session.revision, entry: entry)
-        case .none:
-            guard entry.flags.contains(.beforeInitialize) || entry.flags.contains(.notification) else {
-                throw notInitialized(message)
-            }
-            return Verdict(isModern: false, revision: named ?? .newestLegacy, entry: entry)
+        if let session { return Verdict(isModern: false, revision: session.revision, entry: entry) }
+        guard entry.flags.contains(.beforeInitialize) || entry.flags.contains(.notification) else {
+            throw notInitialized(message)
         }
+        return Verdict(isModern: false, revision: named ?? .newestLegacy, entry: entry)
     }
 
     private static func notInitialized(_ message: Message) -> Refusal {

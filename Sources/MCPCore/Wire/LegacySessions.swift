@@ -8,9 +8,9 @@ import Synchronization
 /// known to this instance alone, and only as long as it runs.
 final class LegacySessions: Sendable {
     struct Session: Sendable {
-        let settled: LegacySession
+        let negotiated: NegotiatedSession
         /// Ids of requests are unique within it.
-        let scope: UInt64
+        let channelID: UInt64
         /// When the id is no longer good by itself, in seconds since 1970.
         let expires: Int64
     }
@@ -38,7 +38,7 @@ final class LegacySessions: Sendable {
     }
 
     func make(
-        _ session: LegacySession, principal: String, now: Int64, random: some Collection<UInt8>
+        _ session: NegotiatedSession, principal: String, now: Int64, random: some Collection<UInt8>
     ) -> String {
         var body: [UInt8] = [
             Self.format, UInt8(truncatingIfNeeded: session.revision.index), session.abilities.rawValue,
@@ -62,12 +62,12 @@ final class LegacySessions: Sendable {
         let born = body[3 ..< 11].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         guard now - born < lifetime, born - now < 300 else { throw .expired }
         // Small: eight bytes.
-        let scope = body[11 ..< 19].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1 << 63
-        guard !ended.withLock({ $0.contains(scope) }) else { throw .ended }
-        let settled = LegacySession(
+        let channelID = body[11 ..< 19].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1 << 63
+        guard !ended.withLock({ $0.contains(channelID) }) else { throw .ended }
+        let negotiated = NegotiatedSession(
             // Small: from a byte, below the count.
             revision: Revision.all[Int(body[1])], abilities: ClientAbilities(rawValue: body[2]))
-        return Session(settled: settled, scope: scope, expires: born + lifetime)
+        return Session(negotiated: negotiated, channelID: channelID, expires: born + lifetime)
     }
 
     /// Ends a session: its id is refused from now on, by this instance.
@@ -77,7 +77,7 @@ final class LegacySessions: Sendable {
     func end(_ session: Session, now: Int64) -> Int64? {
         ended.withLock { ended in
             ended.removeOldest { _, expires in expires <= now }
-            guard case .refused = ended.insert(session.expires, for: session.scope) else { return nil }
+            guard case .refused = ended.insert(session.expires, for: session.channelID) else { return nil }
             return max(1, (ended.oldest?.value ?? now) - now)
         }
     }

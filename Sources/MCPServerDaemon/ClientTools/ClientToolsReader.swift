@@ -48,8 +48,8 @@ struct ClientToolsReader {
     private func check(_ channel: String, at position: SourcePosition) {
         if ChannelName(registered: channel)?.text == channel { return }
         context.diagnostics.error(
-            "\"\(channel)\" is not a channel name: it has 1 to 128 bytes, no colon, slash or control character, "
-                + "and no space at either end", at: position)
+            "\"\(channel)\" is not a channel name: it has 1 to 128 bytes, no colon, slash or control "
+                + "character, and no space at either end", at: position)
     }
 
     /// The absolute name of a file with a token; what is in it is looked at now, so that a start cannot fail.

@@ -60,7 +60,7 @@ extension LimitProofs {
         options.limits.lineBytes = 100
         let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
         func padded(_ count: Int) -> String { ping + String(repeating: " ", count: count - ping.utf8.count) }
-        let heard = try await StdioServerTests.lines(
+        let heard = try await LineServerTests.lines(
             padded(100) + "\n" + padded(101) + "\n" + ping, try TestServer(options).server)
         #expect(heard.map { $0["error"]?["code"]?.int } == [nil, -32600, nil])
         #expect(heard.map { $0["id"]?.int } == [1, nil, 1])

@@ -46,7 +46,7 @@ extension LimitProofs {
         LimitProof(
             "ended sessions that are remembered until they expire",
             LimitText.grouped(LegacySessions.maxEnded), endedSessions),
-        LimitProof("messages, answers aside, unread over stdio", LimitText.bytes(StdioServer.toldLimit)) {
+        LimitProof("messages, answers aside, unread over stdio", LimitText.bytes(LineServer.toldLimit)) {
             try await SlowSubscriberTests().stdio()
         },
     ]
@@ -81,8 +81,8 @@ extension LimitProofs {
     @Sendable private static func keptStreams() async throws {
         let streams = SessionStreams(clock: ManualClock())
         let limit = UInt64(SessionStreams.maxSessions)
-        func isKept(_ stream: ResumableStream, of scope: UInt64) -> Bool {
-            streams.find(ByteSlice(stream.id(of: 0)), in: scope)?.stream === stream
+        func isKept(_ stream: ResumableStream, of channelID: UInt64) -> Bool {
+            streams.find(ByteSlice(stream.id(of: 0)), in: channelID)?.stream === stream
         }
         let made = (1 ... limit).map { streams.make($0, isOfServer: true) }
         for (index, stream) in made.enumerated() { #expect(isKept(stream, of: UInt64(index + 1))) }
@@ -96,9 +96,10 @@ extension LimitProofs {
 
     @Sendable private static func endedSessions() async throws {
         let sessions = LegacySessions(key: [UInt8](repeating: 7, count: 32), lifetime: 100)
-        func end(_ scope: Int) -> Int64? {
-            let settled = LegacySession(revision: .newestLegacy, abilities: [])
-            let session = LegacySessions.Session(settled: settled, scope: UInt64(scope), expires: 1100)
+        func end(_ channelID: Int) -> Int64? {
+            let negotiated = NegotiatedSession(revision: .newestLegacy, abilities: [])
+            let session = LegacySessions.Session(
+                negotiated: negotiated, channelID: UInt64(channelID), expires: 1100)
             return sessions.end(session, now: 1000)
         }
         #expect((1 ... LegacySessions.maxEnded).allSatisfy { end($0) == nil })

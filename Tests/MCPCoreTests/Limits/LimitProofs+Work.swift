@@ -39,8 +39,8 @@ extension LimitProofs {
                 output
             ),
             LimitProof(
-                "answers waiting for a reader over stdio", LimitText.bytes(StdioServer.backlogBytes)
-            ) { try await StdioServerTests().aClientThatDoesNotRead() },
+                "answers waiting for a reader over stdio", LimitText.bytes(LineServer.backlogBytes)
+            ) { try await LineServerTests().aClientThatDoesNotRead() },
             LimitProof(
                 "messages of a batch that is still being read", LimitText.bytes(limits.outputBytes),
                 earlyMessages),

@@ -72,7 +72,7 @@ import Testing
         let gate = Gate()
         let sink = GateSink(gate)
         let exchange = Exchange(
-            key: .init(scope: 1, id: RequestID(1)), revision: .newest, progressToken: nil,
+            key: .init(channelID: 1, id: RequestID(1)), revision: .newest, progressToken: nil,
             deadline: (SystemClock().now + .milliseconds(5)).nanoseconds, sink: sink)
         #expect(table.insert(exchange, at: exchange.key, limit: 1) == nil)
         watch.watch(exchange)

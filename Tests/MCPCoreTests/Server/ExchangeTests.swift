@@ -27,7 +27,7 @@ final class RecordingSink: ExchangeSink {
 @Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
     static func exchange(_ sink: RecordingSink, id: Int64 = 1, deadline: Int64 = .max) -> Exchange {
         Exchange(
-            key: .init(scope: 1, id: RequestID(id)), revision: .newest, progressToken: nil,
+            key: .init(channelID: 1, id: RequestID(id)), revision: .newest, progressToken: nil,
             deadline: deadline, sink: sink)
     }
 

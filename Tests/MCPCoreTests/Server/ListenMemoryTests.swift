@@ -16,8 +16,8 @@ import Testing
             let message = inbox.freeze()
             block = message.storage
             var writer = JSONWriter()
-            var origin = Origin(scope: 7)
-            let disposition = server.dispatcher.receive(message, from: &origin, into: &writer) { sink }
+            var channel = ServerChannel(id: 7)
+            let disposition = server.dispatcher.receive(message, from: &channel, into: &writer) { sink }
             guard case .deferred(let exchange?) = disposition else {
                 Issue.record("not deferred: \(String(writer.finish()))")
                 return
@@ -25,7 +25,7 @@ import Testing
             #expect(!exchange.isOver)
         }
         #expect(block == nil)
-        server.dispatcher.cancelAll(in: 7)
+        server.dispatcher.end(7)
     }
 
     private static let listen = """

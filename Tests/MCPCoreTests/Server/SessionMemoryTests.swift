@@ -133,7 +133,7 @@ import Testing
 
     @Test func sessionsMakeRoomForOthers() {
         let memory = SessionMemory(bus: ChangeBus(clock: ManualClock()))
-        for scope in 0 ..< UInt64(SessionMemory.maxSessions) + 1 { memory.set(.alert, for: scope) }
+        for channelID in 0 ..< UInt64(SessionMemory.maxSessions) + 1 { memory.set(.alert, for: channelID) }
         #expect(memory.level(of: 0) == .info)
         #expect(memory.level(of: UInt64(SessionMemory.maxSessions)) == .alert)
     }
@@ -147,7 +147,7 @@ import Testing
         quiet.disconnect()
         memory.lostReader(1)
         memory.attach(live, to: 2)
-        for scope in 3 ... UInt64(SessionMemory.maxSessions) + 2 { memory.set(.alert, for: scope) }
+        for channelID in 3 ... UInt64(SessionMemory.maxSessions) + 2 { memory.set(.alert, for: channelID) }
         #expect(memory.streamCount(2) == 1)
         bus.publish(.toolsList)
         bus.deliverNow()
@@ -155,8 +155,8 @@ import Testing
         #expect(live.heard.all.count == 1)
         // Whoever asks again is not the one that asked the longest ago.
         memory.set(.debug, for: 4)
-        for scope in 20_000 ... 20_000 + UInt64(SessionMemory.maxSessions) - 2 {
-            memory.set(.alert, for: scope)
+        for channelID in 20_000 ... 20_000 + UInt64(SessionMemory.maxSessions) - 2 {
+            memory.set(.alert, for: channelID)
         }
         #expect(memory.level(of: 4) == .debug)
         #expect(memory.level(of: 5) == .info)
@@ -167,7 +167,7 @@ import Testing
     @Test func aFullMemoryIsAsFastAsAnEmptyOne() {
         func least(_ sessions: Int) -> Duration {
             let memory = SessionMemory(bus: ChangeBus(clock: ManualClock()))
-            for scope in 0 ..< UInt64(sessions) { memory.set(.alert, for: scope) }
+            for channelID in 0 ..< UInt64(sessions) { memory.set(.alert, for: channelID) }
             var next = UInt64(sessions)
             return (0 ..< 20).map { _ in
                 threadTime {

@@ -17,7 +17,7 @@ final class StdioLink: RawLink {
         var heard: [RawJSON] = []
         /// By id, the newest last: an id in use is refused at once, so its newest use is answered first.
         var waiting: [RequestID: [CheckedContinuation<RawReply, Never>]] = [:]
-        var server: StdioServer?
+        var server: LineServer?
         var input: Int32
         var isAtEnd = false
         var listener: (@Sendable (RawJSON) -> Void)?
@@ -39,7 +39,7 @@ final class StdioLink: RawLink {
         Syscalls.close(inReader)
         Syscalls.close(outWriter)
         let loop = try EventLoop(label: "test.stdio")
-        let stdio = StdioServer(server, streams: streams, loop: loop)
+        let stdio = LineServer(server, streams: streams, loop: loop)
         self.loop = loop
         state = Mutex(State(server: stdio, input: inWriter))
         loop.start()

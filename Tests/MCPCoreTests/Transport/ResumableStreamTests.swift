@@ -50,8 +50,8 @@ import Testing
     @Test func bytesOfAll() throws {
         let streams = SessionStreams(clock: ManualClock())
         var all: [ResumableStream] = []
-        for scope in 1 ... 70 {
-            let stream = streams.make(UInt64(scope), isOfServer: true)
+        for channelID in 1 ... 70 {
+            let stream = streams.make(UInt64(channelID), isOfServer: true)
             for number in 1 ... 10 { stream.append(Self.event(number, bytes: 100_000)) }
             all.append(stream)
         }
@@ -59,7 +59,7 @@ import Testing
         // Not even the newest: ten thousand sessions have 64 streams each.
         #expect(try Self.events(of: all[69], after: 10) == [])
         #expect(try Self.events(of: all[69], after: 9) == nil)
-        for scope in 1 ... 60 { streams.forget(UInt64(scope)) }
+        for channelID in 1 ... 60 { streams.forget(UInt64(channelID)) }
         all.removeFirst(60)
         all[9].append(Self.event(11))
         #expect(try Self.events(of: all[9], after: 10)?.count == 1)

@@ -423,6 +423,6 @@ extension WireSession {
     func liveStreams(_ server: MCPServer) -> Int {
         let opened = try? LegacySessions(key: server.stateKey).open(
             ByteSlice(id), principal: "", now: SystemClock().wallTime.nanosecondsSinceEpoch / 1_000_000_000)
-        return opened.map { server.dispatcher.subscriptions.sessions.streamCount($0.scope) } ?? -1
+        return opened.map { server.dispatcher.subscriptions.sessions.streamCount($0.channelID) } ?? -1
     }
 }

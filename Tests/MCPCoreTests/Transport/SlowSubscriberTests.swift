@@ -112,7 +112,7 @@ import Glibc
         Syscalls.close(inReader)
         Syscalls.close(outWriter)
         let loop = try EventLoop(label: "test.stdio")
-        let stdio = StdioServer(server, streams: streams, loop: loop)
+        let stdio = LineServer(server, streams: streams, loop: loop)
         loop.start()
         loop.execute { stdio.start() }
         TestThread.run {
@@ -142,7 +142,7 @@ import Glibc
         }
         #expect(await comesTrue { heard.withLock { $0.count { $0["error"] != nil } } == 2 })
         let messages = heard.withLock { $0 }
-        #expect(bytes.load(ordering: .relaxed) <= StdioServer.toldLimit + 64 * 1024)
+        #expect(bytes.load(ordering: .relaxed) <= LineServer.toldLimit + 64 * 1024)
         for id in [1, 2] {
             let end = messages.last { $0["id"]?.int == id }
             #expect(end?["error"]?["code"]?.int == MCPError.overloadedCode)

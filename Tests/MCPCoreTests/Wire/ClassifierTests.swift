@@ -258,12 +258,12 @@ struct ClassifierCase: Sendable, CustomTestStringConvertible {
         let message = try MessageScanner.scan(ByteSlice(test.message), limits: JSONLimits())
         let slot =
             try test.slot.map {
-                LegacySlot.negotiated(
-                    LegacySession(revision: try #require(Revision.named($0)), abilities: []))
+                NegotiatedSession?(
+                    NegotiatedSession(revision: try #require(Revision.named($0)), abilities: []))
             } ?? .none
         let found: Judgement
         do {
-            let verdict = try Classifier.classify(message, claims: test.headers?.claims, legacy: slot)
+            let verdict = try Classifier.classify(message, claims: test.headers?.claims, session: slot)
             #expect(verdict.isModern == verdict.revision.isModern)
             found =
                 verdict.isModern
@@ -281,7 +281,7 @@ struct ClassifierCase: Sendable, CustomTestStringConvertible {
         let message = try MessageScanner.scan(
             ByteSlice(Self.meta(#""2031-01-01""#, "{}")), limits: JSONLimits())
         let refusal = #expect(throws: Refusal.self) {
-            try Classifier.classify(message, claims: nil, legacy: .none)
+            try Classifier.classify(message, claims: nil, session: .none)
         }
         let data = try #require(refusal?.error.data)
         #expect(data["requested"]?.stringValue == "2031-01-01")

@@ -29,14 +29,16 @@ import Testing
         let revision = try #require(Revision.named(version))
         let sessions = LegacySessions(key: Self.key)
         let id = sessions.make(
-            LegacySession(revision: revision, abilities: [.roots, .elicitation]), principal: "p", now: 1000,
+            NegotiatedSession(revision: revision, abilities: [.roots, .elicitation]), principal: "p",
+            now: 1000,
             random: Self.random)
         #expect(id.utf8.allSatisfy { $0 >= 0x21 && $0 <= 0x7E })
         let session = try sessions.open(ByteSlice(id), principal: "p", now: 1001)
-        #expect(session.settled == LegacySession(revision: revision, abilities: [.roots, .elicitation]))
+        #expect(
+            session.negotiated == NegotiatedSession(revision: revision, abilities: [.roots, .elicitation]))
         // Another instance with the same key takes it (JRPC-26).
         let other = try LegacySessions(key: Self.key).open(ByteSlice(id), principal: "p", now: 1001)
-        #expect(other.scope == session.scope)
+        #expect(other.channelID == session.channelID)
     }
 
     @Test func scopesDiffer() throws {
@@ -44,12 +46,12 @@ import Testing
         var scopes: Set<UInt64> = []
         for _ in 0 ..< 100 {
             let id = sessions.make(
-                LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+                NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
                 random: SystemRandom().bytes(16))
-            let scope = try sessions.open(ByteSlice(id), principal: "", now: 1000).scope
+            let channelID = try sessions.open(ByteSlice(id), principal: "", now: 1000).channelID
             // Never the number of a connection.
-            #expect(scope >= 1 << 63)
-            scopes.insert(scope)
+            #expect(channelID >= 1 << 63)
+            scopes.insert(channelID)
         }
         #expect(scopes.count == 100)
     }
@@ -58,7 +60,7 @@ import Testing
     @Test func everyChangedByteIsRefused() throws {
         let sessions = LegacySessions(key: Self.key)
         let id = sessions.make(
-            LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+            NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
             random: Self.random)
         let bytes = try #require(Base64URL.decode(id))
         for place in bytes.indices {
@@ -79,7 +81,7 @@ import Testing
     @Test func otherKeyAndOtherPrincipal() {
         let sessions = LegacySessions(key: Self.key)
         let id = sessions.make(
-            LegacySession(revision: .newestLegacy, abilities: []), principal: "alice", now: 1000,
+            NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "alice", now: 1000,
             random: Self.random)
         #expect(Self.refusal(sessions, id, principal: "alice") == nil)
         #expect(Self.refusal(sessions, id, principal: "bob") == .unknown)
@@ -97,7 +99,7 @@ import Testing
     func age(_ now: Int64, _ refusal: LegacySessions.Refusal?) {
         let sessions = LegacySessions(key: Self.key, lifetime: 100)
         let id = sessions.make(
-            LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+            NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
             random: Self.random)
         #expect(Self.refusal(sessions, id, now: now) == refusal)
     }
@@ -106,10 +108,10 @@ import Testing
     @Test func ended() throws {
         let sessions = LegacySessions(key: Self.key)
         let id = sessions.make(
-            LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+            NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
             random: Self.random)
         let other = sessions.make(
-            LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+            NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
             random: Self.random.reversed())
         #expect(sessions.end(try sessions.open(ByteSlice(id), principal: "", now: 1000), now: 1000) == nil)
         #expect(Self.refusal(sessions, id) == .ended)
@@ -122,7 +124,7 @@ import Testing
         let sessions = LegacySessions(key: Self.key, lifetime: 100, maxEnded: 3)
         func begin(at now: Int64) -> String {
             sessions.make(
-                LegacySession(revision: .newestLegacy, abilities: []), principal: "", now: now,
+                NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: now,
                 random: SystemRandom().bytes(16))
         }
         func end(_ id: String, at now: Int64) throws -> Int64? {
@@ -161,7 +163,8 @@ import Testing
             }
         }
         let ids = try (0 ..< 2).map { _ -> String in
-            let header = endpoint.sessionHeader(for: LegacySession(revision: .newestLegacy, abilities: []))
+            let header = endpoint.sessionHeader(
+                for: NegotiatedSession(revision: .newestLegacy, abilities: []))
             return try #require(header?["Mcp-Session-Id"])
         }
         #expect(try delete(ids[0]) == nil)

@@ -225,7 +225,7 @@ public actor ClientToolProvider {
         defer { shutdown(other.rawValue, Int32(SHUT_RDWR)) }
         let streams = try StandardStreams.socket(descriptor)
         // What is still done when the daemon is gone has nobody to go to.
-        let session = StdioServer(server, streams: streams, loop: loop, drainTimeout: .zero)
+        let session = LineServer(server, streams: streams, loop: loop, drainTimeout: .zero)
         loop.execute { session.start() }
         await withTaskCancellationHandler {
             await session.waitUntilEnded()

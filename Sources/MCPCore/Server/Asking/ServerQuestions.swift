@@ -34,7 +34,7 @@ final class ServerQuestions: InputSource {
     private func open(_ calls: [ServerCall]) throws {
         let limits = dispatcher.options.limits
         // Known before they are sent: an answer may come at once.
-        for call in calls { dispatcher.serverCalls.insert(call, scope: exchange.key.scope) }
+        for call in calls { dispatcher.serverCalls.insert(call, channelID: exchange.key.channelID) }
         do {
             try exchange.open(
                 calls, limit: limits.openQuestions, now: dispatcher.clock.now.nanoseconds,
@@ -64,7 +64,7 @@ final class ServerQuestions: InputSource {
     }
 
     private func forget(_ calls: [ServerCall]) {
-        for call in calls { _ = dispatcher.serverCalls.take(call.id, scope: exchange.key.scope) }
+        for call in calls { _ = dispatcher.serverCalls.take(call.id, channelID: exchange.key.channelID) }
     }
 }
 
@@ -72,14 +72,14 @@ extension Dispatcher {
     /// Takes a response. One that nobody waits for, or that comes from somebody else, is dropped; over HTTP
     /// and without a session, where nobody can wait for one, it is refused (HTTP-08).
     func take(
-        response message: Message, _ origin: Origin, _ writer: inout JSONWriter
+        response message: Message, _ channel: ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
-        guard let id = message.id, let call = serverCalls.take(id, scope: origin.scope) else {
+        guard let id = message.id, let call = serverCalls.take(id, channelID: channel.id) else {
             counters.count(.strayResponses)
-            guard origin.claims != nil, !origin.slot.isNegotiated else { return .dropped }
+            guard channel.claims != nil, channel.session == nil else { return .dropped }
             // Without its id, which is one of ours and could be taken for that of a request of the client.
             let error = MCPError.invalidRequest("No request waits for this response; send requests only")
-            return refuse(Refusal(error), id: nil, slot: origin.slot, &writer)
+            return refuse(Refusal(error), id: nil, session: channel.session, &writer)
         }
         call.settle(with: message)
         return .accepted

@@ -4,23 +4,30 @@ import Synchronization
 /// pipe.
 final class InProcessClientTransport: ClientTransport {
     private struct State {
-        var slot = LegacySlot.none
+        var channel: ServerChannel
         weak var inbox: (any ClientInbox)?
         var isClosed = false
     }
 
     private let server: MCPServer
     /// Tells this connection's requests from those of all others.
-    private let scope = ConnectionNumber.next()
-    private let state = Mutex(State())
+    private let channelID = ConnectionNumber.next()
+    private let state: Mutex<State>
 
     init(_ server: MCPServer) {
         self.server = server
+        state = Mutex(State(channel: ServerChannel(id: channelID)))
     }
 
     var isHTTP: Bool { false }
 
-    func start(_ inbox: any ClientInbox) { state.withLock { $0.inbox = inbox } }
+    func start(_ inbox: any ClientInbox) {
+        let stream = ConnectionStream { [weak inbox] in inbox?.receive($0, exchange: nil, status: nil) }
+        state.withLock { state in
+            state.inbox = inbox
+            state.channel.stream = stream
+        }
+    }
 
     func send(_ message: OutboundMessage, id: Int64) { deliver(message.bytes) }
 
@@ -37,23 +44,16 @@ final class InProcessClientTransport: ClientTransport {
             defer { state.isClosed = true }
             return !state.isClosed
         }
-        if isFirst { server.dispatcher.cancelAll(in: scope) }
+        if isFirst { server.dispatcher.end(channelID) }
     }
 
     private func deliver(_ bytes: ByteSlice) {
-        let (inbox, slot, isClosed) = state.withLock { ($0.inbox, $0.slot, $0.isClosed) }
+        var (inbox, channel, isClosed) = state.withLock { ($0.inbox, $0.channel, $0.isClosed) }
         guard let inbox, !isClosed else { return }
-        var origin = Origin(scope: scope, slot: slot)
+        let wasOpen = channel.session == nil
         var writer = JSONWriter()
-        let disposition = server.dispatcher.receive(bytes, from: &origin, into: &writer) { InboxSink(inbox) }
-        if case .none = slot, case .negotiated = origin.slot {
-            let fixed = origin.slot
-            state.withLock { $0.slot = fixed }
-            let stream = ConnectionStream { [weak inbox] message in
-                inbox?.receive(message, exchange: nil, status: nil)
-            }
-            server.dispatcher.subscriptions.sessions.attach(stream, to: scope)
-        }
+        let disposition = server.dispatcher.receive(bytes, from: &channel, into: &writer) { InboxSink(inbox) }
+        if wasOpen, channel.session != nil { state.withLock { [channel] in $0.channel = channel } }
         if case .answered = disposition { inbox.receive(writer.finish(), exchange: nil, status: nil) }
     }
 }

@@ -8,7 +8,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
     // sends go there first.
     private let endpoint: StreamableEndpoint
     /// The session that the request belongs to; nil for a stateless request.
-    private let session: (scope: UInt64, revision: Revision)?
+    private let session: (channelID: UInt64, revision: Revision)?
     private var exchange: Exchange?
     private var stream: ResumableStream?
     private var isAttached = false
@@ -24,7 +24,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
 
     init(
         connection: HTTPConnection, endpoint: StreamableEndpoint, version: HTTPVersion,
-        session: (scope: UInt64, revision: Revision)?
+        session: (channelID: UInt64, revision: Revision)?
     ) {
         self.endpoint = endpoint
         self.session = session
@@ -115,7 +115,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
         // A stream that no client saw begin cannot be asked for.
         guard let connection = waiting else { return }
         if let session, session.revision.has(.resumption) {
-            let stream = endpoint.streams.make(session.scope, isOfServer: isOpenedByGet)
+            let stream = endpoint.streams.make(session.channelID, isOfServer: isOpenedByGet)
             stream.attach(self)
             self.stream = stream
         }
@@ -156,7 +156,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
         isAttached = true
         isOpenedByGet = true
         beginStreaming()
-        receive(session.scope)
+        receive(session.channelID)
         if !session.revision.has(.ssePriming) { keepAlive() }
         connection.scheduleFlush()
     }
@@ -170,7 +170,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
         isOpenedByGet = true
         self.stream = stream
         writeStreamHead(on: connection)
-        if stream.isOfServer, let session { receive(session.scope) }
+        if stream.isOfServer, let session { receive(session.channelID) }
         for event in events {
             // Cut off in between when the client takes nothing.
             if waiting != nil { write(stream.id(of: event.number), event.data, on: connection) }
@@ -181,8 +181,8 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
     }
 
     /// What the server says by itself goes to this stream now.
-    private func receive(_ scope: UInt64) {
-        if let stream { endpoint.dispatcher.subscriptions.sessions.attach(stream, to: scope) }
+    private func receive(_ channelID: UInt64) {
+        if let stream { endpoint.dispatcher.attach(stream, to: channelID) }
     }
 
     /// This connection reads the stream no longer.
@@ -190,7 +190,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
         guard let stream else { return }
         stream.detach(self)
         if stream.isOfServer, let session {
-            endpoint.dispatcher.subscriptions.sessions.lostReader(session.scope)
+            endpoint.dispatcher.streamLostReader(of: session.channelID)
         }
     }
 
@@ -218,7 +218,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
     override func serverStops() {
         if let exchange {
             // A subscription, if it is one (SUB-09).
-            endpoint.dispatcher.subscriptions.finish(in: exchange.key.scope)
+            endpoint.dispatcher.endSubscriptions(of: exchange.key.channelID)
         } else if stream?.isOfServer == true {
             endStream()
         }

@@ -92,30 +92,30 @@ public final class MCPEndpoint: Sendable {
             throw .notAllowed("Send messages with POST", allow: "POST, DELETE")
         default: break
         }
-        var origin: Origin
+        var channel: ServerChannel
         do {
-            origin = try endpoint.origin(of: head, in: bytes, connection: ConnectionNumber.next())
+            channel = try endpoint.channel(of: head, in: bytes, connection: ConnectionNumber.next())
         } catch {
             throw error.aboutMessage
         }
-        return await serve(body, &origin, at: endpoint)
+        return await serve(body, &channel, at: endpoint)
     }
 
     private func serve(
-        _ body: ByteSlice, _ origin: inout Origin, at endpoint: StreamableEndpoint
+        _ body: ByteSlice, _ channel: inout ServerChannel, at endpoint: StreamableEndpoint
     ) async -> HTTPResponse {
-        let wasOpen = !origin.slot.isNegotiated
+        let wasOpen = channel.session == nil
         var writer = JSONWriter()
         let sink = StreamingSink(endpoint.dispatcher)
-        switch endpoint.dispatcher.receiveAny(body, from: &origin, into: &writer, sink: { sink }) {
+        switch endpoint.dispatcher.receive(body, from: &channel, into: &writer, sink: { sink }) {
         case .answered(let status):
             var headers = HeaderFields()
-            if wasOpen, case .negotiated(let session) = origin.slot {
+            if wasOpen, let session = channel.session {
                 headers = endpoint.sessionHeader(for: session) ?? headers
             }
             try? headers.set("Content-Type", to: "application/json")
             return HTTPResponse(
-                status: origin.legacyStatus(status), headers: headers, body: .bytes(writer.finish().array))
+                status: channel.legacyStatus(status), headers: headers, body: .bytes(writer.finish().array))
         case .accepted, .dropped: return HTTPResponse(status: 202)
         case .deferred(let exchange):
             return await sink.response(cancelling: wasOpen ? exchange : nil)

@@ -29,7 +29,7 @@ final class SessionStreams: Sendable {
     }
 
     /// A new stream of a session.
-    func make(_ scope: UInt64, isOfServer: Bool) -> ResumableStream {
+    func make(_ channelID: UInt64, isOfServer: Bool) -> ResumableStream {
         // Unguessable is not needed inside a session, but unique after a restart as well.
         let stream = ResumableStream(
             name: Hex.encode(SystemRandom().bytes(6)), isOfServer: isOfServer, store: store, clock: clock)
@@ -37,12 +37,12 @@ final class SessionStreams: Sendable {
         // They end outside of the lock.
         let forgotten = state.withLock { state in
             var forgotten = Self.sweep(&state, now)
-            let known: Void? = state.sessions.update(scope) { streams in
+            let known: Void? = state.sessions.update(channelID) { streams in
                 streams.append(stream)
                 guard streams.count > Self.maximumPerSession else { return }
                 forgotten.append(streams.remove(at: streams.firstIndex { !$0.isLive } ?? 0))
             }
-            if known == nil, case .evicted(_, let streams) = state.sessions.insert([stream], for: scope) {
+            if known == nil, case .evicted(_, let streams) = state.sessions.insert([stream], for: channelID) {
                 forgotten += streams
             }
             return forgotten
@@ -55,32 +55,36 @@ final class SessionStreams: Sendable {
         guard now - state.sweptAt > sweepInterval else { return [] }
         state.sweptAt = now
         var forgotten: [ResumableStream] = []
-        for (scope, streams) in state.sessions {
+        for (channelID, streams) in state.sessions {
             let rest = streams.filter { !$0.isForgotten(at: now) }
             guard rest.count < streams.count else { continue }
             forgotten += streams.filter { $0.isForgotten(at: now) }
-            if rest.isEmpty { state.sessions.remove(scope) } else { state.sessions.replace(rest, for: scope) }
+            if rest.isEmpty {
+                state.sessions.remove(channelID)
+            } else {
+                state.sessions.replace(rest, for: channelID)
+            }
         }
         return forgotten
     }
 
     /// The stream that an event id names, and the number of the event; nil for an id of another session,
     /// and for one whose stream is forgotten (LEG-20).
-    func find(_ eventID: ByteSlice, in scope: UInt64) -> (stream: ResumableStream, number: Int)? {
+    func find(_ eventID: ByteSlice, in channelID: UInt64) -> (stream: ResumableStream, number: Int)? {
         guard eventID.count <= 64 else { return nil }
         let parts = String(eventID).split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
             let number = Int(parts[1])
         else { return nil }
         let now = clock.now
-        let stream = state.withLock { $0.sessions[scope]?.first { $0.name == parts[0] } }
+        let stream = state.withLock { $0.sessions[channelID]?.first { $0.name == parts[0] } }
         guard let stream, !stream.isForgotten(at: now) else { return nil }
         return (stream, number)
     }
 
-    func forget(_ scope: UInt64) {
+    func forget(_ channelID: UInt64) {
         // They end outside of the lock.
-        let forgotten = state.withLock { $0.sessions.remove(scope) }
+        let forgotten = state.withLock { $0.sessions.remove(channelID) }
         _ = consume forgotten
     }
 }

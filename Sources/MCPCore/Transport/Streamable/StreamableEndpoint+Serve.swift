@@ -3,17 +3,17 @@ extension StreamableEndpoint {
     func serveMessage(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
     ) {
-        var origin: Origin
+        var channel: ServerChannel
         do {
-            origin = try self.origin(of: head, in: bytes, connection: connection.identifier)
+            channel = try self.channel(of: head, in: bytes, connection: connection.identifier)
         } catch {
             return connection.respond(error.aboutMessage)
         }
-        let wasOpen = if case .none = origin.slot { true } else { false }
+        let wasOpen = channel.session == nil
         let response = ResponseWriter.beginJSON(keepAlive: connection.keepAlive, in: &connection.output.out)
         var exchange: HTTPExchange?
-        let session = origin.slot.session.map { (scope: origin.scope, revision: $0.revision) }
-        let disposition = dispatcher.receiveAny(body, from: &origin, into: &connection.output) {
+        let session = channel.session.map { (channelID: channel.id, revision: $0.revision) }
+        let disposition = dispatcher.receive(body, from: &channel, into: &connection.output) {
             let made = HTTPExchange(
                 connection: connection, endpoint: self, version: head.version, session: session)
             exchange = made
@@ -22,11 +22,11 @@ extension StreamableEndpoint {
         switch disposition {
         case .answered(let status):
             var extra: HeaderFields?
-            if wasOpen, case .negotiated(let session) = origin.slot { extra = sessionHeader(for: session) }
+            if wasOpen, let session = channel.session { extra = sessionHeader(for: session) }
             if status == 200, extra == nil {
                 ResponseWriter.finish(response, in: &connection.output.out)
             } else {
-                connection.rewriteHead(response, status: origin.legacyStatus(status), extra)
+                connection.rewriteHead(response, status: channel.legacyStatus(status), extra)
             }
             connection.becomeIdle()
         case .accepted, .dropped:
@@ -59,13 +59,13 @@ extension StreamableEndpoint {
             let session = try openedSession(head, in: bytes)
             var resumed: (stream: ResumableStream, number: Int)?
             if let id = head.value(.lastEventID, in: bytes), !id.isEmpty {
-                resumed = streams.find(id, in: session.scope)
+                resumed = streams.find(id, in: session.channelID)
                 if resumed == nil { throw Self.eventsAreGone }
             }
             try checkRoom(in: session, for: resumed?.stream)
             let exchange = HTTPExchange(
                 connection: connection, endpoint: self, version: head.version,
-                session: (session.scope, session.settled.revision))
+                session: (session.channelID, session.negotiated.revision))
             connection.wait(for: exchange)
             if let (stream, number) = resumed {
                 guard exchange.takeUp(stream, after: number) else { throw Self.eventsAreGone }
@@ -88,8 +88,8 @@ extension EarlyResponse {
     }
 }
 
-extension Origin {
+extension ServerChannel {
     /// In a legacy session an unknown method is an ordinary JSON-RPC error: 404 would say that the session is
     /// gone.
-    func legacyStatus(_ status: Int) -> Int { slot.isNegotiated && status == 404 ? 200 : status }
+    func legacyStatus(_ status: Int) -> Int { session != nil && status == 404 ? 200 : status }
 }

@@ -116,7 +116,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     /// What changed before the end is told before it; subscriptions end with their connections.
     override func serverStops() {
-        for dispatcher in dispatchers { dispatcher.subscriptions.bus.deliverNow() }
+        for dispatcher in dispatchers { dispatcher.deliverChanges() }
         // `RunningServer` ends those of the main endpoint.
         for endpoint in router?.endpoints ?? [] { endpoint.dispatcher.tasks?.failAll(Self.isStopping) }
     }
@@ -128,26 +128,24 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     /// Those of all endpoints.
     private var dispatchers: [Dispatcher] { [dispatcher] + (router?.endpoints ?? []).map(\.dispatcher) }
 
-    // MARK: Origin of a message
+    // MARK: Channel of a message
 
     /// Where a message comes from: its header claims, and its legacy session if it names one.
-    func origin(
+    func channel(
         of head: RequestHead, in bytes: ByteSlice, connection: UInt64
-    ) throws(EarlyResponse) -> Origin {
+    ) throws(EarlyResponse) -> ServerChannel {
         var claims = HeaderClaims(bytes: bytes)
         claims.version = head.range(.mcpProtocolVersion)
         claims.method = head.range(.mcpMethod)
         claims.name = head.range(.mcpName)
         claims.isRepeated =
             head.isRepeated(.mcpProtocolVersion) || head.isRepeated(.mcpMethod) || head.isRepeated(.mcpName)
-        var origin = Origin(scope: connection, claims: claims)
         // A modern request ignores a session id (HTTP-17).
-        if let id = head.value(.mcpSessionID, in: bytes), !namesModernVersion(claims) {
-            let session = try session(id, head)
-            origin.slot = .negotiated(session.settled)
-            origin.scope = session.scope
+        guard let id = head.value(.mcpSessionID, in: bytes), !namesModernVersion(claims) else {
+            return ServerChannel(id: connection, claims: claims)
         }
-        return origin
+        let session = try session(id, head)
+        return ServerChannel(id: session.channelID, claims: claims, session: session.negotiated)
     }
 
     private func namesModernVersion(_ claims: HeaderClaims) -> Bool {
@@ -177,7 +175,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         }
         try checkVersion(head, in: bytes)
         let session = try session(id, head)
-        guard session.settled.revision.has(.resumption) else {
+        guard session.negotiated.revision.has(.resumption) else {
             throw EarlyResponse.notAllowed(
                 "Streams are not available in this protocol revision", allow: "POST, DELETE")
         }
@@ -192,7 +190,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         // Whoever takes up a stream that is read takes its place.
         if let stream, !stream.isOfServer || stream.isLive { return }
         guard
-            dispatcher.subscriptions.sessions.streamCount(session.scope) < SessionStreams.maximumServerStreams
+            dispatcher.streamCount(of: session.channelID) < SessionStreams.maximumServerStreams
         else {
             throw EarlyResponse(
                 status: 409, text: "A session opens at most \(SessionStreams.maximumServerStreams) streams")
@@ -226,12 +224,12 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
                 text: "This session has not ended: too many ended sessions are remembered. Try again later",
                 fields: try? HeaderFields(["Retry-After": "\(seconds)"]))
         }
-        dispatcher.cancelAll(in: session.scope)
-        streams.forget(session.scope)
+        dispatcher.end(session.channelID)
+        streams.forget(session.channelID)
     }
 
     /// The header that an `initialize` answer carries.
-    func sessionHeader(for session: LegacySession) -> HeaderFields? {
+    func sessionHeader(for session: NegotiatedSession) -> HeaderFields? {
         let id = sessions.make(
             session, principal: principal, now: wallSeconds, random: SystemRandom().bytes(16))
         return try? HeaderFields(["Mcp-Session-Id": id])

@@ -25,7 +25,7 @@ import Testing
         let entry = try #require(WireEra.modern.methods.entry(for: ByteSlice("\"tools/call\"")))
         let request = Dispatcher.Request(
             message: message,
-            verdict: Classifier.Verdict(isModern: true, revision: .newest, entry: entry), scope: 1,
+            verdict: Classifier.Verdict(isModern: true, revision: .newest, entry: entry), channelID: 1,
             abilities: [])
         let call = DeferredCall(request, ExchangeTests.exchange(RecordingSink()), dispatcher)
         let handler = Task { while !Task.isCancelled { await pause() } }

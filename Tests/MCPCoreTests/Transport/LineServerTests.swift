@@ -11,7 +11,7 @@ import Glibc
 #endif
 
 /// The lines of stdio.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct StdioServerTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct LineServerTests {
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
 
     /// Writes lines, ends the input, and returns everything that came back.
@@ -50,7 +50,7 @@ import Glibc
         Syscalls.close(outWriter)
         defer { Syscalls.close(outReader) }
         let loop = try EventLoop(label: "test.stdio")
-        let stdio = StdioServer(test.server, streams: streams, loop: loop, drainTimeout: .milliseconds(10))
+        let stdio = LineServer(test.server, streams: streams, loop: loop, drainTimeout: .milliseconds(10))
         loop.start()
         loop.execute { stdio.start() }
         let call = HTTPServerTests.body("tools/call", #""name":"wait","arguments":{}"#, id: "\"w\"")
@@ -181,7 +181,7 @@ import Glibc
         Syscalls.close(inReader)
         Syscalls.close(outWriter)
         let loop = try EventLoop(label: "test.stdio")
-        let stdio = StdioServer(test.server, streams: streams, loop: loop, backlogLimit: 1 << 20)
+        let stdio = LineServer(test.server, streams: streams, loop: loop, backlogLimit: 1 << 20)
         loop.start()
         loop.execute { stdio.start() }
         try Syscalls.setNonBlocking(inWriter)

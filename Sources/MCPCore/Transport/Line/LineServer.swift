@@ -6,7 +6,7 @@ import Synchronization
 /// the lines that have come and decides whether to read. What the client has not read yet is kept, up to a
 /// limit; beyond it no line is taken and nothing is read until it has caught up. A client that writes more
 /// than that before it reads waits for itself; its requests in flight still end by their deadlines.
-final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
+final class LineServer: EventHandler, @unchecked Sendable {
     private let counted = Counted(.stdioServer)
 
     // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
@@ -20,7 +20,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     /// What exchanges say while a message is being served: its answer is being written into `output`.
     @safe @exclusivity(unchecked) private var held: [ByteSlice] = []
     @safe @exclusivity(unchecked) private var isServing = false
-    @safe @exclusivity(unchecked) private var slot = LegacySlot.none
+    @safe @exclusivity(unchecked) private var channel: ServerChannel
     private var inputRegistration: Registration?
     private var outputHandler: OutputHandler?
     private var outputRegistration: Registration?
@@ -35,7 +35,6 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private let ended = OneTimeEvent()
     private let onEnd: @Sendable () -> Void
     private var drainTimer: LoopTimer?
-    private var hasSession = false
 
     private static let readBytes = 64 * 1024
     /// Answers that a client may leave unread before its next messages have to wait.
@@ -52,7 +51,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     ///   - onEnd: called on the loop when the input has ended and everything is answered.
     init(
         _ server: MCPServer, streams: consuming StandardStreams, loop: EventLoop,
-        drainTimeout: Duration = .seconds(10), backlogLimit: Int = StdioServer.backlogBytes,
+        drainTimeout: Duration = .seconds(10), backlogLimit: Int = LineServer.backlogBytes,
         onEnd: @escaping @Sendable () -> Void = {}
     ) {
         self.drainTimeout = drainTimeout
@@ -61,11 +60,19 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         self.streams = streams
         self.loop = loop
         self.onEnd = onEnd
+        channel = ServerChannel(id: identifier)
         framer = LineFramer(maximumBytes: server.options.limits.lineBytes)
     }
 
     /// Begins to serve. On the loop.
-    func start() { watchInput() }
+    func start() {
+        // Messages of the server go to the same pipe.
+        channel.stream = ConnectionStream { [weak self] message in
+            guard let self else { return }
+            loop.execute { [weak self] in self?.tell(message) }
+        }
+        watchInput()
+    }
 
     private func watchInput() {
         do {
@@ -129,7 +136,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
             case .tooLong:
                 let text = "A line is longer than \(framer.maximumBytes) bytes and was skipped"
                 let refusal = Refusal(.invalidRequest(text))
-                _ = server.dispatcher.refuse(refusal, id: nil, slot: slot, &output)
+                _ = server.dispatcher.refuse(refusal, id: nil, session: channel.session, &output)
                 output.out.append(UInt8(ascii: "\n"))
             }
         }
@@ -138,14 +145,11 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
     private func take(_ line: ByteSlice) {
         // Empty lines are nothing (fault 3).
         guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return }
-        var origin = Origin(scope: identifier, slot: slot)
         isServing = true
-        let disposition = server.dispatcher.receiveAny(line, from: &origin, into: &output) {
-            StdioExchange(self)
+        let disposition = server.dispatcher.receive(line, from: &channel, into: &output) {
+            LineExchange(self)
         }
         isServing = false
-        slot = origin.slot
-        if slot.isNegotiated { openSession() }
         switch disposition {
         case .answered: output.out.append(UInt8(ascii: "\n"))
         case .deferred: pending += 1
@@ -156,22 +160,11 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         held = []
     }
 
-    /// Messages of the server to a session that `initialize` has opened go to the same pipe.
-    private func openSession() {
-        guard !hasSession else { return }
-        hasSession = true
-        let stream = ConnectionStream { [weak self] message in
-            guard let self else { return }
-            loop.execute { [weak self] in self?.tell(message) }
-        }
-        server.dispatcher.subscriptions.sessions.attach(stream, to: identifier)
-    }
-
     /// A message that is no answer. A client that reads none of them for long loses the next ones, and its
     /// subscriptions end (fault 63): the messages that wait for it make it look again anyway.
     func tell(_ message: ByteSlice) {
         guard toldBytes <= Self.toldLimit else {
-            return server.dispatcher.subscriptions.finish(in: identifier, .tooSlow)
+            return server.dispatcher.endSubscriptions(of: identifier, .tooSlow)
         }
         toldBytes += message.count
         send(message)
@@ -194,12 +187,11 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         guard !inputEnded else { return }
         inputEnded = true
         // What changed before the end is told before it.
-        server.dispatcher.subscriptions.bus.deliverNow()
-        server.dispatcher.subscriptions.finish(in: identifier)
+        server.dispatcher.deliverChanges()
+        server.dispatcher.endSubscriptions(of: identifier)
         drainTimer = loop.schedule(after: drainTimeout) { [weak self] in
             guard let self else { return }
             server.dispatcher.failAll("The server is stopping", in: identifier)
-            server.dispatcher.cancelAll(in: identifier)
             // What the pipe takes now; nobody is waited for any longer.
             flush()
             finish()
@@ -238,7 +230,6 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
             }
         } catch {
             // Nobody reads any more (fault 73): there is nothing left to do for this client.
-            server.dispatcher.cancelAll(in: identifier)
             return finish()
         }
         output.out.removeAll(keeping: 256 * 1024)
@@ -263,7 +254,7 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
         guard !isOver else { return }
         isOver = true
         drainTimer?.cancel()
-        server.dispatcher.subscriptions.sessions.forget(identifier)
+        server.dispatcher.end(identifier)
         if let inputRegistration { loop.deregister(inputRegistration) }
         if let outputRegistration { loop.deregister(outputRegistration) }
         inputRegistration = nil
@@ -274,31 +265,21 @@ final class StdioServer: EventHandler, ExchangeOwner, @unchecked Sendable {
 
     /// The output's readiness; the input has the server itself as its handler.
     private final class OutputHandler: EventHandler {
-        private weak var server: StdioServer?
-        init(_ server: StdioServer) { self.server = server }
+        private weak var server: LineServer?
+        init(_ server: LineServer) { self.server = server }
         override func ready(_ events: Readiness) { server?.flush() }
         // The input may not be watched.
         override func loopStopped() { server?.finish() }
     }
 }
 
-/// Who an exchange over a shared channel belongs to.
-protocol ExchangeOwner: AnyObject, Sendable {
-    var loop: EventLoop { get }
-    /// Sends an answer.
-    func send(_ bytes: ByteSlice)
-    /// Sends what is no answer; it may be left out when the client does not read.
-    func tell(_ bytes: ByteSlice)
-    func exchangeEnded()
-}
-
-/// One exchange over a channel that all share: its messages stand between those of others.
-final class StdioExchange: ExchangeSink, @unchecked Sendable {
+/// One exchange over a pipe that all share: its messages stand between those of others.
+final class LineExchange: ExchangeSink, @unchecked Sendable {
     // SAFETY: `isOver` is touched on the owner's loop only.
-    private let owner: any ExchangeOwner
+    private let owner: LineServer
     private var isOver = false
 
-    init(_ owner: any ExchangeOwner) { self.owner = owner }
+    init(_ owner: LineServer) { self.owner = owner }
 
     var executor: (any TaskExecutor)? { owner.loop }
 

@@ -24,7 +24,7 @@ final class StdioClientTransport: LineClientTransport {
     private let launch: ProcessLaunch
     private let options: ClientOptions
     let loop: EventLoop
-    let line: LoopBound<StdioLine>
+    let line: LoopBound<CurrentLine>
     private let state: Mutex<State>
 
     init(_ launch: ProcessLaunch, options: ClientOptions) throws(ClientError) {
@@ -36,7 +36,7 @@ final class StdioClientTransport: LineClientTransport {
             throw ClientError(.cannotStart, "cannot make an event loop: \(error)")
         }
         state = Mutex(State(child: try Self.start(launch)))
-        line = LoopBound(StdioLine(), loop: loop)
+        line = LoopBound(CurrentLine(), loop: loop)
     }
 
     private static func start(_ launch: ProcessLaunch) throws(ClientError) -> ChildProcess {
@@ -63,7 +63,7 @@ final class StdioClientTransport: LineClientTransport {
     private func connect(_ child: ChildProcess) {
         let line = line
         let channel = LoopBound(
-            StdioChannel(child, name: launch.program, loop: loop, options: options), loop: loop)
+            LineChannel(child, name: launch.program, loop: loop, options: options), loop: loop)
         loop.execute { line.value.connect(channel.value) }
         child.onExit { [loop] status in loop.execute { channel.value.ended(status) } }
     }
@@ -110,12 +110,12 @@ final class StdioClientTransport: LineClientTransport {
 }
 
 /// The channel to the child that runs, or ran last. Confined to the loop.
-final class StdioLine {
-    private var channel: StdioChannel?
+final class CurrentLine {
+    private var channel: LineChannel?
     private var isClosing = false
     weak var inbox: (any ClientInbox)?
 
-    func connect(_ channel: StdioChannel) {
+    func connect(_ channel: LineChannel) {
         self.channel = channel
         if isClosing { return channel.close() }
         if let inbox { channel.start(inbox) }

@@ -13,8 +13,8 @@ import Glibc
 final class SocketClientTransport: LineClientTransport {
     private let peer: SocketPeer
     let loop: EventLoop
-    let line: LoopBound<StdioLine>
-    private let channel: LoopBound<StdioChannel>
+    let line: LoopBound<CurrentLine>
+    private let channel: LoopBound<LineChannel>
 
     init(
         _ socket: consuming UpgradedSocket, name: String, options: ClientOptions
@@ -27,9 +27,9 @@ final class SocketClientTransport: LineClientTransport {
         } catch {
             throw ClientError(.cannotStart, "cannot use the connection of \(name): \(error)")
         }
-        line = LoopBound(StdioLine(), loop: loop)
+        line = LoopBound(CurrentLine(), loop: loop)
         channel = LoopBound(
-            StdioChannel(peer, name: name, loop: loop, options: options, rest: rest), loop: loop)
+            LineChannel(peer, name: name, loop: loop, options: options, rest: rest), loop: loop)
     }
 
     func start(_ inbox: any ClientInbox) {

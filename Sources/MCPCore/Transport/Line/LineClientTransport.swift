@@ -1,7 +1,7 @@
 /// A transport that writes one message per line, whatever is at the other end.
 protocol LineClientTransport: ClientTransport {
     var loop: EventLoop { get }
-    var line: LoopBound<StdioLine> { get }
+    var line: LoopBound<CurrentLine> { get }
 }
 
 extension LineClientTransport {

@@ -1,17 +1,9 @@
-/// What `initialize` fixed: nothing, or a conversation. Belongs to one stdio process or one HTTP session.
-enum LegacySlot: Sendable {
-    case none
-    case negotiated(LegacySession)
-
-    var session: LegacySession? { if case .negotiated(let session) = self { session } else { nil } }
-    var isNegotiated: Bool { session != nil }
-}
-
-/// What a handshake settled: the revision, and what the client can do.
+/// What `initialize` settled: the revision, and what the client can do. Belongs to one pipe or one HTTP
+/// session.
 ///
 /// It is small enough to travel inside a session id, so that any instance with the same key knows it
 /// (LEG-21).
-struct LegacySession: Sendable, Hashable {
+struct NegotiatedSession: Sendable, Hashable {
     let revision: Revision
     var abilities: ClientAbilities
 }

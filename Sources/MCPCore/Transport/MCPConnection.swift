@@ -27,12 +27,15 @@ extension MCPServer {
 public final class MCPConnection: Sendable {
     private let server: MCPServer
     private let identifier = ConnectionNumber.next()
-    private let slot = Mutex(LegacySlot.none)
+    private let channel: Mutex<ServerChannel>
     private let notification: (@Sendable ([UInt8]) -> Void)?
 
     init(_ server: MCPServer, notify: (@Sendable ([UInt8]) -> Void)?) {
         self.server = server
         notification = notify
+        // What the server says unasked goes where progress goes.
+        let stream = notify.map { notify in ConnectionStream { notify($0.array) } }
+        channel = Mutex(ServerChannel(id: identifier, stream: stream))
     }
 
     /// Serves one message.
@@ -43,21 +46,16 @@ public final class MCPConnection: Sendable {
     /// themselves.
     /// - Returns: one JSON-RPC message, or nil when the message wants no answer or was cancelled.
     public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
-        let outcome: (answer: ByteSlice?, sink: WaitingSink?) = slot.withLock { slot in
-            var origin = Origin(scope: identifier, slot: slot)
+        let outcome: (answer: ByteSlice?, sink: WaitingSink?) = channel.withLock { channel in
             var writer = JSONWriter()
             var sink: WaitingSink?
-            let disposition = server.dispatcher.receiveAny(ByteSlice(bytes), from: &origin, into: &writer) {
+            let disposition = server.dispatcher.receive(ByteSlice(bytes), from: &channel, into: &writer) {
                 let made = WaitingSink(notification)
                 sink = made
                 return made
             }
-            if !slot.isNegotiated, origin.slot.isNegotiated, let notification {
-                // What the server says by itself goes where progress goes.
-                let stream = ConnectionStream { notification($0.array) }
-                server.dispatcher.subscriptions.sessions.attach(stream, to: identifier)
-            }
-            slot = notification == nil ? origin.slot.withoutQuestions : origin.slot
+            // No request of the server can reach such a client.
+            if notification == nil { channel.session?.abilities = [] }
             switch disposition {
             case .answered: return (writer.finish(), nil)
             case .accepted, .dropped: return (nil, nil)
@@ -72,7 +70,7 @@ public final class MCPConnection: Sendable {
     }
 
     /// Ends the connection: what it has in flight is cancelled.
-    public func close() { server.dispatcher.cancelAll(in: identifier) }
+    public func close() { server.dispatcher.end(identifier) }
 
     deinit { close() }
 }
@@ -121,14 +119,5 @@ private final class WaitingSink: ExchangeSink {
         } onCancel: {
             dispatcher.cancel(exchange.withLock { $0 })
         }
-    }
-}
-
-extension LegacySlot {
-    /// The same for a client that no request of the server can reach.
-    fileprivate var withoutQuestions: LegacySlot {
-        guard var session else { return .none }
-        session.abilities = []
-        return .negotiated(session)
     }
 }

@@ -25,7 +25,7 @@ extension ChildProcess: LinePeer {
 }
 
 /// The pipes of a child, or a socket, on their loop.
-final class StdioChannel {
+final class LineChannel {
     private let counted = Counted(.lineChannel)
 
     /// How long an error waits for the exit status after the end of the output.
