@@ -50,6 +50,8 @@ let package = Package(
             name: "example-client-tools", dependencies: ["MCPCore"], path: "Examples/ClientTools"),
         .executableTarget(name: "example-tool-hub", dependencies: ["MCPCore"], path: "Examples/ToolHub"),
         .executableTarget(name: "example-routes", dependencies: ["MCPCore"], path: "Examples/Routes"),
+        .executableTarget(
+            name: "example-request-log", dependencies: ["MCPCore"], path: "Examples/RequestLog"),
         .executableTarget(name: "example-dice", dependencies: ["MCPCore"], path: "Examples/Dice"),
         .executableTarget(name: "example-view-host", dependencies: ["MCPCore"], path: "Examples/ViewHost"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
@@ -88,7 +90,7 @@ let package = Package(
                 "example-client",
                 "example-behind-own-http", "example-forecast", "example-reports", "example-asking",
                 "example-inventory", "example-client-tools", "example-tool-hub", "example-dice",
-                "example-routes",
+                "example-routes", "example-request-log",
                 "example-view-host",
             ], swiftSettings: settings),
     ],

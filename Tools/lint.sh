@@ -143,7 +143,7 @@ awk '
     END { exit bad }' "${sources[@]}" >&2 || status=1
 
 # An error of the system is never read as "empty" or "at the end": whoever drops one says why, beside it.
-mapfile -t system < <(git ls-files Sources/MCPCore/{Platform,Events,TLS}/ Sources/MCPCore/Transport/{HTTP,Stdio}/ \
+mapfile -t system < <(git ls-files Sources/MCPCore/{Platform,Events,TLS,HTTPServer}/ Sources/MCPCore/Transport/{Streamable,Line}/ \
     Sources/MCPServerDaemon/ | grep '\.swift$')
 awk 'FNR == 1 { comment = -9 }
     { text = $0 }

@@ -225,6 +225,22 @@ import Testing
         }
     }
 
+    /// A line on standard error for each request.
+    @Test func requestLog() async throws {
+        let lines = Recorder<String>()
+        var options = ClientOptions()
+        options.onServerStderr = { lines.append($0) }
+        let client = try await MCPClient.connect(
+            .command(ExampleProgram.path("example-request-log")), options: options)
+        #expect(try await client.callTool("add", ["a": 1, "b": 2.5]).text == "3.5")
+        _ = try? await client.callTool("none")
+        await client.close()
+        let calls = lines.values.filter { $0.hasPrefix("tools/call") }
+        #expect(calls.count == 2)
+        #expect(calls.first?.hasPrefix("tools/call add result ") == true, "\(lines.values)")
+        #expect(calls.last?.hasPrefix("tools/call none error(-32602) ") == true, "\(lines.values)")
+    }
+
     /// A path of the program's own beside the MCP endpoint.
     @Test func routes() async throws {
         let path = "/tmp/mcp-routes-\(UInt32.random(in: 0 ... .max)).sock"

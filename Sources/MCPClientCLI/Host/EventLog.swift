@@ -4,11 +4,8 @@ import MCPCore
 ///
 /// An id is `PAGE-NUMBER`: one of another page cannot be gone on with.
 struct EventLog: Sendable {
-    /// Names the page that these events are for.
-    let page: String
-    private var last = 0
-    private var kept: [(number: Int, data: ByteSlice)] = []
-    private var keptBytes = 0
+    /// Its name is that of the page.
+    private var log: ReplayLog
     private var reader: AsyncStream<SSEEvent>.Continuation?
 
     /// Events that are kept for a page that comes back: 4,096, and 32 MiB; a page that missed more begins
@@ -18,25 +15,19 @@ struct EventLog: Sendable {
     /// Events that a reader may be behind; one more ends its stream, and it comes back.
     static let maxBehind = 8_192
 
-    init(page: String) { self.page = page }
+    init(page: String) { log = ReplayLog(name: page, maxEvents: Self.maxEvents, maxBytes: Self.maxBytes) }
+
+    /// Names the page that these events are for.
+    var page: String { log.name }
 
     mutating func append(_ event: JSONValue) {
-        last += 1
         let data = RawJSON(event).bytes
-        kept.append((last, data))
-        keptBytes += data.count
-        var tooMany = 0
-        while kept.count - tooMany > Self.maxEvents || keptBytes > Self.maxBytes && tooMany < kept.count - 1 {
-            keptBytes -= kept[tooMany].data.count
-            tooMany += 1
-        }
-        kept.removeFirst(tooMany)
-        send(last, data)
+        send(log.append(data), data)
     }
 
     private mutating func send(_ number: Int, _ data: ByteSlice) {
         guard let reader else { return }
-        if case .dropped = reader.yield(SSEEvent(data: data, id: "\(page)-\(number)")) {
+        if case .dropped = reader.yield(SSEEvent(data: data, id: log.id(of: number))) {
             reader.finish()
             self.reader = nil
         }
@@ -45,10 +36,7 @@ struct EventLog: Sendable {
     /// Goes on behind the event of this id, for a reader in place of the one before. Nil: what came after it
     /// is not kept, or it is of another page.
     mutating func resume(after id: String) -> AsyncStream<SSEEvent>? {
-        let parts = id.split(separator: "-")
-        guard parts.count == 2, parts[0] == page, let seen = Int(parts[1]), seen <= last,
-            seen >= last - kept.count
-        else { return nil }
+        guard let seen = log.number(of: id), log.isComplete(after: seen) else { return nil }
         return read(after: seen)
     }
 
@@ -59,7 +47,7 @@ struct EventLog: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: SSEEvent.self, bufferingPolicy: .bufferingOldest(Self.maxBehind))
         reader = continuation
-        for event in kept where event.number > seen { send(event.number, event.data) }
+        for event in log.events(after: seen) { send(event.number, event.data) }
         return stream
     }
 

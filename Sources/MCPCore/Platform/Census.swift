@@ -23,11 +23,11 @@ package enum Census {
         case eventLoop
         case handlerResponse
         case httpClientConnection, httpClientExchange, httpConnection, httpExchange, httpListener, httpServer
-        case lineChannel, listenStream, listenSubscription, logSink, loopTimer
-        case mcpClient, mcpServer
+        case lineChannel, lineServer, listenStream, listenSubscription, logSink, loopTimer
+        case mcpClient, mcpServer, messageClientTransport
         case pendingUpgrade, processSupervisor, provider, providerProgram
         case rootDirectory, runCancellation
-        case serverTask, sessionStream, signalWatch, socketPeer, stdioServer, subscription
+        case serverTask, sessionStream, signalWatch, socketPeer, subscription
         case toolHub
         case unixSocketPath
         case watchSource

@@ -63,6 +63,8 @@ final class Dispatcher: Sendable {
         let channelID: UInt64
         /// What a client of a handshake revision can be asked for.
         let abilities: ClientAbilities
+        /// Nil without middleware.
+        var trace: RequestTrace?
 
         var revision: Revision { verdict.revision }
         var idBytes: ByteSlice { message.bytes[message.head.id.range] }
@@ -72,8 +74,7 @@ final class Dispatcher: Sendable {
         var copied: Request {
             Request(
                 message: Message(bytes: message.bytes.copy(), head: message.head), verdict: verdict,
-                channelID: channelID,
-                abilities: abilities)
+                channelID: channelID, abilities: abilities, trace: trace)
         }
     }
 
@@ -114,7 +115,7 @@ final class Dispatcher: Sendable {
         if message.head.kind == .notification { return take(message, verdict, channel, &writer) }
         let request = Request(
             message: message, verdict: verdict, channelID: channel.id,
-            abilities: channel.session?.abilities ?? [])
+            abilities: channel.session?.abilities ?? [], trace: nil)
         if verdict.entry.flags.contains(.notification) {
             return fail(request, .methodNotFound(message.method), &writer)
         }
@@ -132,7 +133,10 @@ final class Dispatcher: Sendable {
             return fail(request, .methodNotFound(message.method), &writer)
         }
         counters.count(.requests)
-        return route(request, registry, &channel, &writer, sink)
+        if options.middleware.isEmpty { return route(request, registry, &channel, &writer, sink) }
+        return serveTraced(request, &writer) { request, writer in
+            route(request, registry, &channel, &writer, sink)
+        }
     }
 
     private func route(
@@ -238,7 +242,8 @@ final class Dispatcher: Sendable {
         let exchange = Exchange(
             key: .init(channelID: request.channelID, id: id), revision: request.revision,
             progressToken: token.flatMap { RequestID($0) == nil ? nil : $0 },
-            deadline: isEndless ? .max : (clock.now + limit).nanoseconds, sink: sink())
+            deadline: isEndless ? .max : (clock.now + limit).nanoseconds, sink: sink(),
+            trace: request.trace)
         switch inFlight.insert(exchange, at: exchange.key, limit: options.limits.requestsInFlight) {
         case .duplicate:
             return fail(request, .invalidRequest("A request with this id is being served"), &writer)

@@ -53,16 +53,18 @@ final class Exchange: Sendable {
         var rest: Int64 = 0
     }
     private let state: Mutex<State>
+    private let trace: RequestTrace?
     private let progressReported = Mutex(-Double.infinity)
 
     init(
         key: InFlightTable<Exchange>.Key, revision: Revision, progressToken: RawJSON?,
-        deadline: Int64, sink: any ExchangeSink
+        deadline: Int64, sink: any ExchangeSink, trace: RequestTrace? = nil
     ) {
         self.key = key
         self.revision = revision
         self.progressToken = progressToken
         executor = sink.executor
+        self.trace = trace
         state = Mutex(State(sink: sink, deadline: deadline))
     }
 
@@ -108,6 +110,7 @@ final class Exchange: Sendable {
     func finish(_ answer: Answer) -> Bool {
         guard let (sink, _) = end(stopping: false) else { return false }
         sink.finish(answer)
+        trace?.end(.of(answer.bytes))
         return true
     }
 
@@ -117,6 +120,7 @@ final class Exchange: Sendable {
         guard let (sink, task) = end(stopping: true) else { return false }
         task?.cancel()
         sink.finish(nil)
+        trace?.end(.cancelled)
         return true
     }
 
@@ -126,6 +130,7 @@ final class Exchange: Sendable {
         guard let (sink, task) = end(stopping: true) else { return false }
         task?.cancel()
         sink.finish(answer)
+        trace?.end(.of(answer.bytes))
         return true
     }
 

@@ -4,16 +4,19 @@
 /// Every transport serves and ends a client by the methods of `Dispatcher` below, so what holds of a client
 /// holds everywhere:
 ///
-/// | of one channel | limit | beyond it | where it acts |
-/// |---|---|---|---|
-/// | ids of requests | one request in flight for each | -32600 | `InFlightTable` |
-/// | requests in flight | `ServerLimits.requestsInFlight` | -32000 with 503 | `InFlightTable` |
-/// | time of a request | `ServerLimits.requestDeadline` | one error, then the handler is cancelled | `DeadlineWatch` |
-/// | questions to the client | `ServerLimits.openQuestions`, `.inputTimeout` | an error for the handler | `Exchange` |
-/// | resources that are watched | `SessionMemory.maximumURIs` | -32602 | `SessionMemory` |
-/// | streams for messages of the server | one; over HTTP `SessionStreams.maximumServerStreams` | 409 | `StreamableEndpoint` |
-/// | input read ahead | one line, or one body within `ServerLimits.memoryBytes` | an error, or 503 | `LineServer`, `MemoryBudget` |
-/// | output that nobody reads | `ServerLimits.outputBytes`; `LineServer.backlogBytes` on a pipe | the connection or subscription ends | `HTTPConnection`, `LineServer` |
+/// - Ids: one request in flight for each; else -32600 (`InFlightTable`).
+/// - Requests in flight: `ServerLimits.requestsInFlight`; one more is refused with 503 (`InFlightTable`).
+/// - Time of a request: `ServerLimits.requestDeadline`; then one error, and the handler is cancelled
+///   (`DeadlineWatch`).
+/// - Questions to the client: `ServerLimits.openQuestions`, for `.inputTimeout`; the handler gets an error
+///   (`Exchange`).
+/// - Resources that are watched: `SessionMemory.maximumURIs`; one more is -32602 (`SessionMemory`).
+/// - Streams for messages of the server: one; over HTTP `SessionStreams.maximumServerStreams`, then 409
+///   (`StreamableEndpoint`).
+/// - Input that is read ahead: one line, or one body within `ServerLimits.memoryBytes`; an error, or 503
+///   (`LineServer`, `MemoryBudget`).
+/// - Output that nobody reads: `ServerLimits.outputBytes`, on a pipe `LineServer.backlogBytes`; the
+///   connection or the subscription ends (`HTTPConnection`, `LineServer`).
 ///
 /// A request is answered at most once, whoever comes first: handler, deadline, cancellation or the end of the
 /// channel (`Exchange`). After `end` nothing of the channel is in flight, watched or subscribed.

@@ -68,6 +68,8 @@ public struct ServerOptions: Sendable {
     /// How long a client of 2026-07-28 may take to answer a round of questions: 10 min. Later it has to begin
     /// again.
     public var stateLifetime: Duration = .seconds(600)
+    /// Sees every request before and after its handler: none.
+    public var middleware: [any ServerMiddleware] = []
     /// Takes a line about something worth knowing, such as a handler that failed; nil drops it.
     public var log: (@Sendable (String) -> Void)?
 

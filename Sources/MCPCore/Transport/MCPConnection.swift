@@ -28,6 +28,7 @@ public final class MCPConnection: Sendable {
     private let server: MCPServer
     private let identifier = ConnectionNumber.next()
     private let channel: Mutex<ServerChannel>
+    private let isClosed = Atomic<Bool>(false)
     private let notification: (@Sendable ([UInt8]) -> Void)?
 
     init(_ server: MCPServer, notify: (@Sendable ([UInt8]) -> Void)?) {
@@ -44,8 +45,10 @@ public final class MCPConnection: Sendable {
     /// not wait for the request it cancels. When the calling task is cancelled, so is the request (a batch of
     /// 2025-03-26 goes on). Synchronous tools run inside the call; they must not call this connection
     /// themselves.
-    /// - Returns: one JSON-RPC message, or nil when the message wants no answer or was cancelled.
+    /// - Returns: one JSON-RPC message, or nil when the message wants no answer or was cancelled, or the
+    ///   connection was closed.
     public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
+        if isClosed.load(ordering: .acquiring) { return nil }
         let outcome: (answer: ByteSlice?, sink: WaitingSink?) = channel.withLock { channel in
             var writer = JSONWriter()
             var sink: WaitingSink?
@@ -66,11 +69,16 @@ public final class MCPConnection: Sendable {
         }
         if let answer = outcome.answer { return answer.array }
         guard let sink = outcome.sink else { return nil }
+        // It may have been closed in the meantime, before this request was there to be cancelled.
+        if isClosed.load(ordering: .acquiring) { server.dispatcher.end(identifier) }
         return await sink.wait(cancellingBy: server.dispatcher).map { $0.bytes.array }
     }
 
-    /// Ends the connection: what it has in flight is cancelled.
-    public func close() { server.dispatcher.end(identifier) }
+    /// Ends the connection: what it has in flight is cancelled, and what comes later is not served.
+    public func close() {
+        isClosed.store(true, ordering: .releasing)
+        server.dispatcher.end(identifier)
+    }
 
     deinit { close() }
 }

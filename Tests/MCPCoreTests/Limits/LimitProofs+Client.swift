@@ -7,6 +7,10 @@ extension LimitProofs {
     static let client: [LimitProof] = [
         LimitProof(
             "connecting, with all its steps", LimitText.seconds(ClientOptions().connectTimeout), connecting),
+        LimitProof(
+            "messages that wait for a transport of the program",
+            LimitText.bytes(ClientOptions().maxMessageBytes)
+        ) { try await MessageTransportTests().aTransportThatIsStuck() },
         LimitProof("rounds of questions of one call (2026-07-28)", "\(ClientOptions().maxRounds)", rounds),
         LimitProof(
             "answers that are kept",

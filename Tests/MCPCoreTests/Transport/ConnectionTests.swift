@@ -45,6 +45,21 @@ import Testing
         #expect(await test.cancelled.wait())
     }
 
+    /// Whichever comes first, nothing is left in flight.
+    @Test func closingMeetsACall() async throws {
+        let test = try TestServer()
+        let call = Self.message(
+            HTTPServerTests.body("tools/call", #""name":"wait","arguments":{"name":"k"}"#))
+        for _ in 0 ..< 200 {
+            let connection = test.server.connection()
+            async let answer = connection.handle(call)
+            connection.close()
+            #expect(await answer == nil)
+            #expect(await connection.handle(call) == nil)
+        }
+        #expect(test.server.dispatcher.inFlight.count == 0)
+    }
+
     private static func request(_ body: String, _ method: String, name: String? = nil) throws -> HTTPRequest {
         var headers = try HeaderFields([
             "Host": "127.0.0.1", "Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28",

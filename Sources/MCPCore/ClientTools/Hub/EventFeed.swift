@@ -11,11 +11,10 @@ struct EventFeed: Sendable {
 
     private var listeners: [Int: Listener] = [:]
     private var nextListener = 0
-    /// The channel's part of event ids: another one after the channel was empty.
-    private let name = Hex.encode(SystemRandom().bytes(4))
-    private var last = 0
-    private var kept: [(number: Int, data: ByteSlice)] = []
-    private var keptBytes = 0
+    /// Its name is another one after the channel was empty.
+    private var log = ReplayLog(
+        name: Hex.encode(SystemRandom().bytes(4)), maxEvents: ClientToolLimits.keptEvents,
+        maxBytes: ClientToolLimits.keptEventBytes)
     /// When calls are given up whose listeners have gone.
     var graceEnd: MonotonicInstant?
 
@@ -27,8 +26,10 @@ struct EventFeed: Sendable {
     /// nothing is.
     mutating func add(_ listener: Listener, after lastEventID: String?) -> Int {
         if let lastEventID {
-            let seen = number(of: lastEventID)
-            for event in kept where event.number > seen { _ = listener.send(id(event.number), event.data) }
+            // An id of another life of the channel was seen before everything that is kept.
+            for event in log.events(after: log.number(of: lastEventID) ?? 0) {
+                _ = listener.send(log.id(of: event.number), event.data)
+            }
         }
         nextListener += 1
         listeners[nextListener] = listener
@@ -36,36 +37,21 @@ struct EventFeed: Sendable {
         return nextListener
     }
 
-    /// An id of another life of the channel was seen before everything that is kept.
-    private func number(of id: String) -> Int {
-        let parts = id.split(separator: "-")
-        guard parts.count == 2, parts[0] == name, let number = Int(parts[1]) else { return 0 }
-        return number
-    }
-
-    private func id(_ number: Int) -> String { "\(name)-\(number)" }
-
     mutating func remove(_ listener: Int) { listeners.removeValue(forKey: listener) }
 
     /// Sends an event to all. False when nobody hears it; then it is not kept either.
     mutating func send(_ data: ByteSlice) -> Bool {
-        last += 1
         var isHeard = false
         for (key, listener) in listeners {
-            if listener.send(id(last), data) {
+            if listener.send(log.id(of: log.last + 1), data) {
                 isHeard = true
             } else {
                 listener.end()
                 listeners.removeValue(forKey: key)
             }
         }
-        guard isHeard else { return false }
-        kept.append((last, data))
-        keptBytes += data.count
-        while kept.count > ClientToolLimits.keptEvents || keptBytes > ClientToolLimits.keptEventBytes {
-            keptBytes -= kept.removeFirst().data.count
-        }
-        return true
+        if isHeard { log.append(data) }
+        return isHeard
     }
 
     func endAll() { for listener in listeners.values { listener.end() } }

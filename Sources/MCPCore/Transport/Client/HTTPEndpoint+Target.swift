@@ -1,14 +1,14 @@
 extension HTTPEndpoint {
     /// What to ask this server for to reach `reference`, which it has announced itself.
     ///
-    /// - Throws: `.protocolViolation` when that is at another channel: nothing is sent there.
+    /// - Throws: `.protocolViolation` when that is at another origin: nothing is sent there.
     func target(of reference: String) throws(ClientError) -> String {
         let base = SchemaURI("\(scheme)://\(hostField)\(target)")
         let found = SchemaURI(reference).resolved(against: base)
         guard found.scheme?.lowercased() == scheme, isSame(found.authority ?? "") else {
             throw ClientError(
                 .protocolViolation,
-                "\(name) wants messages to be sent to \(Self.shortened(reference)), which is another channel",
+                "\(name) wants messages to be sent to \(Self.shortened(reference)), which is another origin",
                 hint: "nothing was sent there; a server behind a proxy announces a path, not a whole URL")
         }
         let target = (found.path.isEmpty ? "/" : found.path) + (found.query.map { "?" + $0 } ?? "")

@@ -54,6 +54,8 @@ final class InProcessClientTransport: ClientTransport {
         var writer = JSONWriter()
         let disposition = server.dispatcher.receive(bytes, from: &channel, into: &writer) { InboxSink(inbox) }
         if wasOpen, channel.session != nil { state.withLock { [channel] in $0.channel = channel } }
+        // It may have been closed in the meantime, before this request was there to be cancelled.
+        if state.withLock({ $0.isClosed }) { server.dispatcher.end(channelID) }
         if case .answered = disposition { inbox.receive(writer.finish(), exchange: nil, status: nil) }
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// limit; beyond it no line is taken and nothing is read until it has caught up. A client that writes more
 /// than that before it reads waits for itself; its requests in flight still end by their deadlines.
 final class LineServer: EventHandler, @unchecked Sendable {
-    private let counted = Counted(.stdioServer)
+    private let counted = Counted(.lineServer)
 
     // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
     // for overlapping accesses at run time is accessed for single steps only, as in `HTTPConnection`.

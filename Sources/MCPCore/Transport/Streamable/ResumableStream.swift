@@ -8,17 +8,8 @@ import Synchronization
 final class ResumableStream: SessionStream {
     private let counted = Counted(.sessionStream)
 
-    struct Event: Sendable {
-        let number: Int
-        let data: ByteSlice
-    }
-
     private struct State {
-        var events: [Event] = []
-        var next = 1
-        var bytes = 0
-        /// The number of the last event that was dropped for want of room.
-        var dropped = 0
+        var log: ReplayLog
         var isEnded = false
         /// When a client was last there, or the last event came of a stream that has one.
         var touchedAt: MonotonicInstant
@@ -44,10 +35,11 @@ final class ResumableStream: SessionStream {
         self.isOfServer = isOfServer
         self.store = store
         self.clock = clock
-        state = Mutex(State(touchedAt: clock.now))
+        let log = ReplayLog(name: name, maxEvents: Self.maximumEvents, maxBytes: Self.maximumBytes)
+        state = Mutex(State(log: log, touchedAt: clock.now))
     }
 
-    deinit { store.giveBack(state.withLock { $0.bytes }) }
+    deinit { store.giveBack(state.withLock { $0.log.bytes }) }
 
     /// The id of an event, which says which stream it belongs to (LEG-18).
     func id(of number: Int) -> String { "\(name)-\(number)" }
@@ -58,19 +50,7 @@ final class ResumableStream: SessionStream {
         let data = data.copy()
         store.take(data.count)
         state.withLock { state in
-            let number = state.next
-            state.next += 1
-            state.events.append(Event(number: number, data: data))
-            state.bytes += data.count
-            // One event may be longer than all may be, but not when there is no room for it at all.
-            while let oldest = state.events.first, oldest.number < number || store.isFull,
-                state.events.count > Self.maximumEvents || state.bytes > Self.maximumBytes || store.isFull
-            {
-                let first = state.events.removeFirst()
-                state.bytes -= first.data.count
-                store.giveBack(first.data.count)
-                state.dropped = first.number
-            }
+            let number = state.log.append(data, isFull: { store.isFull }, drop: { store.giveBack($0) })
             // Under the lock, so that events leave in their order; the writer does its part on its own loop.
             state.writer?.write(id(of: number), data)
             if isLast { finish(&state) }
@@ -109,7 +89,7 @@ final class ResumableStream: SessionStream {
     /// Sends the client away for a while; what comes in the meantime is kept (LEG-07).
     func release(retryAfter retry: Duration) {
         state.withLock { state in
-            state.writer?.endStream(after: id(of: state.next - 1), retryAfter: retry)
+            state.writer?.endStream(after: id(of: state.log.last), retryAfter: retry)
             state.writer = nil
             state.touchedAt = clock.now
         }
@@ -117,13 +97,13 @@ final class ResumableStream: SessionStream {
 
     /// What came after an event, for the writer that takes the stream up now; nil when some of it is gone.
     /// Who wrote it before has nothing more to write.
-    func takeUp(after number: Int, by writer: HTTPExchange) -> (events: [Event], isEnded: Bool)? {
+    func takeUp(after number: Int, by writer: HTTPExchange) -> (events: [ReplayLog.Event], isEnded: Bool)? {
         state.withLock { state in
-            guard number >= state.dropped, number < state.next else { return nil }
+            guard state.log.isComplete(after: number) else { return nil }
             state.writer?.endStream()
             state.writer = writer
             state.touchedAt = clock.now
-            return (state.events.filter { $0.number > number }, state.isEnded)
+            return (state.log.events(after: number), state.isEnded)
         }
     }
 

@@ -71,13 +71,11 @@ final class SessionStreams: Sendable {
     /// The stream that an event id names, and the number of the event; nil for an id of another session,
     /// and for one whose stream is forgotten (LEG-20).
     func find(_ eventID: ByteSlice, in channelID: UInt64) -> (stream: ResumableStream, number: Int)? {
-        guard eventID.count <= 64 else { return nil }
-        let parts = String(eventID).split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[1].utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
-            let number = Int(parts[1])
-        else { return nil }
+        guard eventID.count <= 64, let (name, number) = ReplayLog.parts(of: String(eventID)) else {
+            return nil
+        }
         let now = clock.now
-        let stream = state.withLock { $0.sessions[channelID]?.first { $0.name == parts[0] } }
+        let stream = state.withLock { $0.sessions[channelID]?.first { $0.name == name } }
         guard let stream, !stream.isForgotten(at: now) else { return nil }
         return (stream, number)
     }

@@ -1,0 +1,15 @@
+// An MCP server that logs every request with its duration. Usage: example-request-log
+import MCPCore
+
+struct RequestLog: ServerMiddleware {
+    func didServe(_ request: IncomingRequest, outcome: RequestOutcome, duration: Duration) {
+        // What is printed goes to standard error: standard output belongs to the protocol.
+        print(request.method, request.name ?? "", outcome, duration)
+    }
+}
+
+var options = ServerOptions()
+options.middleware = [RequestLog()]
+let server = MCPServer("calc", version: "1.0", options: options)
+server.tool("add", "Add two numbers", Arg("a"), Arg("b")) { (a: Double, b: Double) in a + b }
+try await server.run(.stdio)

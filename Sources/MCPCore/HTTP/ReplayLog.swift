@@ -1,0 +1,80 @@
+/// The last events of an event stream, for a reader that comes back for what it missed (HTML "Server-sent
+/// events", `Last-Event-ID`).
+///
+/// An event's id is `NAME-NUMBER`, so one of another stream is told apart. Beyond either limit the oldest
+/// events make room; the newest is kept whatever its size, unless `append` is told that there is no memory.
+package struct ReplayLog: Sendable {
+    /// One event that is kept.
+    package struct Event: Sendable {
+        /// Counted from 1.
+        package let number: Int
+        /// The contents.
+        package let data: ByteSlice
+    }
+
+    /// Names the stream in ids.
+    package let name: String
+    /// The number of the newest event, kept or not; 0 before the first.
+    package private(set) var last = 0
+    /// Bytes of the events that are kept.
+    package private(set) var bytes = 0
+    private var kept: [Event] = []
+    private let maxEvents: Int
+    private let maxBytes: Int
+
+    /// An empty log.
+    package init(name: String, maxEvents: Int, maxBytes: Int) {
+        self.name = name
+        self.maxEvents = maxEvents
+        self.maxBytes = maxBytes
+    }
+
+    /// Keeps an event and returns its number.
+    ///
+    /// - Parameters:
+    ///   - isFull: there is no memory for what is kept; asked again after each event that made room.
+    ///   - drop: takes the bytes of each event that makes room.
+    @discardableResult
+    package mutating func append(
+        _ data: ByteSlice, isFull: () -> Bool = { false }, drop: (Int) -> Void = { _ in }
+    ) -> Int {
+        last += 1
+        kept.append(Event(number: last, data: data))
+        bytes += data.count
+        var dropped = 0
+        while dropped < kept.count {
+            let left = kept.count - dropped
+            let isOver = left > 1 && (left > maxEvents || bytes > maxBytes)
+            guard isOver || isFull() else { break }
+            let count = kept[dropped].data.count
+            bytes -= count
+            drop(count)
+            dropped += 1
+        }
+        kept.removeFirst(dropped)
+        return last
+    }
+
+    /// The id of an event; of 0 that of the beginning.
+    package func id(of number: Int) -> String { "\(name)-\(number)" }
+
+    /// The parts of an id; nil for a text that is none.
+    package static func parts(of id: String) -> (name: Substring, number: Int)? {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty, parts[1].utf8.allSatisfy(ASCII.isDigit),
+            let number = Int(parts[1])
+        else { return nil }
+        return (parts[0], number)
+    }
+
+    /// The number in an id of this log; nil for that of another one.
+    package func number(of id: String) -> Int? {
+        Self.parts(of: id).flatMap { $0.name == name ? $0.number : nil }
+    }
+
+    /// Whether everything behind an event is kept.
+    package func isComplete(after number: Int) -> Bool { number >= last - kept.count && number <= last }
+
+    /// What is kept behind an event.
+    package func events(after number: Int) -> [Event] { kept.filter { $0.number > number } }
+}
