@@ -1,7 +1,7 @@
 /// Base64 with the alphabet for URLs and without padding (RFC 4648, section 5; RFC 7515, section 2).
-enum Base64URL {
+package enum Base64URL {
     /// The text for `bytes`.
-    static func encode(_ bytes: some Collection<UInt8>) -> String {
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: Base64Alphabet.url.encode(bytes, isPadded: false), as: UTF8.self)
     }
 

@@ -31,7 +31,7 @@ package struct Glob: Sendable {
     }
 
     /// A pattern in which `*` alone has a meaning.
-    init(onlyStars text: String) {
+    package init(onlyStars text: String) {
         parts = text.unicodeScalars.map { $0 == "*" ? .any : .literal($0) }
     }
 

@@ -1,5 +1,5 @@
 /// Hexadecimal text (RFC 4648, section 8), written in lower case and read in either.
-enum Hex {
+package enum Hex {
     /// The digit for the low four bits of `value`.
     @inline(__always)
     static func digit(_ value: UInt8) -> UInt8 {
@@ -8,7 +8,7 @@ enum Hex {
     }
 
     /// Two digits for each byte.
-    static func encode(_ bytes: some Collection<UInt8>) -> String {
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(2 * bytes.count)
         for byte in bytes {

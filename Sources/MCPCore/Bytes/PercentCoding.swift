@@ -1,7 +1,7 @@
 /// Percent-encoding of URIs (RFC 3986 section 2.1).
-enum PercentCoding {
+package enum PercentCoding {
     /// The text behind percent-encoded UTF-8; nil when it is broken or holds a NUL.
-    static func decode(_ bytes: some Collection<UInt8>) -> String? {
+    package static func decode(_ bytes: some Collection<UInt8>) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var iterator = bytes.makeIterator()

@@ -1,5 +1,5 @@
 /// How long to wait before each of several attempts: twice as long every time, up to a maximum.
-struct Backoff: Sendable {
+package struct Backoff: Sendable {
     /// A wait grows no further; a first wait that is longer is kept.
     let maximum: Duration
     /// Attempts without success after which there is no other; nil: no limit.
@@ -7,13 +7,14 @@ struct Backoff: Sendable {
     /// Attempts since the last success.
     private(set) var attempts = 0
 
-    init(maximum: Duration, maxAttempts: Int? = nil) {
+    /// The first wait is the next one.
+    package init(maximum: Duration, maxAttempts: Int? = nil) {
         self.maximum = maximum
         self.maxAttempts = maxAttempts
     }
 
     /// Counts an attempt and returns the wait before it; nil when there is to be none.
-    mutating func next(_ initial: Duration) -> Duration? {
+    package mutating func next(_ initial: Duration) -> Duration? {
         if let maxAttempts, attempts >= maxAttempts { return nil }
         var delay = initial
         var doublings = attempts
@@ -26,5 +27,5 @@ struct Backoff: Sendable {
     }
 
     /// An attempt had success.
-    mutating func reset() { attempts = 0 }
+    package mutating func reset() { attempts = 0 }
 }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A producer that can wait uses `put`, and goes on when the reader has made room; one that cannot uses
 /// `add`, and the queue ends for it.
-final class BoundedQueue<Element: Sendable>: Sendable {
+package final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         /// Those before `first` were taken.
         var elements: [Element?] = []
@@ -25,7 +25,7 @@ final class BoundedQueue<Element: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - limit: how much may wait, in what `size` measures. One element may be larger.
-    init(limit: Int, size: @escaping @Sendable (Element) -> Int) {
+    package init(limit: Int, size: @escaping @Sendable (Element) -> Int) {
         self.limit = limit
         self.size = size
     }
@@ -46,7 +46,7 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// Adds an element in any case. False: wait until there is room, which the reader tells.
-    func put(_ element: Element) -> Bool {
+    package func put(_ element: Element) -> Bool {
         let size = size(element)
         return insert(element, size) { state in
             if state.size + size > limit { state.isFull = true }
@@ -69,7 +69,7 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// Nothing more comes behind what waits but this error, if there is one.
-    func finish(throwing error: (any Error)? = nil) {
+    package func finish(throwing error: (any Error)? = nil) {
         let waiting = state.withLock { state -> CheckedContinuation<Element?, any Error>? in
             guard !state.isOver else { return nil }
             state.isOver = true
@@ -140,7 +140,7 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// As `stream`; ends with what `finish` was given.
-    func throwingStream(
+    package func throwingStream(
         whenDropped: @escaping @Sendable () -> Void, whenRoom: @escaping @Sendable () -> Void = {}
     ) -> AsyncThrowingStream<Element, any Error> {
         let reader = Reader(self, whenDropped, whenRoom)

@@ -2,9 +2,9 @@
 ///
 /// Finding, inserting, removing and evicting take constant time, however full the table is. It has no lock of
 /// its own: its owner holds one. Entries lie in one array and are linked in their order by index.
-struct BoundedTable<Key: Hashable, Value> {
+package struct BoundedTable<Key: Hashable, Value> {
     /// What happens when one more entry comes to a full table.
-    enum Policy: Sendable {
+    package enum Policy: Sendable {
         /// It is refused, and the table stays as it is.
         case refuse
         /// The entry that was inserted first makes room.
@@ -14,7 +14,8 @@ struct BoundedTable<Key: Hashable, Value> {
     }
 
     /// What became of an insertion.
-    enum Insertion {
+    package enum Insertion {
+        /// There was room.
         case inserted
         /// The key was there: its value before.
         case replaced(Value)
@@ -44,18 +45,20 @@ struct BoundedTable<Key: Hashable, Value> {
     private var newestPlace = Self.none
 
     /// - Precondition: `capacity` is at least 1.
-    init(capacity: Int, policy: Policy) {
+    package init(capacity: Int, policy: Policy) {
         precondition(capacity > 0, "a table holds at least one entry")
         self.capacity = capacity
         self.policy = policy
     }
 
-    var count: Int { places.count }
+    /// How many entries there are.
+    package var count: Int { places.count }
     var isEmpty: Bool { places.isEmpty }
     /// Whether one more entry is refused, or makes another one go.
     var isFull: Bool { places.count >= capacity }
 
-    func contains(_ key: Key) -> Bool { places[key] != nil }
+    /// Whether the key has an entry.
+    package func contains(_ key: Key) -> Bool { places[key] != nil }
 
     /// The value of a key. Looking at it does not count as use.
     subscript(key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
@@ -72,7 +75,7 @@ struct BoundedTable<Key: Hashable, Value> {
     /// Inserts a value, or puts it in the place of the one that the key has: where entries go by use this is
     /// one; where they go by age a replaced value keeps the age of its entry.
     @discardableResult
-    mutating func insert(_ value: Value, for key: Key) -> Insertion {
+    package mutating func insert(_ value: Value, for key: Key) -> Insertion {
         if let place = places[key] {
             let before = nodes[place]?.value
             nodes[place]?.value = value
@@ -111,8 +114,9 @@ struct BoundedTable<Key: Hashable, Value> {
         if let place = places[key] { nodes[place]?.value = value }
     }
 
+    /// Removes the entry of a key, and returns its value.
     @discardableResult
-    mutating func remove(_ key: Key) -> Value? {
+    package mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key), let node = nodes[place] else { return nil }
         unlink(node)
         nodes[place] = nil
@@ -122,14 +126,14 @@ struct BoundedTable<Key: Hashable, Value> {
 
     /// Removes the entry that goes next.
     @discardableResult
-    mutating func removeOldest() -> (key: Key, value: Value)? {
+    package mutating func removeOldest() -> (key: Key, value: Value)? {
         guard let oldest else { return nil }
         remove(oldest.key)
         return oldest
     }
 
     /// Removes entries from the oldest on, up to the first that stays. Constant time for each that goes.
-    mutating func removeOldest(while goes: (Key, Value) -> Bool) {
+    package mutating func removeOldest(while goes: (Key, Value) -> Bool) {
         while let (key, value) = oldest, goes(key, value) { remove(key) }
     }
 
@@ -182,7 +186,7 @@ struct BoundedTable<Key: Hashable, Value> {
 
 /// The entries, the one that goes next first.
 extension BoundedTable: Sequence {
-    func makeIterator() -> AnyIterator<(key: Key, value: Value)> {
+    package func makeIterator() -> AnyIterator<(key: Key, value: Value)> {
         var place = oldestPlace
         return AnyIterator {
             guard let entry = entry(at: place) else { return nil }

@@ -1,14 +1,16 @@
 /// SHA-256 (FIPS 180-4) over bytes that come in pieces.
-struct SHA256: Sendable {
+package struct SHA256: Sendable {
     /// A digest of 32 bytes. Equality takes the same time wherever two digests differ.
-    struct Digest: Sendable, Equatable {
+    package struct Digest: Sendable, Equatable {
         fileprivate let words: SIMD8<UInt32>
 
-        var bytes: [UInt8] {
+        /// The 32 bytes.
+        package var bytes: [UInt8] {
             (0 ..< 32).map { UInt8(truncatingIfNeeded: words[$0 / 4] >> UInt32(24 - 8 * ($0 % 4))) }
         }
 
-        static func == (a: Digest, b: Digest) -> Bool {
+        /// Whether all bytes are the same.
+        package static func == (a: Digest, b: Digest) -> Bool {
             let difference = a.words ^ b.words
             var any: UInt32 = 0
             for lane in 0 ..< 8 { any |= difference[lane] }
@@ -26,7 +28,7 @@ struct SHA256: Sendable {
     init() {}
 
     /// The digest of `bytes`.
-    static func hash(_ bytes: some Collection<UInt8>) -> Digest {
+    package static func hash(_ bytes: some Collection<UInt8>) -> Digest {
         var hasher = SHA256()
         hasher.update(bytes)
         return hasher.finalize()

@@ -27,7 +27,7 @@ public enum JSONValue: Sendable {
     public init(_ value: Double) { self = JSONValue(finite: value) ?? .null }
 
     /// A number in its shortest form; nil for infinities and NaN, for members that are left out then.
-    init?(finite value: Double) {
+    package init?(finite value: Double) {
         guard let number = JSONNumber(value) else { return nil }
         self = .number(number)
     }

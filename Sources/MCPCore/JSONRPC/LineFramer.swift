@@ -1,8 +1,9 @@
 /// Cuts a byte stream into lines; searches only what is new, and skips a line that is too long.
 ///
 /// A line longer than the limit is reported once and dropped up to its newline, in constant memory.
-struct LineFramer: ~Copyable {
-    enum Line {
+package struct LineFramer: ~Copyable {
+    /// What `next` found.
+    package enum Line {
         /// One line without its newline (and without a carriage return before it).
         case line(ByteSlice)
         /// A line was longer than the limit and is dropped.
@@ -16,13 +17,14 @@ struct LineFramer: ~Copyable {
     private var isSkipping = false
     let maximumBytes: Int
 
-    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+    /// A framer without bytes.
+    package init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
     /// Bytes that have come and are not yet cut.
-    var pendingBytes: Int { buffer.count }
+    package var pendingBytes: Int { buffer.count }
 
     /// Makes room for at least `count` bytes and lets `body` read into it; returns what `body` returns.
-    mutating func fill<E: Error>(
+    package mutating func fill<E: Error>(
         reserving count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) throws(E) -> Int
     ) throws(E) -> Int {
         buffer.reserve(count)
@@ -31,7 +33,8 @@ struct LineFramer: ~Copyable {
 
     mutating func append(_ bytes: ByteSlice) { buffer.append(bytes) }
 
-    mutating func next() -> Line {
+    /// Cuts off the next line.
+    package mutating func next() -> Line {
         while true {
             let found = unsafe buffer.withBytes { bytes -> Int? in
                 guard let start = bytes.baseAddress, bytes.count > searched else { return nil }

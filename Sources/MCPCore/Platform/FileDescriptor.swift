@@ -25,7 +25,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// The number of an optional descriptor, or -1.
-    static func rawValue(of descriptor: borrowing FileDescriptor?) -> Int32 {
+    package static func rawValue(of descriptor: borrowing FileDescriptor?) -> Int32 {
         switch descriptor {
         case .some(let descriptor): descriptor.rawValue
         case .none: -1

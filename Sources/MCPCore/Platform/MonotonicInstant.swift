@@ -1,16 +1,17 @@
 /// A point of the monotonic clock in nanoseconds; comparable within one boot only.
-struct MonotonicInstant: Sendable, Hashable, Comparable {
+package struct MonotonicInstant: Sendable, Hashable, Comparable {
     var nanoseconds: Int64
 
     /// Later than every instant: no deadline.
     static let never = MonotonicInstant(nanoseconds: .max)
 
+    /// The earlier one is the smaller.
     @inline(__always)
-    static func < (a: MonotonicInstant, b: MonotonicInstant) -> Bool { a.nanoseconds < b.nanoseconds }
+    package static func < (a: MonotonicInstant, b: MonotonicInstant) -> Bool { a.nanoseconds < b.nanoseconds }
 
     /// Saturates at `never` and at the earliest instant.
     @inline(__always)
-    static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
+    package static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         instant.advanced(byNanoseconds: duration.wholeNanoseconds)
     }
 

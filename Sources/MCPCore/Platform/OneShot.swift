@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A result that tasks wait for: the first one counts. Any number of tasks may wait, before and after.
-final class OneShot<Value: Sendable>: Sendable {
+package final class OneShot<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         /// As many as there are waiting tasks.
@@ -11,11 +11,14 @@ final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    /// Nobody has set a result yet.
+    package init() {}
+
     var isFinished: Bool { state.withLock { $0.value != nil } }
 
     /// Sets the result. Returns false when there is one already.
     @discardableResult
-    func finish(_ value: Value) -> Bool {
+    package func finish(_ value: Value) -> Bool {
         let waiting = state.withLock { state -> [Int: CheckedContinuation<Value, Never>]? in
             guard state.value == nil else { return nil }
             state.value = value
@@ -54,7 +57,7 @@ extension OneShot {
     /// Waits for a success or throws the failure.
     ///
     /// - Parameter cancelled: thrown at once when the waiting task is cancelled.
-    func get<Success>(
+    package func get<Success>(
         ifCancelled cancelled: any Error = CancellationError()
     ) async throws -> Success where Value == Result<Success, any Error> {
         try await value(ifCancelled: .failure(cancelled)).get()

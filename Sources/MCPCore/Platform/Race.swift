@@ -1,11 +1,12 @@
 /// Waits for work, for a time-out and for cancellation, whichever comes first. Work that does not heed its
 /// cancellation, such as a message to a loop that does not come round, is left to itself.
-enum Race {
-    struct TimedOut: Error {}
+package enum Race {
+    /// The time-out came first.
+    package struct TimedOut: Error {}
 
     /// Work whose caller has given up already does not begin.
     /// - Throws: `TimedOut`, `CancellationError`, or what the work throws.
-    static func run<T: Sendable>(
+    package static func run<T: Sendable>(
         within timeout: Duration?, _ work: @escaping @Sendable () async throws -> T
     ) async throws -> T {
         try Task.checkCancellation()

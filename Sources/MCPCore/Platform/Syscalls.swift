@@ -2,16 +2,16 @@
 import CMCPSystem
 #endif
 #if canImport(Darwin)
-import Darwin
+package import Darwin
 #elseif canImport(Musl)
-import Musl
+package import Musl
 #else
-import Glibc
+package import Glibc
 #endif
 
 /// The system calls of the core. Every one goes through `perform`, so EINTR, EAGAIN and injected faults are
 /// dealt with in one place.
-enum Syscalls {
+package enum Syscalls {
     /// Repeats `call` while a signal interrupts it. Nil: the call would have to wait.
     ///
     /// - Parameter tries: how often at most, then the interruption is the error.
@@ -68,13 +68,16 @@ enum Syscalls {
 
     // MARK: Reading and writing. Nil: would block. 0 from a read: end of file.
 
+    /// Reads what is there, as much as has room.
     @inline(__always)
-    static func read(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(IOError) -> Int? {
+    package static func read(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(IOError) -> Int?
+    {
         try perform("read", on: fd) { unsafe sysRead(fd, buffer.baseAddress, buffer.count) }
     }
 
+    /// Writes as much as the descriptor takes.
     @inline(__always)
-    static func write(_ fd: Int32, _ bytes: UnsafeRawBufferPointer) throws(IOError) -> Int? {
+    package static func write(_ fd: Int32, _ bytes: UnsafeRawBufferPointer) throws(IOError) -> Int? {
         try perform("write", on: fd) { unsafe sysWrite(fd, bytes.baseAddress, bytes.count) }
     }
 
@@ -131,7 +134,7 @@ enum Syscalls {
     }
 
     /// Sets O_NONBLOCK on the open file description; only for descriptions that are this process's own.
-    static func setNonBlocking(_ fd: Int32) throws(IOError) {
+    package static func setNonBlocking(_ fd: Int32) throws(IOError) {
         let flags = try statusFlags(fd)
         try require("fcntl", on: fd) { Int(fcntl(fd, F_SETFL, flags | O_NONBLOCK)) }
     }
@@ -177,7 +180,7 @@ enum Syscalls {
     /// Waits for one of `entries`; returns how many are ready. Negative timeout: no limit.
     ///
     /// A signal is reported as 0 ready, because the caller has to compute the rest of its time.
-    static func poll(_ entries: inout [pollfd], timeoutMilliseconds: Int32) throws(IOError) -> Int {
+    package static func poll(_ entries: inout [pollfd], timeoutMilliseconds: Int32) throws(IOError) -> Int {
         try wait("poll") {
             unsafe entries.withUnsafeMutableBufferPointer { buffer in
                 Int(unsafe sysPoll(buffer.baseAddress, nfds_t(buffer.count), timeoutMilliseconds))

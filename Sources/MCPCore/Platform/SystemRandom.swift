@@ -10,8 +10,12 @@ import Glibc
 #endif
 
 /// The operating system's generator; fit for tokens and session ids.
-struct SystemRandom {
-    func bytes(_ count: Int) -> [UInt8] {
+package struct SystemRandom {
+    /// The generator of this system.
+    package init() {}
+
+    /// So many random bytes.
+    package func bytes(_ count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             unsafe Self.fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count))
             initialized = count

@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 import Synchronization
 
 #if canImport(Darwin)
@@ -12,8 +12,10 @@ import Glibc
 /// Where the time comes from: the system, or a clock that a test moves by hand.
 ///
 /// Deadlines use `now`; only dates that leave the process (logs, token expiry) use `wallTime`.
-protocol TimeSource: Sendable {
+package protocol TimeSource: Sendable {
+    /// The time for deadlines.
     var now: MonotonicInstant { get }
+    /// The date.
     var wallTime: WallTime { get }
 
     /// How long poll may wait for `deadline`, in its milliseconds: 0 when it has passed, -1 without end.
@@ -28,12 +30,18 @@ protocol TimeSource: Sendable {
 }
 
 /// The clocks of the operating system.
-struct SystemClock: TimeSource {
-    var now: MonotonicInstant { MonotonicInstant(nanoseconds: Self.read(CLOCK_MONOTONIC)) }
+package struct SystemClock: TimeSource {
+    /// The clocks of this system.
+    package init() {}
 
-    var wallTime: WallTime { WallTime(nanosecondsSinceEpoch: Self.read(CLOCK_REALTIME)) }
+    /// The monotonic clock.
+    package var now: MonotonicInstant { MonotonicInstant(nanoseconds: Self.read(CLOCK_MONOTONIC)) }
 
-    func pollTimeout(until deadline: MonotonicInstant, now: MonotonicInstant) -> Int32 {
+    /// The wall clock.
+    package var wallTime: WallTime { WallTime(nanosecondsSinceEpoch: Self.read(CLOCK_REALTIME)) }
+
+    /// Rounded up to milliseconds.
+    package func pollTimeout(until deadline: MonotonicInstant, now: MonotonicInstant) -> Int32 {
         if deadline == .never { return -1 }
         if deadline <= now { return 0 }
         let (distance, overflow) = deadline.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
@@ -42,9 +50,11 @@ struct SystemClock: TimeSource {
         return Int32(clamping: (distance - 1) / 1_000_000 + 1)
     }
 
-    func onAdvance(_ wake: @escaping @Sendable () -> Void) {}
+    /// Nothing: nobody moves these clocks.
+    package func onAdvance(_ wake: @escaping @Sendable () -> Void) {}
 
-    func schedule(
+    /// Leaves the waiting to Dispatch.
+    package func schedule(
         at instant: MonotonicInstant, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
     ) {
         let (delay, overflow) = instant.nanoseconds.subtractingReportingOverflow(now.nanoseconds)

@@ -131,7 +131,8 @@ public struct ContentBlock: RevisionedWireType {
         }
     }
 
-    func write(to writer: inout JSONWriter, for revision: Revision) {
+    /// Writes the value as the revision has it.
+    package func write(to writer: inout JSONWriter, for revision: Revision) {
         if let unknown { return writer.value(.object(unknown)) }
         if type == .audio, !revision.has(.annotations) {
             return ContentBlock.text("[audio, \(mimeType ?? "unknown type")]").write(

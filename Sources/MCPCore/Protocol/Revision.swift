@@ -1,7 +1,7 @@
 /// What one revision of the protocol has: the differences between revisions as data.
 ///
 /// Encoders ask a flag, never a version. A new revision is a new row here (Table 3 of the requirements).
-struct Revision: Sendable, Hashable {
+package struct Revision: Sendable, Hashable {
     struct Features: OptionSet, Sendable, Hashable {
         let rawValue: UInt32
 
@@ -84,7 +84,8 @@ struct Revision: Sendable, Hashable {
             resourceNotFound: -32602, index: 4),
     ]
 
-    static let newest = all[4]
+    /// The newest one.
+    package static let newest = all[4]
     static let newestLegacy = all[3]
 
     static func named(_ text: String) -> Revision? { all.first { $0.version.text == text } }

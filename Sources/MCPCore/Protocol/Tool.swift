@@ -50,7 +50,8 @@ public struct Tool: RevisionedWireType {
         meta = try members.optionalObject("_meta")
     }
 
-    func write(to writer: inout JSONWriter, for revision: Revision) {
+    /// Writes the value as the revision has it.
+    package func write(to writer: inout JSONWriter, for revision: Revision) {
         writer.beginObject()
         writer.member("name", name)
         if revision.has(.structured) { writer.member("title", title) }

@@ -12,7 +12,7 @@ public enum UIExtension {
 
     /// Whether a media type is that of views: names in any case, spaces around the semicolon (RFC 9110
     /// 8.3.1).
-    static func isViewType(_ type: String) -> Bool {
+    package static func isViewType(_ type: String) -> Bool {
         let parts = type.lowercased().split(separator: ";").map { part in
             String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         }

@@ -25,5 +25,6 @@ extension ResourceProvider {
 public struct RegistrationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong and with what.
     public let description: String
-    init(_ text: String) { description = text }
+    /// What is wrong and with what.
+    package init(_ text: String) { description = text }
 }

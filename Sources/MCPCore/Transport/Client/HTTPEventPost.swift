@@ -2,7 +2,7 @@
 ///
 /// Confined to a loop of the clients; the connection is closed when the stream ends or its reader leaves. A
 /// server that sends faster than it is read is read no further until it is.
-final class HTTPEventPost: HTTPStreamListener {
+package final class HTTPEventPost: HTTPStreamListener {
     /// What waits for the reader; then the connection is not read.
     static let maxWaitingBytes = 1 << 20
     /// What an event takes beside its data.
@@ -26,7 +26,7 @@ final class HTTPEventPost: HTTPStreamListener {
     ///   - options: name, header fields, limits and trust of the connection.
     ///   - silence: how long nothing may come before it counts as a failure.
     /// - Throws: at once when the URL or a header field cannot be used; the stream throws `ClientError`.
-    static func send(
+    package static func send(
         _ body: ByteSlice, to url: String, options: ClientOptions, silence: Duration
     ) throws(ClientError) -> AsyncThrowingStream<SSEEvent, any Error> {
         try open(body, to: url, options: options, silence: silence).stream
