@@ -26,8 +26,8 @@ demo: ## the client talks to the daemon, over stdio and HTTP; prints every comma
 # Several processes, one after the other: tests that talk to real processes would otherwise hold up those that
 # measure waits, and a thousand at once each other. The largest target goes by the names of its suites.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
-SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] SimulationTests DaemonTests ClientCLITests \
-    FaultTests ConformanceTests ExampleTests DocsTests
+SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTests MCPAppsTests SimulationTests \
+    DaemonTests ClientCLITests FaultTests ConformanceTests ExampleTests DocsTests
 
 test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name it is a part of
 	$(SWIFT) build --build-tests $(WARNINGS)

@@ -14,15 +14,21 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "MCPCore", targets: ["MCPCore"]),
+        .library(name: "MCPHarness", targets: ["MCPHarness"]),
+        .library(name: "MCPApps", targets: ["MCPApps"]),
         .executable(name: "mcp-server", targets: ["MCPServerDaemon"]),
         .executable(name: "mcp-client", targets: ["MCPClientCLI"]),
     ],
     targets: [
         .target(name: "CMCPSystem"),
         .target(name: "MCPCore", dependencies: ["CMCPSystem"], swiftSettings: settings),
-        .executableTarget(name: "MCPServerDaemon", dependencies: ["MCPCore"], swiftSettings: settings),
+        .target(name: "MCPHarness", dependencies: ["MCPCore"], swiftSettings: settings),
+        .target(name: "MCPApps", dependencies: ["MCPHarness", "MCPCore"], swiftSettings: settings),
         .executableTarget(
-            name: "MCPClientCLI", dependencies: ["MCPCore"], resources: [.embedInCode("Host/Assets")],
+            name: "MCPServerDaemon", dependencies: ["MCPApps", "MCPCore"], swiftSettings: settings),
+        .executableTarget(
+            name: "MCPClientCLI", dependencies: ["MCPApps", "MCPHarness", "MCPCore"],
+            resources: [.embedInCode("Host/Assets")],
             swiftSettings: settings),
         .executableTarget(
             name: "schema-suite", dependencies: ["MCPCore"], path: "Tests/SchemaSuite",
@@ -45,15 +51,17 @@ let package = Package(
             name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
         .executableTarget(name: "example-asking", dependencies: ["MCPCore"], path: "Examples/Asking"),
         .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
-        .executableTarget(name: "example-inventory", dependencies: ["MCPCore"], path: "Examples/Inventory"),
+        .executableTarget(
+            name: "example-inventory", dependencies: ["MCPHarness", "MCPCore"], path: "Examples/Inventory"),
         .executableTarget(
             name: "example-client-tools", dependencies: ["MCPCore"], path: "Examples/ClientTools"),
         .executableTarget(name: "example-tool-hub", dependencies: ["MCPCore"], path: "Examples/ToolHub"),
         .executableTarget(name: "example-routes", dependencies: ["MCPCore"], path: "Examples/Routes"),
         .executableTarget(
             name: "example-request-log", dependencies: ["MCPCore"], path: "Examples/RequestLog"),
-        .executableTarget(name: "example-dice", dependencies: ["MCPCore"], path: "Examples/Dice"),
-        .executableTarget(name: "example-view-host", dependencies: ["MCPCore"], path: "Examples/ViewHost"),
+        .executableTarget(name: "example-dice", dependencies: ["MCPApps", "MCPCore"], path: "Examples/Dice"),
+        .executableTarget(
+            name: "example-view-host", dependencies: ["MCPApps", "MCPCore"], path: "Examples/ViewHost"),
         .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
         .target(name: "TestHTTP", path: "Tests/TestHTTP", swiftSettings: settings),
@@ -61,6 +69,12 @@ let package = Package(
         .testTarget(
             name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront", "LimitPages"], swiftSettings: settings
         ),
+        .testTarget(
+            name: "MCPHarnessTests", dependencies: ["MCPHarness", "MCPCore", "LimitPages"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MCPAppsTests", dependencies: ["MCPApps", "MCPHarness", "MCPCore", "LimitPages"],
+            swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
         .testTarget(
             name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore", "LimitPages"],
@@ -71,7 +85,7 @@ let package = Package(
         .testTarget(
             name: "ClientCLITests",
             dependencies: [
-                "MCPClientCLI", "MCPServerDaemon", "MCPCore", "TLSFront", "TestHTTP", "LimitPages",
+                "MCPClientCLI", "MCPServerDaemon", "MCPApps", "MCPCore", "TLSFront", "TestHTTP", "LimitPages",
             ],
             swiftSettings: settings),
         .testTarget(

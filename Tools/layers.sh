@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Type-checks each folder of the library and of the two programs together with exactly the folders it may use.
+# Type-checks each folder of the libraries and of the two programs together with exactly the folders it may use.
 # A folder that uses another one fails with "cannot find type": the compiler proves the layers, so they cannot
 # rot. What stands in no folder, such as main.swift, stands above all of them.
 set -euo pipefail
@@ -18,8 +18,14 @@ declare -A MCPCore=(
     [HTTPServer]="HTTP Events JSON"
     [Transport]="Server Client Auth HTTPServer TLS"
     [ClientTools]="Tools Transport"
-    [Harness]="Tools Transport"
-    [Apps]="Harness"
+)
+declare -A MCPHarness=([Models]="" [Policies]="")
+declare -A MCPApps=(
+    [Types]=""
+    [Policy]="Types" [Server]="Types"
+    [Bridge]="Policy"
+    [Embedding]="Bridge"
+    [Host]="Bridge"
 )
 declare -A MCPClientCLI=(
     [Text]="" [Failures]="Text" [System]="Failures"
@@ -117,7 +123,9 @@ checked() { # MODULE FOLDER
     check "$1" "$2" || { echo "layers: $1/$2 uses a folder that it may not" >&2; exit 1; }
 }
 
-modules=(MCPCore MCPClientCLI MCPServerDaemon)
+# Those that others import come first, each below the next.
+libraries=(MCPCore MCPHarness MCPApps)
+modules=("${libraries[@]}" MCPClientCLI MCPServerDaemon)
 for module in "${modules[@]}"; do
     declare -n table=$module
     for folder in "Sources/$module"/*/; do
@@ -129,15 +137,16 @@ for module in "${modules[@]}"; do
     done
 done
 
-# The module that the programs import: what it declares is enough.
-mapfile -t core < <(find Sources/MCPCore -name '*.swift')
-start swiftc -frontend -emit-module "${common[@]}" -module-name MCPCore \
-    -experimental-skip-all-function-bodies -o "$scratch/MCPCore.swiftmodule" "${core[@]}"
+# The modules that others import: what they declare is enough.
+for module in "${libraries[@]}"; do
+    mapfile -t sources < <(find "Sources/$module" -name '*.swift')
+    swiftc -frontend -emit-module "${common[@]}" -module-name "$module" \
+        -experimental-skip-all-function-bodies -o "$scratch/$module.swiftmodule" "${sources[@]}"
+done
 resources >"$scratch/PackageResources.swift"
 for module in "${modules[@]}"; do
     declare -n table=$module
     for folder in "${!table[@]}"; do start checked "$module" "$folder"; done
-    [[ $module != MCPCore ]] || finish
 done
 finish
 exit "$status"

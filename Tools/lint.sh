@@ -47,7 +47,7 @@ awk 'function judge() { if (name != "" && holds && !counted) {
 
 # Imports: the library and the programs stand on the standard library, Dispatch and the C library alone; WebKit
 # is there for a view in a window of its own, where the system has it.
-allowed='^(public |package |internal |@preconcurrency )*import (Dispatch|Synchronization|Glibc|Musl|Darwin|WebKit|CMCPSystem|MCPCore)$'
+allowed='^(public |package |internal |@preconcurrency )*import (Dispatch|Synchronization|Glibc|Musl|Darwin|WebKit|CMCPSystem|MCPCore|MCPHarness|MCPApps)$'
 for file in "${sources[@]}"; do
     while IFS= read -r line; do
         [[ $line =~ $allowed ]] || complain "$file: forbidden: $line"
@@ -83,7 +83,7 @@ while IFS= read -r hit; do complain "a stream without a bound: $hit"; done < <(
         open && --open == 0 { print place }' "${sources[@]}")
 
 forbid '"/bin/sh"|\bpopen\(|\bsystem\(' "a shell" "${sources[@]}"
-mapfile -t core < <(git ls-files 'Sources/MCPCore/*.swift')
+mapfile -t core < <(git ls-files 'Sources/MCPCore/*.swift' 'Sources/MCPHarness/*.swift' 'Sources/MCPApps/*.swift')
 forbid '\bRegex\b|/\.\*/' "a regular expression of the standard library" "${core[@]}"
 forbid '^ *print\(' "prints" "${core[@]}"
 mapfile -t pausing < <(printf '%s\n' "${core[@]}" | grep -v 'Platform/Pause.swift')

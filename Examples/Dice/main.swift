@@ -1,4 +1,5 @@
 // A tool with a view: a host of MCP Apps shows the page, everybody else reads the text.
+import MCPApps
 import MCPCore
 
 let page = """

@@ -1,4 +1,5 @@
 import MCPCore
+import MCPHarness
 
 /// What is in store.
 actor Store {

@@ -1,4 +1,5 @@
 // A host of MCP Apps without a browser: what a program does that shows views in frames of its own.
+import MCPApps
 import MCPCore
 
 let host = AppHost()

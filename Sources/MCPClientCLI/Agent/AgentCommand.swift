@@ -1,4 +1,5 @@
 import MCPCore
+import MCPHarness
 
 /// `agent`: a model uses the tools of servers, under the approval of the person at the terminal.
 struct AgentCommand {

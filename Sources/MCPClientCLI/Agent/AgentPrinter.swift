@@ -1,4 +1,5 @@
 import MCPCore
+import MCPHarness
 
 /// Shows what an agent does: its text on stdout, its calls on stderr, or every event as JSON.
 struct AgentPrinter {

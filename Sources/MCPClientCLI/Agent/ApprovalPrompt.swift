@@ -1,4 +1,5 @@
 import MCPCore
+import MCPHarness
 import Synchronization
 
 /// Asks the person at the terminal whether a tool may run; nothing runs when nobody is there.

@@ -1,4 +1,5 @@
 import MCPCore
+import MCPHarness
 
 /// What a scripted model says, one answer per line: `{"text": …}` or
 /// `{"calls": [{"name": …, "arguments": {…}}]}`.

@@ -1,3 +1,4 @@
+import MCPApps
 import MCPCore
 
 /// What the flags of `host` say.

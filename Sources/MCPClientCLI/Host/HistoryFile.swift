@@ -1,3 +1,4 @@
+import MCPApps
 import MCPCore
 import Synchronization
 

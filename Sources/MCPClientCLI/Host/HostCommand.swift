@@ -1,4 +1,6 @@
+import MCPApps
 import MCPCore
+import MCPHarness
 
 /// `host`: serves a page that shows servers, calls their tools and runs their views, until it is stopped.
 struct HostCommand {

@@ -1,4 +1,6 @@
+import MCPApps
 import MCPCore
+import MCPHarness
 
 /// One request of the page.
 struct HostCommands {

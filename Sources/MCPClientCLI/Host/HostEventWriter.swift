@@ -1,4 +1,6 @@
+import MCPApps
 import MCPCore
+import MCPHarness
 
 /// Writes events as the page reads them: with the texts it shows, so that it needs to know nothing.
 struct HostEventWriter {

@@ -1,3 +1,4 @@
+import MCPApps
 import MCPCore
 
 /// What the page is told, and what its views say: one page at a time, the one that was opened last.

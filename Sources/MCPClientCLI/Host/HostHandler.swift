@@ -1,3 +1,4 @@
+import MCPApps
 import MCPCore
 
 /// Serves the page, its events, and what the page wants done (systems "HTTP surface, listener A").

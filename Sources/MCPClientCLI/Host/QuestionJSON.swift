@@ -1,4 +1,6 @@
+import MCPApps
 import MCPCore
+import MCPHarness
 
 /// Questions as the page asks them: texts, perhaps a form, and the answers. The first answer is the one that
 /// does nothing; leaving the question means it, too.

@@ -1,3 +1,4 @@
+import MCPApps
 import MCPCore
 
 /// Serves the outer frame of views, each under its own policy, and nothing else (systems "HTTP surface,

@@ -1,3 +1,4 @@
+import MCPApps
 import MCPCore
 
 /// The checks of the demo's conformance page.

@@ -1,3 +1,4 @@
+import MCPApps
 import MCPCore
 
 /// The views of `--demo`, and the tools that belong to them.

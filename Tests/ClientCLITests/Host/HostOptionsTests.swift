@@ -1,4 +1,5 @@
 import Foundation
+import MCPApps
 import MCPCore
 import Testing
 

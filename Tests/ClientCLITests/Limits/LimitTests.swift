@@ -1,5 +1,6 @@
 import Foundation
 import LimitPages
+import MCPApps
 import MCPCore
 import TestHTTP
 import Testing

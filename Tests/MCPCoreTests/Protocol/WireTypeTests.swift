@@ -60,11 +60,6 @@ import Testing
             var request = CreateMessageRequest("q", maxTokens: 1)
             request.temperature = value
             #expect(request.json["temperature"] == nil)
-            var context = HostContext()
-            context.containerDimensions = .init(width: .fixed(value), height: .flexible(value))
-            context.safeAreaInsets = .init(top: value)
-            #expect(context.json["containerDimensions"] == [:])
-            #expect(context.json["safeAreaInsets"]?["top"] == 0)
             #expect(Progress(value, total: value).fraction == nil)
         }
     }

@@ -1,0 +1,152 @@
+import MCPCore
+
+/// What the view asks for.
+extension AppBridgeMachine {
+    mutating func receive(request method: String, _ params: JSONValue?, _ id: JSONValue) -> [Effect] {
+        do throws(MCPError) {
+            if method == "ping" { return [Self.result(id, [:])] }
+            if method == "ui/initialize" { return try initialize(params, id) }
+            guard state == .initializing || state == .ready || state == .tearingDown else {
+                throw MCPError.invalidRequest("The first request of a view is ui/initialize.")
+            }
+            // An answer with the same id would belong to the first one.
+            guard !viewRequests.values.contains(id) else {
+                return [.notify(.dropped(reason: "the id of \(method) is in use"))]
+            }
+            let request = try request(method, params)
+            if case .displayMode(let mode) = request, !mayShow(mode) {
+                return [Self.result(id, ["mode": .string((context.displayMode ?? .inline).rawValue)])]
+            }
+            guard viewRequests.count < limits.maxOpenRequests else {
+                throw Self.refusal("\(limits.maxOpenRequests) requests are open; wait for an answer first.")
+            }
+            let requestID = ViewRequestID(number: nextNumber())
+            viewRequests[requestID] = id
+            return [.perform(request, id: requestID)]
+        } catch {
+            return [Self.failure(id, error)]
+        }
+    }
+
+    private mutating func initialize(_ params: JSONValue?, _ id: JSONValue) throws(MCPError) -> [Effect] {
+        guard params?["protocolVersion"]?.stringValue != nil else {
+            throw Self.missing("protocolVersion", "a text")
+        }
+        do {
+            appInfo = try Implementation(json: params?["appInfo"] ?? .null)
+        } catch {
+            throw MCPError.invalidParams("appInfo: \(error)")
+        }
+        guard let declared = (params?["appCapabilities"] ?? [:]).objectValue else {
+            throw Self.missing("appCapabilities", "an object")
+        }
+        appCapabilities = AppCapabilities(json: declared)
+        toldContext = context
+        // A page that mounts twice stays where it is.
+        if state != .ready, state != .tearingDown { state = .initializing }
+        return [
+            Self.result(
+                id,
+                [
+                    "protocolVersion": .string(UIExtension.version), "hostInfo": hostInfo.json,
+                    "hostCapabilities": .object(capabilities.json), "hostContext": .object(context.json),
+                ])
+        ]
+    }
+
+    /// A view is shown only as it and the host said that they can.
+    private func mayShow(_ mode: DisplayMode) -> Bool {
+        mode != context.displayMode && appCapabilities?.availableDisplayModes.contains(mode) == true
+            && context.availableDisplayModes?.contains(mode) == true
+    }
+
+    // MARK: Form
+
+    private static func missing(_ name: String, _ kind: String) -> MCPError {
+        .invalidParams("\(name) has to be \(kind).")
+    }
+
+    private func request(_ method: String, _ json: JSONValue?) throws(MCPError) -> ViewRequest {
+        guard let params = (json ?? [:]).objectValue else { throw Self.missing("params", "an object") }
+        switch method {
+        case "ui/open-link": return try openLink(params)
+        case "ui/message": return try message(params)
+        case "ui/update-model-context": return try modelContext(params)
+        case "ui/request-display-mode":
+            guard let mode = params["mode"]?.stringValue else { throw Self.missing("mode", "a text") }
+            // A mode that nobody knows is one that is not available.
+            return .displayMode(DisplayMode(rawValue: mode) ?? context.displayMode ?? .inline)
+        case "ui/download-file": return try download(params)
+        case "tools/call" where capabilities.serverTools: return try callTool(params)
+        case "tools/list" where capabilities.serverTools,
+            "resources/list" where capabilities.serverResources,
+            "resources/templates/list" where capabilities.serverResources,
+            "prompts/list" where capabilities.serverPrompts:
+            return .forward(method: method, params: params)
+        case "resources/read" where capabilities.serverResources:
+            guard params["uri"]?.stringValue != nil else { throw Self.missing("uri", "a text") }
+            return .forward(method: method, params: params)
+        case "sampling/createMessage" where capabilities.sampling:
+            guard capabilities.samplingTools || params["tools"] == nil else {
+                throw MCPError.invalidParams("The host asks its model without tools.")
+            }
+            return .sample(params: params)
+        default: throw MCPError.methodNotFound(method)
+        }
+    }
+
+    private func openLink(_ params: JSONObject) throws(MCPError) -> ViewRequest {
+        guard let url = params["url"]?.stringValue else { throw Self.missing("url", "a text") }
+        guard WebAddress.isOne(url) else {
+            throw Self.refusal("Only http and https addresses of at most 8 KiB are opened.")
+        }
+        return .openLink(url: url)
+    }
+
+    private func message(_ params: JSONObject) throws(MCPError) -> ViewRequest {
+        guard params["role"]?.stringValue == "user" else { throw Self.missing("role", "\"user\"") }
+        let content = try blocks(params, "content")
+        guard !content.isEmpty else { throw MCPError.invalidParams("content is empty, so nothing is said.") }
+        return .message(content: content)
+    }
+
+    private func modelContext(_ params: JSONObject) throws(MCPError) -> ViewRequest {
+        let structured = params["structuredContent"]
+        guard structured == nil || structured?.objectValue != nil else {
+            throw Self.missing("structuredContent", "an object")
+        }
+        let content = params["content"] == nil ? [] : try blocks(params, "content")
+        return .updateModelContext(content: content, structured: structured?.objectValue)
+    }
+
+    private func download(_ params: JSONObject) throws(MCPError) -> ViewRequest {
+        let contents = try blocks(params, "contents")
+        guard !contents.isEmpty, contents.allSatisfy({ $0.resource != nil || $0.link != nil }) else {
+            throw Self.missing("contents", "a list of resources and links to resources")
+        }
+        return .download(contents)
+    }
+
+    private func callTool(_ params: JSONObject) throws(MCPError) -> ViewRequest {
+        guard let name = params["name"]?.stringValue else { throw Self.missing("name", "a text") }
+        guard let arguments = (params["arguments"] ?? [:]).objectValue else {
+            throw Self.missing("arguments", "an object")
+        }
+        return .callTool(name: name, arguments: arguments, meta: params["_meta"]?.objectValue)
+    }
+
+    /// One block, as older texts of the specification have it, or a list of them.
+    private func blocks(_ params: JSONObject, _ key: String) throws(MCPError) -> [ContentBlock] {
+        let items: [JSONValue]
+        switch params[key] {
+        case .array(let list): items = list
+        case .object(let block): items = [.object(block)]
+        default: throw Self.missing(key, "a list of content blocks")
+        }
+        do {
+            return try items.map { item throws(JSONError) in try ContentBlock(json: item) }
+        } catch {
+            throw MCPError.invalidParams("\(key): \(error)")
+        }
+    }
+}

@@ -1,0 +1,128 @@
+public import MCPCore
+
+/// The tools that a view offers, for a harness (MCP Apps 2026-01-26 "App-Provided Tools").
+///
+/// They are untrusted: they are asked for like every tool of a view, their results are checked against the
+/// schema that the view declared, and they end with the view. At most 50 tools count, a call takes at most 30
+/// s, and a result has at most 10 MB.
+public struct AppToolSource: ToolSource {
+    /// Tools of one view that count: 50. Further ones are left out.
+    public static let maxTools = 50
+    /// How long a call may take: 30 s.
+    public static let callTimeout: Duration = .seconds(30)
+    /// The longest result: 10,000,000 bytes of JSON.
+    public static let maxResultBytes = 10_000_000
+    /// How much time lies at least between two `changes`: 1 s.
+    public static let changesPause: Duration = .seconds(1)
+
+    /// Its name; it stands before the tool's name where the server, or another view, has one of the same
+    /// name.
+    public let id: ToolSourceID
+    /// What a person reads: which view, of which server.
+    public let displayName: String
+    /// `.app`.
+    public var kind: ToolSourceKind { .app }
+
+    private let timeout: Duration
+    private let list: @Sendable () async throws -> [Tool]
+    private let callTool: @Sendable (_ name: String, _ arguments: JSONObject) async throws -> CallToolResult
+    private let changed: @Sendable () -> AsyncStream<Void>
+
+    /// The tools of one view.
+    /// - Parameters:
+    ///   - displayName: names the view and its server, such as `view of weather, Forecasts`.
+    ///   - timeout: how long a call may take.
+    ///   - changes: says when the tools changed; the source passes it on at most once a second.
+    ///   - list: asks the view for its tools. It throws once the view is closed.
+    ///   - call: asks the view to run one. It throws once the view is closed.
+    public init(
+        id: ToolSourceID, displayName: String, timeout: Duration = callTimeout,
+        changes: @escaping @Sendable () -> AsyncStream<Void> = { AsyncStream { nil } },
+        list: @escaping @Sendable () async throws -> [Tool],
+        call: @escaping @Sendable (_ name: String, _ arguments: JSONObject) async throws -> CallToolResult
+    ) {
+        self.id = id
+        self.displayName = displayName
+        self.timeout = timeout
+        self.list = list
+        callTool = call
+        changed = changes
+    }
+
+    /// The tools of the view, the first 50. Those that the view keeps from models are among them: the harness
+    /// leaves them out.
+    public func tools() async throws -> [Tool] { Array(try await list().prefix(Self.maxTools)) }
+
+    /// The tools of all pages, the first 50.
+    ///
+    /// - Parameter page: asks the view for the page behind a cursor.
+    static func allTools(_ page: (_ cursor: String?) async throws -> JSONValue) async throws -> [Tool] {
+        var tools: [Tool] = []
+        var cursor: String?
+        repeat {
+            let page = try await page(cursor)
+            let found = (page["tools"]?.arrayValue ?? []).compactMap { try? Tool(json: $0) }
+            // A page without a tool leads nowhere, whatever it says of a next one.
+            cursor = found.isEmpty ? nil : page["nextCursor"]?.stringValue
+            tools += found
+        } while cursor != nil && tools.count < maxTools
+        return Array(tools.prefix(maxTools))
+    }
+
+    /// Asks the view to run a tool.
+    /// - Throws: `MCPError` -32000 when it takes too long or its result is too long, or does not fit the
+    ///   tool's output schema; what the view answered with, when that was an error.
+    public func call(_ invocation: ToolInvocation) async throws -> CallToolResult {
+        let arguments = invocation.argumentsJSON?.objectValue ?? [:]
+        let name = invocation.name
+        let (tool, result): (Tool?, CallToolResult)
+        do {
+            (tool, result) = try await Race.run(within: timeout) {
+                // The tool as it was declared before it ran.
+                let tool = try await tools().first { $0.name == name }
+                return (tool, try await callTool(name, arguments))
+            }
+        } catch is Race.TimedOut {
+            throw refusal("\(name) did not answer within \(timeout).")
+        }
+        guard result.json.serialized().utf8.count <= Self.maxResultBytes else {
+            throw refusal("\(name) answered with more than \(Self.maxResultBytes / 1_000_000) MB.")
+        }
+        if !result.isError, let schema = tool?.outputSchema { try check(result, schema, name) }
+        return result
+    }
+
+    /// Says when the view's tools changed, at most once a second.
+    public var changes: AsyncStream<Void> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let task = Task {
+                defer { continuation.finish() }
+                for await _ in changed() {
+                    continuation.yield()
+                    try? await Task.pause(for: Self.changesPause)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// A result without an error fits the schema that the tool declared (server/tools "Output Schema").
+    private func check(_ result: CallToolResult, _ schema: JSONValue, _ name: String) throws(MCPError) {
+        let compiled: CompiledSchema
+        do {
+            compiled = try CompiledSchema(schema)
+        } catch {
+            throw refusal("The output schema of \(name) cannot be used: \(error)")
+        }
+        guard let content = result.structuredContent else {
+            throw refusal("\(name) declared an output schema and answered without structured content.")
+        }
+        if let first = compiled.validate(content).first {
+            throw refusal("the result of \(name) does not match its output schema: \(first)")
+        }
+    }
+
+    private func refusal(_ text: String) -> MCPError {
+        AppBridgeMachine.refusal("\(text) Its result was not used; it comes from the \(displayName).")
+    }
+}

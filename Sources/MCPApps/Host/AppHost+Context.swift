@@ -1,0 +1,74 @@
+import MCPCore
+
+/// What views are told of the user's surroundings (MCP Apps 2026-01-26, "Host context").
+extension AppHost {
+    func context(of tool: Tool, _ call: HostedCall) -> HostContext {
+        var context = HostContext()
+        context.toolInfo = HostContext.ToolInfo(id: .string(call.id), tool: tool)
+        context.styles = HostStyles.standard
+        context.displayMode = .inline
+        context.availableDisplayModes = [.inline, .fullscreen, .pip]
+        context.userAgent = "\(options.info.name)/\(options.info.version)"
+        apply(page, to: &context)
+        return context
+    }
+
+    private func apply(_ page: PageContext, to context: inout HostContext) {
+        if let theme = page.theme { context.theme = theme }
+        if let locale = page.locale { context.locale = locale }
+        if let timeZone = page.timeZone { context.timeZone = timeZone }
+        if let platform = page.platform { context.platform = platform }
+        if page.touch != nil || page.hover != nil {
+            context.deviceCapabilities = HostContext.Device(touch: page.touch, hover: page.hover)
+        }
+    }
+
+    /// Takes what a front end knows of the user's surroundings; the views are told what changed.
+    public func changeContext(_ change: PageContext) {
+        page.theme = change.theme ?? page.theme
+        page.locale = change.locale ?? page.locale
+        page.timeZone = change.timeZone ?? page.timeZone
+        page.platform = change.platform ?? page.platform
+        page.touch = change.touch ?? page.touch
+        page.hover = change.hover ?? page.hover
+        for id in viewOrder { changeContext(id) { apply(page, to: &$0) } }
+    }
+
+    private func changeContext(_ id: String, _ body: (inout HostContext) -> Void) {
+        guard var context = views[id]?.context else { return }
+        body(&context)
+        views[id]?.context = context
+        update(id) { $0.contextChanged(context) }
+    }
+
+    /// Tells a view how much room it has.
+    public func changeRoom(_ room: ViewRoom, of view: String) {
+        changeContext(view) {
+            $0.containerDimensions = HostContext.Dimensions(
+                width: .fixed(room.width),
+                height: room.height.map { .fixed($0) } ?? room.maxHeight.map { .flexible($0) })
+        }
+    }
+
+    /// Shows a view in another way, because the user, or the view, wants it. One that was shown in that way
+    /// goes back to its place, unless that is `inline`.
+    /// - Returns: the mode that holds now: one that the view did not declare is not taken.
+    @discardableResult
+    public func setMode(_ mode: DisplayMode, of view: String) -> DisplayMode? {
+        guard let record = views[view] else { return nil }
+        let declared = record.machine.appCapabilities?.availableDisplayModes ?? []
+        guard mode == .inline || declared.contains(mode), record.view.mode != mode else {
+            return record.view.mode
+        }
+        // There is room for one.
+        if mode != .inline {
+            for other in viewOrder where other != view && views[other]?.view.mode == mode {
+                setMode(.inline, of: other)
+            }
+        }
+        views[view]?.view.mode = mode
+        emit(.viewMode(view: view, mode))
+        changeContext(view) { $0.displayMode = mode }
+        return mode
+    }
+}

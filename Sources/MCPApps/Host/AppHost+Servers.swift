@@ -1,0 +1,159 @@
+public import MCPCore
+import MCPHarness
+
+/// A server, its connection and its tools.
+struct ServerRecord {
+    var server: HostedServer
+    let connection: ServerConnection
+    /// For the calls of users and views, whose ids are the host's.
+    let source: HostedServerSource
+    /// For the harness, in whose calls the ids are the model's.
+    let modelSource: HostedServerSource
+    var tools: [Tool] = []
+    /// All tools under the policies, those for views too.
+    var catalog = ToolCatalog()
+    /// The server's own name takes the place of the one it was added by.
+    var takesOwnName = false
+    /// Why it is lost, as the log has it.
+    var toldReason: String?
+    var connectedAt: ContinuousClock.Instant?
+    /// The entries of `resources/list` by address, read when the first view needs one.
+    var listed: [String: Resource]?
+}
+
+extension AppHost {
+    /// Adds a server, and connects in the background: how that goes is told by events. A server that is lost
+    /// is tried again, with a pause that grows, until it is removed.
+    ///
+    /// - Parameters:
+    ///   - name: what a person reads.
+    ///   - takesOwnName: the name holds only until the server tells its own, if no other server has that.
+    ///   - headers: further HTTP header fields for this server alone, such as `Authorization`; those of
+    ///     `AppHostOptions.client` go to all.
+    /// - Returns: the server's id.
+    /// - Throws: `AppHostError.tooManyServers`.
+    @discardableResult
+    public func addServer(
+        _ target: ClientTarget, name: String, takesOwnName: Bool = false, headers: [(String, String)] = []
+    ) async throws(AppHostError) -> String {
+        guard servers.count < Self.maxServers else { throw .tooManyServers }
+        let id = nextID("s")
+        let connection = ServerConnection(
+            target, clientOptions(for: id, headers), firstPause: options.reconnectPause
+        ) { [weak self] change in await self?.take(change, from: id) }
+        let source = HostedServerSource(
+            id: ToolSourceID(id), displayName: name, connection: connection,
+            onBegin: { [weak self] in await self?.callBegins($0.callID) },
+            onEnd: { [weak self] in await self?.callEnds($0.callID, with: $1) })
+        let modelSource = HostedServerSource(
+            id: ToolSourceID(id), displayName: name, connection: connection,
+            onBegin: { [weak self] in await self?.modelCallBegins($0) },
+            onEnd: { [weak self] in await self?.modelCallEnds($0, with: $1) })
+        let server = HostedServer(id: id, name: name, target: target.description)
+        servers.append(
+            ServerRecord(
+                server: server, connection: connection, source: source, modelSource: modelSource,
+                takesOwnName: takesOwnName))
+        emit(.server(server))
+        await connection.start()
+        return id
+    }
+
+    /// Removes a server: its views are closed, its calls cancelled.
+    public func removeServer(_ id: String) async {
+        guard let index = servers.firstIndex(where: { $0.server.id == id }) else { return }
+        let record = servers.remove(at: index)
+        for view in viewOrder where views[view]?.view.server == id { removeView(view) }
+        for call in calls.values where call.call.source == id { call.cancel?() }
+        closeQuestions(for: id)
+        emit(.serverRemoved(server: id))
+        await record.connection.stop()
+    }
+
+    /// Connects anew, at once.
+    public func reconnect(_ id: String) async throws(AppHostError) {
+        guard let record = record(ofServer: id) else { throw .unknownServer(id) }
+        await record.connection.reconnect()
+    }
+
+    func record(ofServer id: String) -> ServerRecord? { servers.first { $0.server.id == id } }
+
+    private func clientOptions(for id: String, _ headers: [(String, String)]) -> ClientOptions {
+        var client = options.client
+        client.headers += headers
+        client.extensions[UIExtension.identifier] = .object(UIExtension.clientCapability)
+        client.followsTasks = true
+        client.timeout = options.timeout
+        client.onElicit = { [weak self] in
+            await self?.elicit($0, from: id) ?? ElicitResult(.cancel)
+        }
+        client.supportsElicitationURL = true
+        if options.model != nil {
+            client.onSample = { [weak self] request in
+                guard let self else { throw CancellationError() }
+                return try await self.sample(request, server: id, view: nil)
+            }
+        }
+        client.onLog = { [weak self] message in
+            Task { await self?.serverLogged(message, id) }
+        }
+        client.onServerStderr = { [weak self] line in
+            Task { await self?.serverWrote(line, id) }
+        }
+        return client
+    }
+
+    private func serverLogged(_ message: LogMessage, _ id: String) {
+        guard let name = record(ofServer: id)?.server.name else { return }
+        emit(.log(HostLogLine(name, message.level, message.data)))
+    }
+
+    private func serverWrote(_ line: String, _ id: String) {
+        guard let name = record(ofServer: id)?.server.name else { return }
+        log(name, .info, line)
+    }
+
+    private func take(_ change: ServerConnection.Change, from id: String) async {
+        guard let index = servers.firstIndex(where: { $0.server.id == id }) else { return }
+        switch change {
+        case .state(let state):
+            guard servers[index].server.state != state else { return }
+            servers[index].server.state = state
+            switch state {
+            case .lost(let reason):
+                closeQuestions(for: id) { if case .approval = $0 { false } else { true } }
+                let connected = servers[index].connectedAt.take()
+                let isNews = connected.map { $0.duration(to: .now) >= ServerConnection.longestPause } ?? false
+                // Once: each further attempt fails for the same reason, and a server may come and go.
+                guard isNews || reason != servers[index].toldReason else { break }
+                servers[index].toldReason = reason
+                log(servers[index].server.name, .warning, reason)
+            case .connected: servers[index].connectedAt = .now
+            case .connecting: break
+            }
+        case .opened(let version, let info, let capabilities):
+            servers[index].server.version = version
+            servers[index].server.info = info
+            if servers[index].takesOwnName, let own = info?.name, !own.isEmpty,
+                !servers.contains(where: { $0.server.name == own })
+            {
+                servers[index].server.name = own
+            }
+            servers[index].server.capabilities = capabilities
+            servers[index].listed = nil
+        case .tools(let tools):
+            servers[index].server.toolCount = tools.count
+            servers[index].tools = tools
+            servers[index].catalog = ToolCatalog(
+                tools: tools, of: servers[index].source, options.policies)
+            emit(.tools(server: id, tools))
+        case .listChanged(let list):
+            if list == .resources { servers[index].listed = nil }
+            for view in viewOrder where views[view]?.view.server == id {
+                update(view) { $0.serverListChanged(list) }
+            }
+            return
+        }
+        emit(.server(servers[index].server))
+    }
+}

@@ -1,0 +1,159 @@
+import MCPCore
+import MCPHarness
+
+/// What views ask for.
+extension AppHost {
+    /// The code of a refusal (MCP Apps 2026-01-26, "Error codes").
+    static let refused = -32000
+
+    static func refusal(_ text: String) -> MCPError { MCPError(code: refused, message: text) }
+
+    /// Does what a view asked for, and answers it.
+    func perform(_ request: ViewRequest, _ requestID: ViewRequestID, _ view: String) async {
+        let answer: Result<JSONValue, MCPError>
+        do {
+            answer = .success(try await outcome(of: request, view))
+        } catch let error as MCPError {
+            answer = .failure(error)
+        } catch {
+            answer = .failure(Self.refusal(Self.words(error)))
+        }
+        views[view]?.requests[requestID] = nil
+        update(view) { $0.answer(requestID, answer) }
+    }
+
+    private func outcome(of request: ViewRequest, _ view: String) async throws -> JSONValue {
+        guard let record = views[view] else { throw Self.refusal("The view is closed.") }
+        switch request {
+        case .openLink(let url): return try await openLink(url, record.view)
+        case .message(let content): return try await say(content, record.view)
+        case .updateModelContext(let content, let structured):
+            return takeContext(content, structured, view)
+        case .displayMode(let mode):
+            return ["mode": .string((setMode(mode, of: view) ?? .inline).rawValue)]
+        case .download(let contents): return try await download(contents, record.view)
+        case .callTool(let name, let arguments, _):
+            return try await callTool(name, arguments, record.view)
+        case .forward(let method, let params): return try await forward(method, params, record.view)
+        case .sample(let params):
+            let request: CreateMessageRequest
+            do {
+                request = try CreateMessageRequest(json: .object(params))
+            } catch {
+                throw MCPError.invalidParams("\(error)")
+            }
+            return try await sample(request, server: record.view.server, view: view).json
+        }
+    }
+
+    // MARK: The server
+
+    private func callTool(_ name: String, _ arguments: JSONObject, _ view: HostedView) async throws
+        -> JSONValue
+    {
+        guard let server = record(ofServer: view.server) else { throw Self.refusal("The server is gone.") }
+        guard let entry = server.catalog.entry(name) else {
+            throw MCPError.invalidParams("\(view.serverName) has no tool \(name).")
+        }
+        guard entry.tool.visibility.contains(.app) else {
+            throw MCPError.invalidParams("\(name) is not for views.")
+        }
+        let id = open(source: view.server, entry.tool, .object(arguments), by: .view, from: view.id)
+        let task = Task { await run(id, server.catalog) }
+        calls[id]?.cancel = { task.cancel() }
+        let end = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        switch end?.answer {
+        case .success(let answer) where end?.result.status != .cancelled: return answer.json
+        case .failure(let error as MCPError): throw error
+        default: throw Self.refusal(end?.result.output.text ?? "\(name) was not called.")
+        }
+    }
+
+    /// Passes a request on to the view's own server, and the answer back as it came.
+    private func forward(_ method: String, _ params: JSONObject, _ view: HostedView) async throws -> JSONValue
+    {
+        guard let connection = record(ofServer: view.server)?.connection else {
+            throw Self.refusal("The server is gone.")
+        }
+        let client = try await connection.connected()
+        let result: JSONValue
+        do {
+            result = try await client.request(method, params).value
+        } catch {
+            await connection.failed(error, of: client)
+            throw error
+        }
+        guard method == "tools/list", var object = result.objectValue,
+            let tools = object["tools"]?.arrayValue
+        else { return result }
+        // What a view may not call, it need not see.
+        object["tools"] = .array(
+            tools.filter { (try? Tool(json: $0))?.visibility.contains(.app) ?? false })
+        return .object(object)
+    }
+
+    // MARK: The user's machine
+
+    private func openLink(_ url: String, _ view: HostedView) async throws -> JSONValue {
+        guard WebAddress.isOne(url) else { throw Self.refusal("Only http and https addresses are opened.") }
+        guard await ask(.link(url), server: view.serverName, view: view.id).isYes else {
+            throw Self.refusal("The user does not want to open the address.")
+        }
+        emit(.openLink(url: url))
+        return [:]
+    }
+
+    private func download(_ contents: [ContentBlock], _ view: HostedView) async throws -> JSONValue {
+        var files: [(name: String, mimeType: String, contents: ResourceContents?, uri: String)] = []
+        for block in contents {
+            guard let uri = block.resource?.uri ?? block.link?.uri else {
+                throw MCPError.invalidParams("A download is made of resources and links to resources.")
+            }
+            let mimeType = block.resource?.mimeType ?? block.link?.mimeType ?? "application/octet-stream"
+            files.append((FileNameInURI.name(uri), mimeType, block.resource, uri))
+        }
+        guard !files.isEmpty else { throw MCPError.invalidParams("There is nothing to save.") }
+        let sizes = files.map { (name: $0.name, bytes: $0.contents?.bytes?.count) }
+        try limitDownload(sizes.compactMap(\.bytes))
+        guard await ask(.download(sizes), server: view.serverName, view: view.id).isYes else {
+            throw Self.refusal("The user does not want to save the file.")
+        }
+        var downloads: [HostedDownload] = []
+        for file in files {
+            let bytes = try await bytes(of: file.contents, file.uri, view)
+            downloads.append(
+                HostedDownload(view: view.id, name: file.name, mimeType: file.mimeType, bytes: bytes))
+        }
+        try limitDownload(downloads.map(\.bytes.count))
+        for download in downloads { emit(.download(download)) }
+        return [:]
+    }
+
+    private func limitDownload(_ sizes: [Int]) throws(MCPError) {
+        guard sizes.reduce(0, +) <= Self.maxDownloadBytes else {
+            throw Self.refusal("More than \(Self.maxDownloadBytes >> 20) MiB are not saved.")
+        }
+    }
+
+    /// The content of an embedded resource, or of one that the view's server has.
+    private func bytes(
+        of contents: ResourceContents?, _ uri: String, _ view: HostedView
+    ) async throws -> [UInt8] {
+        if let contents {
+            guard let bytes = contents.bytes else { throw MCPError.invalidParams("\(uri) has no content.") }
+            return bytes
+        }
+        guard let connection = record(ofServer: view.server)?.connection else {
+            throw Self.refusal("The server is gone.")
+        }
+        let read = try await connection.connected().readResource(uri)
+        guard let bytes = read.first?.bytes else {
+            throw Self.refusal("\(uri) has no content that could be saved.")
+        }
+        return bytes
+    }
+}

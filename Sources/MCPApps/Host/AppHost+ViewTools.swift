@@ -1,0 +1,53 @@
+import MCPCore
+
+/// Tools that views offer (MCP Apps, "App-provided tools").
+extension AppHost {
+    /// The tools of a view as a source for the harness; nil when it offers none.
+    func viewSource(_ id: String) -> AppToolSource? {
+        guard let record = views[id], !record.tools.isEmpty else { return nil }
+        return AppToolSource(
+            id: ToolSourceID(id), displayName: "view of \(record.view.tool), \(record.view.serverName)",
+            list: { [weak self] in await self?.views[id]?.tools ?? [] },
+            call: { [weak self] name, arguments in
+                guard let self else { throw CancellationError() }
+                let request = HostRequest.callTool(name: name, arguments: arguments)
+                return try CallToolResult(json: await self.ask(request, of: id))
+            })
+    }
+
+    /// Asks a view, and waits for its answer, for `AppHostOptions.timeout` at most.
+    /// - Throws: `MCPError` when the view answers with an error, is closed, or does not answer.
+    func ask(_ request: HostRequest, of id: String) async throws -> JSONValue {
+        try Task.checkCancellation()
+        guard var record = views[id] else { throw Self.refusal("The view is closed.") }
+        let (requestID, effects) = record.machine.request(request)
+        let answer = OneShot<Result<JSONValue, any Error>>()
+        record.answers[requestID] = answer
+        views[id] = record
+        update(id) { _ in effects }
+        // What is still here then was not answered.
+        defer {
+            if views[id]?.answers.removeValue(forKey: requestID) != nil {
+                update(id) { $0.giveUp(requestID) }
+            }
+        }
+        do {
+            return try await Race.run(within: options.timeout) { try await answer.get() }
+        } catch is Race.TimedOut {
+            throw Self.refusal("The view did not answer in time.")
+        }
+    }
+
+    /// Reads the tools of a view, all pages, the first 50, in place of a reading that still goes on.
+    func readViewTools(_ id: String) {
+        views[id]?.toolsReading?.cancel()
+        views[id]?.toolsReading = Task {
+            let tools = try? await AppToolSource.allTools { try await ask(.listTools(cursor: $0), of: id) }
+            guard let tools, !Task.isCancelled, views[id] != nil else { return }
+            views[id]?.tools = tools
+            let name = views[id].map { "view of \($0.view.serverName)" } ?? ""
+            log(name, .info, "offers \(tools.count) tools")
+            emit(.viewTools(view: id, tools))
+        }
+    }
+}

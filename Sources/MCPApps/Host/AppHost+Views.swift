@@ -1,0 +1,296 @@
+public import MCPCore
+import MCPHarness
+
+/// A view: its state machine, and what it waits for.
+struct ViewRecord {
+    var view: HostedView
+    var machine: AppBridgeMachine
+    var context: HostContext
+    /// What the host is doing for the view.
+    var requests: [ViewRequestID: Task<Void, Never>] = [:]
+    var timers: [Int: Task<Void, Never>] = [:]
+    /// What the host waits for.
+    var answers: [HostRequestID: OneShot<Result<JSONValue, any Error>>] = [:]
+    var problem: String?
+    /// The tools that the view offers.
+    var tools: [Tool] = []
+    var toolsReading: Task<Void, Never>?
+    /// What the view last gave to the turns to come, and whether the model has it already.
+    var modelContext: (content: [ContentBlock], structured: JSONObject?)?
+    var isContextNew = false
+    var droppedMessages = 0
+    /// Its questions since the last yes that ended without one.
+    var refusals = 0
+}
+
+extension AppHost {
+    // MARK: Loading
+
+    /// Loads the view of a call that has one, once.
+    func loadView(_ id: String) {
+        // What a view calls is for that view: it opens no other.
+        guard let record = calls[id], record.call.view == nil, !record.isLoadingView,
+            record.call.callingView == nil,
+            let tool = record.toolDefinition, self.record(ofServer: record.call.source) != nil
+        else { return }
+        do {
+            guard let uri = try tool.uiResourceURI() else { return }
+            let loading = calls.values.count { $0.isLoadingView }
+            guard views.count + loading < options.maxViews else {
+                return change(id) {
+                    $0.call.problem =
+                        "\(options.maxViews) views are open already, so this call has none; close one"
+                }
+            }
+            change(id) {
+                $0.isLoadingView = true
+                if !$0.call.state.isOver, $0.hasBegun { $0.call.state = .loadingUI }
+            }
+            Task {
+                await readView(id, uri)
+                viewIsLoaded(id)
+            }
+        } catch {
+            change(id) { $0.call.problem = "The user interface cannot be shown: \(error)" }
+        }
+    }
+
+    private func readView(_ id: String, _ uri: String) async {
+        guard let server = calls[id]?.call.source, let connection = record(ofServer: server)?.connection
+        else { return }
+        do {
+            let client = try await connection.connected()
+            let result = try await client.readResource(uri)
+            var resource: UIResource
+            do {
+                resource = try UIResource.load(uri, read: result, listed: nil)
+                // The content's own metadata wins; without it the listing is looked at.
+                if resource.meta == UIResourceMeta(), let listed = await listing(of: uri, server, client) {
+                    resource = try UIResource.load(uri, read: result, listed: listed)
+                }
+            }
+            openView(id, resource)
+        } catch {
+            change(id) {
+                $0.isLoadingView = false
+                $0.call.problem = "The user interface cannot be shown: \(Self.words(error))"
+                if $0.call.state == .loadingUI { $0.call.state = .calling }
+            }
+        }
+    }
+
+    static func words(_ error: any Error) -> String {
+        (error as? ClientError)?.message ?? (error as? MCPError)?.message ?? "\(error)"
+    }
+
+    private func listing(of uri: String, _ server: String, _ client: MCPClient) async -> Resource? {
+        if let listed = record(ofServer: server)?.listed { return listed[uri] }
+        guard let resources = try? await client.listResources() else { return nil }
+        let listed = Dictionary(resources.map { ($0.uri, $0) }) { first, _ in first }
+        if let index = servers.firstIndex(where: { $0.server.id == server }) {
+            servers[index].listed = listed
+        }
+        return listed[uri]
+    }
+
+    private func openView(_ id: String, _ resource: UIResource) {
+        guard let record = calls[id], let server = self.record(ofServer: record.call.source)?.server,
+            let tool = record.toolDefinition
+        else { return }
+        let csp = UICSP(domains: resource.meta.csp, options: options.csp)
+        let permissions = resource.meta.permissions.intersection(options.grants)
+        let view = HostedView(
+            id: Self.newViewID(), server: server.id, serverName: server.name, call: id, tool: tool.name,
+            resource: resource, csp: csp, permissions: permissions,
+            hasChanged: pins.pin(resource.uri, of: server.name, resource.hash))
+        let context = context(of: tool, record.call)
+        var limits = AppBridgeLimits()
+        limits.teardownTimeout = options.teardownTimeout
+        let machine = AppBridgeMachine(
+            hostInfo: options.info, capabilities: capabilities(server, csp, permissions), context: context,
+            resource: resource, sandbox: SandboxGrant(csp: csp.granted, permissions: permissions),
+            limits: limits)
+        views[view.id] = ViewRecord(view: view, machine: machine, context: context)
+        viewOrder.append(view.id)
+        logPolicy(view)
+        change(id) {
+            $0.isLoadingView = false
+            $0.resource = resource
+            $0.call.view = view.id
+        }
+        emit(.viewOpened(view))
+        if let partial = record.partial, !record.hasBegun {
+            update(view.id) { $0.toolInputPartial(partial) }
+        }
+        if record.hasBegun { update(view.id) { $0.toolInput(record.call.arguments) } }
+        tellEnd(id)
+    }
+
+    /// Letters and digits that nobody can guess: the view's origin, and with it the address of its document.
+    private static func newViewID() -> String {
+        "v" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36)
+    }
+
+    private func logPolicy(_ view: HostedView) {
+        let source = "view of \(view.serverName)"
+        log(source, .info, "\(view.resource.uri) sha256 \(view.resource.hash)")
+        log(source, .info, "policy: \(view.csp.header(hostOrigin: "'self'"))")
+        if !view.csp.externalDomains.isEmpty {
+            let domains = view.csp.externalDomains.joined(separator: ", ")
+            log(source, .warning, "the view may reach \(domains)")
+        }
+        for entry in view.csp.rejected {
+            log(
+                source, .warning, "left out of the policy, since it is not an origin or not allowed: \(entry)"
+            )
+        }
+    }
+
+    private func capabilities(
+        _ server: HostedServer, _ csp: UICSP, _ permissions: Set<UIPermission>
+    ) -> HostCapabilities {
+        var capabilities = HostCapabilities()
+        capabilities.serverTools = server.capabilities.hasTools
+        capabilities.serverResources = server.capabilities.hasResources
+        capabilities.sampling = options.model != nil
+        capabilities.sandbox = SandboxGrant(csp: csp.granted, permissions: permissions)
+        return capabilities
+    }
+
+    // MARK: The machine
+
+    /// Lets the machine of a view do something, and carries out what it wants.
+    func update(_ id: String, _ body: (inout AppBridgeMachine) -> [AppBridgeMachine.Effect]) {
+        guard var record = views[id] else { return }
+        let effects = body(&record.machine)
+        views[id] = record
+        for effect in effects { carryOut(effect, id) }
+    }
+
+    private func carryOut(_ effect: AppBridgeMachine.Effect, _ id: String) {
+        switch effect {
+        case .send(let message): emit(.viewMessage(view: id, message))
+        case .perform(let request, let requestID):
+            views[id]?.requests[requestID] = Task { await perform(request, requestID, id) }
+        case .cancel(let requestID): views[id]?.requests[requestID]?.cancel()
+        case .notify(let event): take(event, id)
+        case .answered(let requestID, let result):
+            views[id]?.answers.removeValue(forKey: requestID)?.finish(result.mapError { $0 })
+        case .setTimer(let timer, let delay):
+            views[id]?.timers[timer]?.cancel()
+            views[id]?.timers[timer] = Task {
+                guard (try? await Task.pause(for: delay)) != nil else { return }
+                update(id) { $0.timerFired(timer) }
+            }
+        case .close: removeView(id)
+        }
+    }
+
+    /// Takes what the frame of a view said, in order.
+    ///
+    /// A message of a view that is closed, or of none, is dropped.
+    public func receive(_ messages: [JSONValue], from view: String) {
+        for message in messages {
+            update(view) { $0.receive(message, now: .now) }
+        }
+    }
+
+    /// Notes that a message of a view was too long, or no JSON, and was dropped.
+    ///
+    /// A request is answered with an error: `id` is its id, where that could be read.
+    public func receivedUnreadable(_ reason: String, id: JSONValue? = nil, from view: String) {
+        dropped(reason, view)
+        if let id { update(view) { $0.refuse(id, reason, now: .now) } }
+    }
+
+    private func dropped(_ reason: String, _ id: String) {
+        guard var record = views[id] else { return }
+        record.droppedMessages += 1
+        views[id] = record
+        // A flood must not become a flood of the log.
+        if record.droppedMessages.nonzeroBitCount == 1 {
+            log(
+                "view of \(record.view.serverName)", .warning,
+                "message dropped (\(record.droppedMessages) so far): \(reason)")
+        }
+    }
+
+    private func take(_ event: ViewEvent, _ id: String) {
+        guard let record = views[id] else { return }
+        let source = "view of \(record.view.serverName)"
+        switch event {
+        case .proxyReady: trouble(nil, id)
+        case .initialized: viewIsReady(id)
+        case .size(let width, let height): emit(.viewSize(view: id, width: width, height: height))
+        case .log(let level, let logger, let data):
+            let name = logger.map { "\(source), \($0)" } ?? source
+            emit(.log(HostLogLine(name, level, data)))
+        case .requestTeardown: closeView(id)
+        case .toolsChanged: readViewTools(id)
+        case .violation(let directive, let uri):
+            log(source, .warning, "\(directive) of the policy blocked \(uri)")
+        case .navigatedAway:
+            trouble("The view left its page for another address, and the sandbox stopped it.", id)
+        case .silent: trouble("The view does not answer.", id)
+        case .dropped(let reason): dropped(reason, id)
+        }
+    }
+
+    private func trouble(_ problem: String?, _ id: String) {
+        guard let record = views[id], record.problem != problem else { return }
+        views[id]?.problem = problem
+        emit(.viewProblem(view: id, problem))
+        if let problem { log("view of \(record.view.serverName)", .warning, problem) }
+    }
+
+    private func viewIsReady(_ id: String) {
+        guard let record = views[id] else { return }
+        trouble(nil, id)
+        if let call = calls[record.view.call], !call.call.state.isOver, call.hasBegun {
+            change(record.view.call) { $0.call.state = .ready }
+        }
+        if record.machine.appCapabilities?.tools != nil { readViewTools(id) }
+    }
+
+    // MARK: The end
+
+    /// A view that is open; nil when it is not. What a sandbox needs to serve its page.
+    public func view(_ id: String) -> HostedView? { views[id]?.view }
+
+    /// Closes a view: it is told, has `AppHostOptions.teardownTimeout` to take its leave, and is removed; a
+    /// call that is still at work is cancelled.
+    public func closeView(_ id: String) {
+        update(id) { $0.teardown(reason: "closed") }
+    }
+
+    /// Loads the frame of a view again, for one that left its page or does not answer.
+    public func reloadView(_ id: String) {
+        guard let record = views[id] else { return }
+        trouble(nil, id)
+        views[id]?.refusals = 0
+        emit(.viewOpened(record.view))
+    }
+
+    /// Notes that the frame of a view shows something else now, and is no view any more until it is loaded
+    /// again.
+    public func viewLost(_ view: String) {
+        trouble("The view's frame left its page; reload it.", view)
+    }
+
+    func removeView(_ id: String) {
+        guard let record = views.removeValue(forKey: id) else { return }
+        viewOrder.removeAll { $0 == id }
+        for task in record.requests.values { task.cancel() }
+        record.toolsReading?.cancel()
+        for timer in record.timers.values { timer.cancel() }
+        for answer in record.answers.values {
+            answer.finish(.failure(MCPError(code: -32000, message: "the view was closed")))
+        }
+        closeQuestions(for: id)
+        for call in calls.values where call.call.callingView == id { call.cancel?() }
+        calls[record.view.call]?.cancel?()
+        change(record.view.call) { $0.call.view = nil }
+        if !record.tools.isEmpty { emit(.viewTools(view: id, [])) }
+        emit(.viewClosed(view: id))
+    }
+}

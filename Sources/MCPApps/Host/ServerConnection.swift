@@ -1,0 +1,232 @@
+import MCPCore
+
+/// One server of a host: connected to, watched, and connected to again when it was lost.
+actor ServerConnection {
+    private let counted = Counted(.appServer)
+
+    enum Change: Sendable {
+        case state(HostedServer.State)
+        /// Connected: what the server is.
+        case opened(ProtocolVersion, Implementation?, ServerCapabilities)
+        case tools([Tool])
+        case listChanged(ServerList)
+    }
+
+    private let target: ClientTarget
+    private let options: ClientOptions
+    private let firstPause: Duration
+    private let report: @Sendable (Change) async -> Void
+    private var client: MCPClient?
+    private var loop: Task<Void, Never>?
+    /// Those that wait for the next attempt to end.
+    private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var lastWaiter = 0
+    private var pause: Task<Void, Never>?
+    /// The next pause is left out.
+    private var isHurried = false
+    /// Why the client was closed that is now ending.
+    private var failure: (any Error)?
+    private(set) var tools: [Tool] = []
+
+    /// The longest pause between two attempts; also how long a connection lasts that counts as a success.
+    static let longestPause = Duration.seconds(30)
+    /// When the client was connected.
+    private var since = ContinuousClock.now
+    /// The connection has held, so that its end is a new one.
+    private var isSteady: Bool { since.duration(to: .now) >= Self.longestPause }
+
+    init(
+        _ target: ClientTarget, _ options: ClientOptions, firstPause: Duration,
+        report: @escaping @Sendable (Change) async -> Void
+    ) {
+        self.target = target
+        self.options = options
+        self.firstPause = firstPause
+        self.report = report
+    }
+
+    // MARK: Life
+
+    func start() {
+        guard loop == nil else { return }
+        loop = Task { await run() }
+    }
+
+    func stop() async {
+        loop?.cancel()
+        loop = nil
+        let client = client.take()
+        wakeWaiting()
+        await client?.close()
+    }
+
+    private func run() async {
+        var backoff = Backoff(maximum: Self.longestPause)
+        while !Task.isCancelled {
+            await report(.state(.connecting))
+            do {
+                let client = try await MCPClient.connect(target, options: options)
+                if Task.isCancelled { return await client.close() }
+                self.client = client
+                since = .now
+                await serve(client)
+                // A server that answers and goes at once is not tried without a pause for ever.
+                if isSteady { backoff.reset() }
+            } catch {
+                if Task.isCancelled { return }
+                await lost(error)
+            }
+            wakeWaiting()
+            guard !Task.isCancelled, let delay = backoff.next(firstPause) else { return }
+            if isHurried {
+                isHurried = false
+                continue
+            }
+            let pause = Task { _ = try? await Task.pause(for: delay) }
+            self.pause = pause
+            await withTaskCancellationHandler {
+                await pause.value
+            } onCancel: {
+                pause.cancel()
+            }
+            self.pause = nil
+        }
+    }
+
+    /// Until the connection is lost.
+    private func serve(_ client: MCPClient) async {
+        await report(
+            .opened(client.protocolVersion, client.serverInfo, client.serverCapabilities))
+        await readTools(client)
+        await report(.state(.connected))
+        wakeWaiting()
+        let watch = Task { await follow(client) }
+        let end = await withTaskCancellationHandler {
+            await client.waitUntilClosed()
+        } onCancel: {
+            Task { await client.close() }
+        }
+        watch.cancel()
+        self.client = nil
+        defer { failure = nil }
+        // Who asked for another connection knows why this one has ended.
+        if !Task.isCancelled, failure != nil || !isHurried { await lost(failure ?? end) }
+    }
+
+    private func lost(_ error: any Error) async {
+        await report(.state(.lost((error as? ClientError)?.message ?? "\(error)")))
+    }
+
+    private func readTools(_ client: MCPClient) async {
+        guard client.serverCapabilities.hasTools else { return await take([]) }
+        // Those of before stay when the server does not tell: the call says what is wrong.
+        guard let tools = try? await client.listTools() else { return }
+        await take(tools)
+    }
+
+    private func take(_ tools: [Tool]) async {
+        self.tools = tools
+        await report(.tools(tools))
+    }
+
+    /// Reads the lists anew when the server says that they changed, for as long as there is this client. A
+    /// server that has no way of saying so is read once; one that ends its subscriptions may be about to go,
+    /// which the next one shows.
+    private func follow(_ client: MCPClient) async {
+        var backoff = Backoff(maximum: Self.longestPause)
+        var isFirst = true
+        while !Task.isCancelled {
+            let subscription: Subscription
+            do {
+                subscription = try await client.listen(.lists)
+            } catch {
+                return await failed(error, of: client)
+            }
+            if !isFirst { await readTools(client) }
+            isFirst = false
+            if await read(subscription, of: client) { backoff.reset() }
+            await subscription.cancel()
+            guard let delay = backoff.next(firstPause) else { return }
+            try? await Task.pause(for: delay)
+        }
+    }
+
+    /// Until the subscription ends; whether it told of a change.
+    private func read(_ subscription: Subscription, of client: MCPClient) async -> Bool {
+        var hasTold = false
+        do {
+            for try await change in subscription {
+                hasTold = true
+                switch change {
+                case .toolsListChanged:
+                    await readTools(client)
+                    await report(.listChanged(.tools))
+                case .resourcesListChanged: await report(.listChanged(.resources))
+                case .promptsListChanged: await report(.listChanged(.prompts))
+                case .resubscribed: await readTools(client)
+                case .resourceUpdated, .task: continue
+                }
+            }
+        } catch {}
+        return hasTold
+    }
+
+    // MARK: Use
+
+    /// The client, connected. One that was lost is waited for, as long as the attempt that is under way, or
+    /// begins now, takes.
+    /// - Throws: `ClientError` when there is none after that.
+    func connected() async throws -> MCPClient {
+        if let client { return client }
+        pause?.cancel()
+        if loop != nil { await nextAttempt() }
+        guard let client else {
+            throw ClientError(
+                .cannotConnect, "\(target) cannot be reached; nothing was sent",
+                hint: "it is tried again by itself; or use the reconnect button")
+        }
+        return client
+    }
+
+    private func nextAttempt() async {
+        lastWaiter += 1
+        let id = lastWaiter
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume() }
+                waiting[id] = continuation
+            }
+        } onCancel: {
+            Task { await self.giveUp(id) }
+        }
+    }
+
+    private func giveUp(_ id: Int) { waiting.removeValue(forKey: id)?.resume() }
+
+    private func wakeWaiting() {
+        for continuation in waiting.values { continuation.resume() }
+        waiting = [:]
+    }
+
+    /// Connects anew, at once.
+    func reconnect() async {
+        if let client {
+            // The loop goes on by itself when the connection has ended.
+            isHurried = true
+            await client.close()
+        } else {
+            pause?.cancel()
+        }
+    }
+
+    /// A call found nobody: the connection is made anew. A program that ended is noticed by its end.
+    func failed(_ error: any Error, of client: MCPClient) async {
+        guard let error = error as? ClientError,
+            error.kind == .cannotConnect || error.kind == .sessionExpired,
+            self.client === client
+        else { return }
+        isHurried = isSteady
+        failure = error
+        await client.close()
+    }
+}

@@ -1,0 +1,30 @@
+import MCPCore
+
+/// Something of the device that a view can be allowed to use (MCP Apps 2026-01-26 "UI Resource Format").
+public enum UIPermission: String, Sendable, Hashable, CaseIterable {
+    /// The camera.
+    case camera
+    /// The microphone.
+    case microphone
+    /// Where the user is.
+    case geolocation
+    /// Writing to the clipboard.
+    case clipboardWrite
+
+    /// The name of the feature in the `allow` attribute of a frame (Permissions Policy).
+    public var feature: String { self == .clipboardWrite ? "clipboard-write" : rawValue }
+
+    /// The value of the `allow` attribute of both frames, in a fixed order; empty for no permissions.
+    public static func allowAttribute(_ permissions: Set<UIPermission>) -> String {
+        allCases.filter(permissions.contains).map(\.feature).joined(separator: "; ")
+    }
+
+    /// Reads `{"camera": {}, …}`; unknown names, and values that are no objects, are passed over.
+    static func read(_ json: JSONValue?) -> Set<UIPermission> {
+        Set(allCases.filter { json?[$0.rawValue]?.objectValue != nil })
+    }
+
+    static func json(_ permissions: Set<UIPermission>) -> JSONObject {
+        JSONObject(allCases.filter(permissions.contains).map { (key: $0.rawValue, value: [:]) })
+    }
+}

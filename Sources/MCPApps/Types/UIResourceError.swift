@@ -1,0 +1,42 @@
+import MCPCore
+
+/// Why a resource cannot be shown as a view (MCP Apps 2026-01-26 "UI Resource Format").
+public enum UIResourceError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The address does not start with `ui://`.
+    case invalidURI(String)
+    /// `resources/read` answered without contents for the address.
+    case noContents(String)
+    /// The contents are of another media type, or of none.
+    case wrongType(String?, uri: String)
+    /// There is neither text nor a blob that is base64 of UTF-8.
+    case unreadable(String)
+    /// The document is longer than `UIResource.maxBytes`.
+    case tooLarge(bytes: Int)
+
+    /// In words for a person, with what to do.
+    public var description: String {
+        switch self {
+        case .invalidURI(let uri):
+            "\(Self.shortened(uri)) is not a view address, which starts with ui://. The server has to"
+                + " correct it."
+        case .noContents(let uri):
+            "The server answered without contents for \(Self.shortened(uri)), so there is nothing to show."
+        case .wrongType(let type, let uri):
+            "\(Self.shortened(uri)) has the type \(type.map(Self.shortened) ?? "nothing"), and a view has the"
+                + " type \(UIExtension.mimeType). It is not shown; the server has to correct it."
+        case .unreadable(let uri):
+            "\(Self.shortened(uri)) is neither text nor base64 of text, so it cannot be shown."
+        case .tooLarge(let bytes):
+            "The document has \(bytes) bytes, and views of more than \(UIResource.maxBytes >> 20) MiB are not"
+                + " shown."
+        }
+    }
+
+    /// Names come from the server and stand in one line.
+    private static func shortened(_ text: String) -> String {
+        let line = text.unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(200)
+        var shown = ""
+        shown.unicodeScalars.append(contentsOf: line)
+        return shown.isEmpty ? "(empty)" : shown
+    }
+}

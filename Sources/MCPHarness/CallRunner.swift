@@ -1,0 +1,172 @@
+import MCPCore
+
+/// Runs calls under their policies: every call of a model, a view or a user goes through here.
+package struct CallRunner: Sendable {
+    let catalog: ToolCatalog
+    let policies: PolicyTable
+    let desk: ApprovalDesk
+    let limits: HarnessLimits
+    let emit: @Sendable (HarnessEvent) -> Void
+
+    /// - Parameter emit: told what happens.
+    package init(
+        catalog: ToolCatalog, policies: PolicyTable, desk: ApprovalDesk, limits: HarnessLimits,
+        emit: @escaping @Sendable (HarnessEvent) -> Void
+    ) {
+        self.catalog = catalog
+        self.policies = policies
+        self.desk = desk
+        self.limits = limits
+        self.emit = emit
+    }
+
+    // MARK: A round
+
+    /// Runs the calls of one round; the results have the order of the calls. Calls that only read run beside
+    /// each other, every other one alone. When the caller gives up, those that have not begun never do.
+    func run(_ calls: [ModelToolCall]) async -> [ToolExecutionResult] {
+        var results: [ToolExecutionResult] = []
+        var rest = calls[...]
+        while let first = rest.first {
+            let index = calls.count - rest.count
+            guard index < limits.callsPerRound else {
+                let text = "Not run: one answer may make \(limits.callsPerRound) calls at most."
+                results += rest.map { refuse($0, text) }
+                break
+            }
+            let beside = rest.prefix(limits.callsPerRound - index)
+                .prefix { catalog.entry($0.name)?.runsBesideOthers == true }
+            if beside.isEmpty {
+                results.append(await run(first, by: .model))
+                rest = rest.dropFirst()
+            } else {
+                results += await runBesideEachOther(Array(beside))
+                rest = rest.dropFirst(beside.count)
+            }
+        }
+        return results
+    }
+
+    private func runBesideEachOther(_ calls: [ModelToolCall]) async -> [ToolExecutionResult] {
+        await withTaskGroup(of: (Int, ToolExecutionResult).self) { group in
+            var results = [ToolExecutionResult?](repeating: nil, count: calls.count)
+            for index in calls.indices {
+                if index >= max(1, limits.concurrentCalls), let (done, result) = await group.next() {
+                    results[done] = result
+                }
+                group.addTask { (index, await run(calls[index], by: .model)) }
+            }
+            for await (index, result) in group { results[index] = result }
+            return results.compactMap(\.self)
+        }
+    }
+
+    private func refuse(_ call: ModelToolCall, _ text: String) -> ToolExecutionResult {
+        finish(announce(call, catalog.entry(call.name), .model), .failed, .error(text), ContinuousClock.now)
+    }
+
+    // MARK: One call
+
+    private func announce(
+        _ call: ModelToolCall, _ entry: ToolCatalog.Entry?, _ caller: ToolCaller
+    ) -> ToolInvocation {
+        let (callID, emit) = (call.callID, emit)
+        let invocation = ToolInvocation(
+            callID: callID, itemID: call.itemID, name: entry?.tool.name ?? call.name,
+            source: entry?.source.id ?? "", arguments: call.arguments
+        ) { emit(.toolProgress(callID: callID, $0)) }
+        emit(
+            .toolCallRequested(
+                ToolExecutionRequest(
+                    invocation: invocation, tool: entry?.tool, policy: entry?.policy ?? .automatic,
+                    requestedBy: caller)))
+        return invocation
+    }
+
+    /// Runs one call; it always begins with one `toolCallRequested`, and ends with a result and with one
+    /// `toolCallCompleted`.
+    package func run(_ call: ModelToolCall, by caller: ToolCaller) async -> ToolExecutionResult {
+        let start = ContinuousClock.now
+        let entry = catalog.entry(call.name)
+        let invocation = announce(call, entry, caller)
+        if Task.isCancelled {
+            return finish(invocation, .cancelled, .error("\(call.name) was cancelled."), start)
+        }
+        guard let entry else {
+            return finish(invocation, .failed, .error(unknown(call.name)), start)
+        }
+        if let problem = problem(with: invocation, of: entry) {
+            return finish(invocation, .failed, .error(problem), start)
+        }
+        do {
+            if let reason = try await refusal(of: invocation, entry, caller) {
+                return finish(invocation, .denied, .error(reason), start)
+            }
+            if entry.tool.meta?[VendorKey.externalSources]?.boolValue == true {
+                emit(.externalSources(callID: call.callID))
+            }
+            let source = entry.source
+            let output = try await Race.run(within: limits.toolTimeout) { try await source.call(invocation) }
+            return finish(invocation, output.isError ? .failed : .completed, output, start)
+        } catch is Race.TimedOut {
+            let time = limits.toolTimeout.map { "\($0)" } ?? ""
+            return finish(invocation, .failed, .error("\(call.name) took longer than \(time)."), start)
+        } catch {
+            let isCancelled = error is CancellationError || Task.isCancelled
+            return finish(
+                invocation, isCancelled ? .cancelled : .failed,
+                .error(isCancelled ? "\(call.name) was cancelled." : "\(call.name) failed: \(error)"), start)
+        }
+    }
+
+    private func unknown(_ name: String) -> String {
+        let names = catalog.entries.map(\.name)
+        let hint = Suggestion.best(for: name, among: names).map { " Did you mean \($0)?" } ?? ""
+        return "There is no tool \(name).\(hint)"
+    }
+
+    /// What is wrong with the arguments, for the model; nil when they fit.
+    private func problem(with invocation: ToolInvocation, of entry: ToolCatalog.Entry) -> String? {
+        guard entry.source.checksArguments(of: entry.tool.name) else { return nil }
+        guard let arguments = invocation.argumentsJSON else {
+            return "The arguments of \(entry.name) are no valid JSON."
+        }
+        switch entry.input {
+        case .failure(let error): return "The input schema of \(entry.name) cannot be used: \(error)"
+        case .success(let schema):
+            let violations = schema.validate(arguments)
+            if violations.isEmpty { return nil }
+            let list = violations.prefix(10).map { "- \($0)" }.joined(separator: "\n")
+            return "The arguments do not fit \(entry.name):\n\(list)"
+        }
+    }
+
+    /// Why the call may not run, for the model; nil when it may.
+    private func refusal(
+        of invocation: ToolInvocation, _ entry: ToolCatalog.Entry, _ caller: ToolCaller
+    ) async throws -> String? {
+        switch entry.policy {
+        case .automatic: return nil
+        case .deny: return "\(entry.name) is not allowed."
+        case .ask:
+            let request = ApprovalRequest(
+                invocation: invocation, tool: entry.tool, sourceName: entry.source.displayName,
+                isTrusted: policies.trusts(entry.source), policy: entry.policy, requestedBy: caller,
+                timeout: limits.approvalTimeout)
+            let decision = try await desk.decide(request, emit)
+            guard case .denied(let reason) = decision else { return nil }
+            return "\(entry.name) was not allowed" + (reason.map { ": \($0)" } ?? " by the user.")
+        }
+    }
+
+    private func finish(
+        _ invocation: ToolInvocation, _ status: ToolExecutionResult.Status, _ output: CallToolResult,
+        _ start: ContinuousClock.Instant
+    ) -> ToolExecutionResult {
+        let result = ToolExecutionResult(
+            invocation: invocation, status: status, output: output, start: start,
+            duration: ContinuousClock.now - start)
+        emit(.toolCallCompleted(result))
+        return result
+    }
+}

@@ -1,0 +1,147 @@
+import MCPCore
+
+/// Joins the pieces of a streamed answer: calls by their index and id, arguments byte for byte.
+struct ChatCompletionsReader {
+    private struct Call {
+        let index: Int?
+        /// As the server says it; it may come late, or never.
+        var serverID: String
+        /// As it is told here, from the first piece on.
+        let id: String
+        var name = ""
+        var arguments = ""
+    }
+
+    private let names: ChatCompletionsNames
+    private let limit: Int
+    private var bytes = 0
+    private var calls: [Call] = []
+    /// The newest call of an index, and of an id.
+    private var byIndex: [Int: Int] = [:]
+    private var byID: [String: Int] = [:]
+    private var ids = CallIDs()
+    private var hasText = false
+    private var refusal = ""
+    private var stop: String?
+    private(set) var isDone = false
+
+    /// The model has said why it stopped.
+    var hasStopped: Bool { stop != nil }
+
+    /// - Parameter limit: what the calls and a refusal may have together; 16 MiB.
+    init(_ names: ChatCompletionsNames, limit: Int = 16 << 20) {
+        self.names = names
+        self.limit = limit
+    }
+
+    static func isEnd(_ data: ByteSlice) -> Bool { data.elementsEqual("[DONE]".utf8) }
+
+    /// The events of one chunk.
+    /// - Throws: `HarnessError.model` for an error that the server streams, and for what cannot be read;
+    ///   `.responseTooLarge`.
+    mutating func take(_ data: ByteSlice) throws(HarnessError) -> [ModelEvent] {
+        if Self.isEnd(data) {
+            isDone = true
+            return []
+        }
+        guard let chunk = try? JSONValue(parsing: data) else {
+            throw .model("the model's server sent a piece that is no JSON")
+        }
+        if let error = chunk["error"], error != .null {
+            let text = error["message"]?.stringValue ?? error.serialized()
+            throw .model("the model's server reports an error: \(text)")
+        }
+        var events: [ModelEvent] = []
+        let choice = chunk["choices"]?[0]
+        let delta = choice?["delta"]
+        if let text = delta?["content"]?.stringValue, !text.isEmpty {
+            hasText = true
+            events.append(.textDelta(text))
+        }
+        if let text = delta?["refusal"]?.stringValue {
+            try count(text)
+            refusal += text
+        }
+        for call in delta?["tool_calls"]?.arrayValue ?? [] { events.append(try take(call: call)) }
+        if let reason = choice?["finish_reason"]?.stringValue, !reason.isEmpty { stop = reason }
+        if let usage = chunk["usage"], let input = usage["prompt_tokens"]?.intValue {
+            let output = usage["completion_tokens"]?.intValue ?? 0
+            events.append(.usage(ModelUsage(inputTokens: input, outputTokens: output)))
+        }
+        return events
+    }
+
+    private mutating func count(_ text: String) throws(HarnessError) {
+        bytes += text.utf8.count
+        if bytes > limit { throw .responseTooLarge(limit: limit) }
+    }
+
+    // MARK: Calls
+
+    private mutating func take(call json: JSONValue) throws(HarnessError) -> ModelEvent {
+        let (index, id) = (json["index"]?.intValue, json["id"]?.stringValue ?? "")
+        let name = json["function"]?["name"]?.stringValue
+        let piece = json["function"]?["arguments"]?.stringValue ?? ""
+        try count(id)
+        try count(name ?? "")
+        try count(piece)
+        let place = try place(index: index, id: id, begins: name?.isEmpty == false)
+        if let name { calls[place].name += name }
+        // In its place: a copy for each piece would take the square of the time.
+        calls[place].arguments += piece
+        return .toolCallDelta(
+            callID: calls[place].id, name: name.map { _ in names.own(calls[place].name) },
+            partialArguments: piece)
+    }
+
+    /// The call that a piece belongs to. Some servers send each call with index 0, and some no index at all.
+    private mutating func place(index: Int?, id: String, begins: Bool) throws(HarnessError) -> Int {
+        if let place = known(index: index, id: id, begins: begins) {
+            if calls[place].serverID.isEmpty, !id.isEmpty {
+                calls[place].serverID = id
+                byID[id] = place
+            }
+            return place
+        }
+        guard calls.count < CallIDs.maximum else { throw .tooManyCalls }
+        let place = calls.count
+        calls.append(Call(index: index, serverID: id, id: ids.claim(id)))
+        if let index { byIndex[index] = place }
+        if !id.isEmpty { byID[id] = place }
+        return place
+    }
+
+    private func known(index: Int?, id: String, begins: Bool) -> Int? {
+        let same = id.isEmpty ? nil : byID[id]
+        guard let index else {
+            guard same == nil, let last = calls.indices.last else { return same }
+            if !id.isEmpty { return begins || !calls[last].serverID.isEmpty ? nil : last }
+            // A name after arguments is that of the next call.
+            return begins && !calls[last].arguments.isEmpty ? nil : last
+        }
+        if let place = byIndex[index] {
+            let before = calls[place].serverID
+            if id.isEmpty || before.isEmpty || before == id { return place }
+        }
+        return same.flatMap { calls[$0].index == index ? $0 : nil }
+    }
+
+    /// The calls as a whole, and the end.
+    /// - Throws: `HarnessError.model` when the stream broke off.
+    mutating func finish() throws(HarnessError) -> [ModelEvent] {
+        guard isDone || stop != nil else {
+            throw .model("the model's server ended in the middle of an answer")
+        }
+        var events: [ModelEvent] = []
+        if !hasText, !refusal.isEmpty { events.append(.textDelta(refusal)) }
+        let order = calls.indices.sorted {
+            (calls[$0].index ?? $0, $0) < (calls[$1].index ?? $1, $1)
+        }
+        for call in order.map({ calls[$0] }) {
+            events.append(
+                .toolCall(
+                    ModelToolCall(callID: call.id, name: names.own(call.name), arguments: call.arguments)))
+        }
+        return events + [.stop(stop ?? "stop")]
+    }
+}

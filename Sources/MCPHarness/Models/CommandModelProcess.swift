@@ -1,0 +1,179 @@
+import MCPCore
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The program at work. Written to and read from on one queue; ended from anywhere.
+final class CommandModelProcess: Sendable {
+    private let counted = Counted(.commandModel)
+
+    /// The program has closed its output.
+    struct Ended: Error {}
+
+    /// A longer line is no event: 16 MiB.
+    private static let maxLineBytes = 16 << 20
+    /// What the program may write for one answer, in JSON: 100 MiB.
+    private static let maxAnswerBytes = 100 << 20
+
+    private struct Pipes: ~Copyable {
+        var input: FileDescriptor?
+        let output: FileDescriptor
+        var framer = LineFramer(maximumBytes: CommandModelProcess.maxLineBytes)
+        /// What of the request is not written yet.
+        var request: ArraySlice<UInt8> = []
+        var answerBytes = 0
+    }
+
+    private let child: ChildProcess
+    private let name: String
+    private let pipes: Mutex<Pipes>
+
+    init(_ launch: ProcessLaunch) throws {
+        SignalWatch.ignoreBrokenPipes()
+        child = try ChildProcess(launch)
+        name = launch.program
+        // One that has ended already has no input any more, and may have an answer.
+        let input = child.takeInput()
+        guard let output = child.takeOutput() else {
+            throw HarnessError.model("\(launch.program) has no pipes")
+        }
+        // Both are ends of pipes whose other ends are the program's: it does not notice.
+        if input != nil { try Syscalls.setNonBlocking(FileDescriptor.rawValue(of: input)) }
+        try Syscalls.setNonBlocking(output.rawValue)
+        pipes = Mutex(Pipes(input: input, output: output))
+    }
+
+    // MARK: The end
+
+    var hasEnded: Bool { child.status != nil }
+
+    var endedEarly: String { "\(name) ended in the middle of an answer" }
+
+    /// Begins to end the program: by the end of its input when it waits for a request, else by SIGTERM.
+    func end() {
+        let isIdle: Void? = pipes.withLockIfAvailable { $0.input = nil }
+        child.startTermination(
+            inputGrace: isIdle == nil ? .zero : .milliseconds(500), signalGrace: .seconds(1))
+    }
+
+    func wait() async { _ = await child.wait() }
+
+    // MARK: An answer
+
+    /// False when the program has ended, or has said something that nobody asked for.
+    func isReady() -> Bool {
+        guard !hasEnded else { return false }
+        return pipes.withLock { pipes in
+            guard pipes.input != nil else { return false }
+            do {
+                while true {
+                    switch pipes.framer.next() {
+                    case .line(let line): if !line.isEmpty { return false }
+                    case .tooLong: return false
+                    case .needMore:
+                        guard pipes.framer.pendingBytes == 0 else { return false }
+                        switch try Self.read(&pipes) {
+                        case nil: return true
+                        case 0: return false
+                        default: continue
+                        }
+                    }
+                }
+            } catch {
+                return false
+            }
+        }
+    }
+
+    /// The program has answered a request that it has not read to its end.
+    var hasUnreadRequest: Bool { pipes.withLock { !$0.request.isEmpty } }
+
+    /// Writes the request while it reads events up to `stop`: a program may write before it has read.
+    /// - Throws: `Ended`; `HarnessError` when the program says what is no event, too much, or nothing.
+    func answer(to request: [UInt8], silence: Duration, _ take: (ModelEvent) -> Void) throws {
+        try pipes.withLock { pipes in
+            pipes.request = request[...]
+            pipes.answerBytes = 0
+            while true {
+                switch pipes.framer.next() {
+                case .line(let line):
+                    if line.isEmpty { continue }
+                    let event = try CommandModelWire.event(line, name)
+                    take(event)
+                    if case .stop = event { return }
+                case .tooLong:
+                    throw HarnessError.model("\(name) wrote a line of more than \(Self.maxLineBytes) bytes")
+                case .needMore: try move(&pipes, silence)
+                }
+            }
+        }
+    }
+
+    /// Waits until something can be written or read, and does it.
+    private func move(_ pipes: inout Pipes, _ silence: Duration) throws {
+        let deadline = ContinuousClock.now + silence
+        while true {
+            let hasWritten = Self.write(&pipes)
+            if let count = try Self.read(&pipes) {
+                guard count > 0 else { throw Ended() }
+                pipes.answerBytes += count
+                guard pipes.answerBytes <= Self.maxAnswerBytes else {
+                    throw HarnessError.responseTooLarge(limit: Self.maxAnswerBytes)
+                }
+                return
+            }
+            if hasWritten { return }
+            let left = deadline - .now
+            guard left > .zero else { throw HarnessError.model("\(name) said nothing for \(silence)") }
+            let isWriting = !pipes.request.isEmpty
+            let input = isWriting ? FileDescriptor.rawValue(of: pipes.input) : -1
+            var entries = [
+                pollfd(fd: pipes.output.rawValue, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
+            ]
+            let milliseconds = Int32(clamping: left.milliseconds + 1)
+            _ = try Syscalls.poll(&entries, timeoutMilliseconds: milliseconds)
+        }
+    }
+
+    /// Writes what the pipe takes. A program that has closed its input may still have an answer.
+    private static func write(_ pipes: inout Pipes) -> Bool {
+        guard !pipes.request.isEmpty else { return false }
+        guard pipes.input != nil else {
+            pipes.request = []
+            return false
+        }
+        let input = FileDescriptor.rawValue(of: pipes.input)
+        let written: Int?
+        do {
+            written = unsafe try pipes.request.withUnsafeBytes { (bytes) throws(IOError) in
+                unsafe try Syscalls.write(input, bytes)
+            }
+        } catch {
+            pipes.input = nil
+            pipes.request = []
+            return false
+        }
+        guard let written else { return false }
+        pipes.request = pipes.request.dropFirst(written)
+        return true
+    }
+
+    /// What the pipe has: nil for nothing yet, 0 at its end.
+    private static func read(_ pipes: inout Pipes) throws(IOError) -> Int? {
+        let output = pipes.output.rawValue
+        var isEmpty = false
+        let count = unsafe try pipes.framer.fill(reserving: 64 << 10) { (room) throws(IOError) in
+            let count = unsafe try Syscalls.read(output, into: UnsafeMutableRawBufferPointer(room))
+            isEmpty = count == nil
+            return count ?? 0
+        }
+        return isEmpty ? nil : count
+    }
+}

@@ -1,0 +1,116 @@
+import MCPCore
+import Synchronization
+
+/// Code that runs beside the calls that it belongs to, and asks them for the answers of a model.
+final class SampledRun: Sendable {
+    struct Question: Sendable {
+        let number: Int
+        let request: CreateMessageRequest
+    }
+
+    /// What the code does next, as far as its caller is concerned.
+    enum Step: Sendable {
+        case asks(Question)
+        case ended(Result<any Sendable, any Error>)
+    }
+
+    private struct State {
+        var count = 0
+        var question: (Question, CheckedContinuation<CreateMessageResult, any Error>)?
+        var result: Result<any Sendable, any Error>?
+        var waiter: CheckedContinuation<Void, Never>?
+        var task: Task<Void, Never>?
+        var isCancelled = false
+    }
+
+    private let state = Mutex(State())
+    /// Nobody can guess it.
+    let id = Base64URL.encode(SystemRandom().bytes(16))
+
+    func start(_ body: @escaping @Sendable () async throws -> any Sendable) {
+        let task = Task {
+            let result: Result<any Sendable, any Error>
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            end(result)
+        }
+        let isLate = state.withLock { state -> Bool in
+            state.task = task
+            return state.isCancelled
+        }
+        if isLate { task.cancel() }
+    }
+
+    private func end(_ result: Result<any Sendable, any Error>) {
+        let waiter = state.withLock { state in
+            state.result = result
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    // MARK: The code
+
+    /// Waits for an answer of the model. One question at a time.
+    func ask(_ request: CreateMessageRequest) async throws -> CreateMessageResult {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let (waiter, isRefused) = state.withLock {
+                    state -> (CheckedContinuation<Void, Never>?, Bool) in
+                    guard !state.isCancelled, state.question == nil, !Task.isCancelled else {
+                        return (nil, true)
+                    }
+                    state.count += 1
+                    state.question = (Question(number: state.count, request: request), continuation)
+                    return (state.waiter.take(), false)
+                }
+                if isRefused { continuation.resume(throwing: CancellationError()) }
+                waiter?.resume()
+            }
+        } onCancel: {
+            giveUp()
+        }
+    }
+
+    private func giveUp() {
+        state.withLock { $0.question.take() }?.1.resume(throwing: CancellationError())
+    }
+
+    // MARK: Its caller
+
+    /// The open question, or the end, as soon as there is one of them.
+    func next() async -> Step {
+        while true {
+            let step = state.withLock { state -> Step? in
+                if let result = state.result { return .ended(result) }
+                return state.question.map { .asks($0.0) }
+            }
+            if let step { return step }
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state -> Bool in
+                    if state.result != nil || state.question != nil { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        }
+    }
+
+    func answer(_ question: Question, _ answer: Result<CreateMessageResult, any Error>) {
+        let waiting = state.withLock { state -> CheckedContinuation<CreateMessageResult, any Error>? in
+            guard state.question?.0.number == question.number else { return nil }
+            return state.question.take()?.1
+        }
+        waiting?.resume(with: answer)
+    }
+
+    /// Ends the code, which is told by its cancellation.
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+        giveUp()
+    }
+}

@@ -1,0 +1,63 @@
+public import MCPCore
+
+/// What the user decided about tools, and which servers are trusted.
+///
+/// The first that applies decides: an entry for the tool, the policy that came with a host tool, an entry for
+/// the source, the tool's annotations, the default of the source.
+public struct PolicyTable: Sendable {
+    private struct Entry: Sendable {
+        let pattern: Glob
+        let policy: ToolPolicy
+    }
+
+    private var tools: [Entry] = []
+    private var sources: [ToolSourceID: ToolPolicy] = [:]
+    private var trusted: Set<ToolSourceID> = []
+    /// Decides instead of everything below an entry for a tool; nil for the usual order.
+    public var override: ToolPolicy?
+
+    /// No decisions.
+    public init() {}
+
+    /// A policy for the tools whose `source/name` matches a pattern, in which `*` is any text. The first
+    /// entry that matches counts.
+    public mutating func set(_ policy: ToolPolicy, for pattern: String) {
+        tools.append(Entry(pattern: Glob(onlyStars: pattern), policy: policy))
+    }
+
+    /// A policy for all tools of a source.
+    public mutating func set(_ policy: ToolPolicy, forSource source: ToolSourceID) {
+        sources[source] = policy
+    }
+
+    /// Believes what a server says of its tools.
+    public mutating func trust(_ source: ToolSourceID) { trusted.insert(source) }
+
+    /// Whether the hints of a source's tools are believed: those of this program, and of servers that the
+    /// user marked.
+    public func trusts(_ source: any ToolSource) -> Bool {
+        source.kind == .host || source.kind == .server && trusted.contains(source.id)
+    }
+
+    /// The policy of a tool.
+    public func policy(for tool: Tool, of source: any ToolSource) -> ToolPolicy {
+        let name = "\(source.id.name)/\(tool.name)"
+        if let entry = tools.first(where: { $0.pattern.matches(name) }) { return entry.policy }
+        if let override { return override }
+        if let own = source.ownPolicy(of: tool.name) { return own }
+        if let entry = sources[source.id] { return entry }
+        return Self.derived(from: tool.annotations, kind: source.kind, isTrusted: trusts(source))
+    }
+
+    /// The policy that annotations lead to. Hints are claims: without trust they never make a tool automatic.
+    static func derived(
+        from annotations: ToolAnnotations?, kind: ToolSourceKind, isTrusted: Bool
+    ) -> ToolPolicy {
+        let isReadOnly = annotations?.readOnlyHint ?? false
+        var scopes: Set<PermissionScope> = []
+        if !isReadOnly, annotations?.destructiveHint ?? true { scopes.insert(.destructiveAction) }
+        if annotations?.openWorldHint ?? true { scopes.formUnion([.openWorldAction, .network]) }
+        if isTrusted, isReadOnly || scopes.isEmpty && kind == .host { return .automatic }
+        return .ask(scopes.isEmpty ? [.hostTool] : scopes)
+    }
+}

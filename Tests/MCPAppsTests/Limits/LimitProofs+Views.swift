@@ -1,0 +1,161 @@
+import LimitPages
+import Synchronization
+import Testing
+
+@testable import MCPApps
+@testable import MCPCore
+@testable import MCPHarness
+
+extension LimitProofs {
+    static let views: [LimitProof] = [
+        LimitProof(
+            "conversation that is kept",
+            "\(AppHost.maxConversation) pieces, \(LimitText.bytes(AppHost.maxConversationBytes))"
+        ) { try await HostViewTests().whatAViewLeavesBehindIsBounded() },
+        LimitProof(
+            "results, and arguments of views, that are kept",
+            "\(AppHost.maxCalls) calls, \(LimitText.bytes(AppHost.maxResultBytes))", calls),
+        LimitProof(
+            "history",
+            "\(LimitText.grouped(AppHost.maxHistory)) calls, of which \(AppHost.maxViewHistory) by views; "
+                + "\(LimitText.bytes(HistoryEntry.maxPartBytes)) for a result, "
+                + "or for arguments of a view or a model", history),
+        LimitProof("questions of a view in a row without a yes", "\(AppHost.maxRefusals)") {
+            try await HostViewTests().aViewThatIsRefusedAgainAndAgainIsNotAskedFor()
+        },
+        LimitProof("addresses whose document is pinned", LimitText.grouped(DocumentPins.maxPins), pins),
+        LimitProof(
+            "events of a host that wait for one reader", LimitText.grouped(AppHost.maxWaitingEvents), events),
+        LimitProof(
+            "events that wait for the handlers of an `AppBridge`", LimitText.grouped(AppBridge.maxEvents),
+            handledEvents),
+        LimitProof(
+            "messages that wait at an end of an `InMemoryAppTransport`, or of a web view for its host",
+            LimitText.grouped(InMemoryAppTransport.capacity), messages),
+    ]
+
+    @Sendable private static func handledEvents() async throws {
+        for count in [AppBridge.maxEvents, AppBridge.maxEvents + 1] {
+            let (begun, go, last) = (OneTimeEvent(), OneTimeEvent(), OneTimeEvent())
+            let handled = Mutex(0)
+            var handlers = AppBridgeHandlers()
+            handlers.onInitialized = {
+                begun.happen()
+                await go.wait()
+            }
+            handlers.onLoggingMessage = { _ in handled.withLock { $0 += 1 } }
+            handlers.onRequestTeardown = { last.happen() }
+            var limits = AppBridgeLimits()
+            limits.maxMessagesPerSecond = .max / 2
+            let (host, view) = InMemoryAppTransport.makePair()
+            let bridge = AppBridge(
+                host, hostInfo: Implementation(name: "h", version: "1"), capabilities: HostCapabilities(),
+                limits: limits, handlers: handlers)
+            await bridge.start()
+            var heard = view.incoming.makeAsyncIterator()
+            view.send(["jsonrpc": "2.0", "id": "init", "method": "ui/initialize", "params": introduction])
+            _ = await heard.next()
+            view.send(["jsonrpc": "2.0", "method": "ui/notifications/initialized"])
+            await begun.wait()
+            for number in 1 ... count {
+                view.send(["jsonrpc": "2.0", "method": "notifications/message", "params": ["level": "info"]])
+                guard number % 256 == 0 || number == count else { continue }
+                // Once this is answered, what was sent before it has come.
+                view.send(["jsonrpc": "2.0", "id": "ping", "method": "ping"])
+                while let answer = await heard.next(), answer["id"] != "ping" {}
+            }
+            go.happen()
+            await eventually { handled.withLock { $0 } == AppBridge.maxEvents }
+            view.send(["jsonrpc": "2.0", "method": "ui/notifications/request-teardown"])
+            await last.wait()
+            #expect(handled.withLock { $0 } == AppBridge.maxEvents)
+            view.close()
+        }
+    }
+
+    private static let introduction: JSONValue = [
+        "protocolVersion": "2026-01-26", "appInfo": ["name": "v", "version": "1"], "appCapabilities": [:],
+    ]
+
+    @Sendable private static func messages() async throws {
+        for count in [InMemoryAppTransport.capacity, InMemoryAppTransport.capacity + 1] {
+            let (host, view) = InMemoryAppTransport.makePair()
+            for number in 1 ... count { view.send(.number(JSONNumber(number))) }
+            view.close()
+            var last: JSONValue?
+            var heard = 0
+            for await message in host.incoming { (last, heard) = (message, heard + 1) }
+            #expect(heard == InMemoryAppTransport.capacity)
+            #expect(last == .number(JSONNumber(InMemoryAppTransport.capacity)))
+        }
+    }
+
+    @Sendable private static func events() async throws {
+        for (count, isCut) in [(AppHost.maxWaitingEvents, false), (AppHost.maxWaitingEvents + 1, true)] {
+            let host = AppHost()
+            let events = await host.events()
+            for _ in 0 ..< count { await host.log("s", .info, "x") }
+            #expect(await host.listeners.isEmpty == isCut)
+            // Whoever begins anew hears what comes.
+            let later = await host.eventsWithSnapshot().events
+            await host.log("s", .info, "later")
+            // Ends the streams that are not over.
+            await host.close()
+            var (heard, last) = (0, 0)
+            for await _ in events { heard += 1 }
+            for await _ in later { last += 1 }
+            #expect(heard == AppHost.maxWaitingEvents && last == 1)
+        }
+    }
+
+    @Sendable private static func calls() async throws {
+        let fixture = await HostFixture()
+        let server = MCPServer("s", version: "1")
+        server.tool("t", "") { "done" }
+        let id = try await fixture.add(server, as: "one")
+        var ids: [String] = []
+        for count in 1 ... AppHost.maxCalls + 1 {
+            let call = try await fixture.host.call(id, "t")
+            _ = try await fixture.call(call)
+            ids.append(call)
+            guard count >= AppHost.maxCalls else { continue }
+            let kept = await fixture.host.snapshot().compactMap {
+                if case .call(let call) = $0 { call.id } else { nil }
+            }
+            #expect(kept == Array(ids.suffix(AppHost.maxCalls)))
+        }
+        await fixture.close()
+    }
+
+    @Sendable private static func history() async throws {
+        func entries(_ count: Int, by: String) throws -> [HistoryEntry] {
+            try (0 ..< count).map {
+                try #require(
+                    HistoryEntry(
+                        json: ["id": .string("\(by)\($0)"), "server": "s", "tool": "t", "by": .string(by)]))
+            }
+        }
+        for (count, most, by) in [
+            (AppHost.maxHistory, AppHost.maxHistory, "user"),
+            (AppHost.maxHistory + 1, AppHost.maxHistory, "user"),
+            (AppHost.maxViewHistory, AppHost.maxViewHistory, "view"),
+            (AppHost.maxViewHistory + 1, AppHost.maxViewHistory, "view"),
+        ] {
+            let kept = AppHost.bounded(try entries(count, by: by))
+            #expect(kept.count == most && kept.last?.id == "\(by)\(count - 1)")
+        }
+        // Longer parts are left out.
+        try await HostViewTests().whatAViewLeavesBehindIsBounded()
+    }
+
+    @Sendable private static func pins() async throws {
+        for (count, isForgotten) in [(DocumentPins.maxPins, false), (DocumentPins.maxPins + 1, true)] {
+            var pins = DocumentPins()
+            for number in 0 ..< count { pins.pin("ui://\(number)", of: "s", "old") }
+            let newest = pins.pin("ui://\(count - 1)", of: "s", "new")
+            // What is forgotten cannot have changed.
+            let oldest = pins.pin("ui://0", of: "s", "new")
+            #expect(newest && oldest != isForgotten)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import LimitPages
+import Testing
+
+/// Every row of "Views" of docs/limits.md is what the code has, and every limit acts.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct LimitTests {
+    @Test func thePageSaysWhatIsProven() throws {
+        #expect(try LimitPage("limits").differences(in: "Views", LimitProofs.views) == [])
+    }
+
+    @Test(arguments: LimitProofs.views) func acts(_ proof: LimitProof) async throws {
+        try await proof.acts()
+    }
+}
+
+/// What proves them.
+enum LimitProofs {}

@@ -1,0 +1,1 @@
+../../MCPCoreTests/Client/ScriptedTransport.swift

@@ -1,0 +1,1 @@
+../../MCPCoreTests/Platform/SystemTestSupport.swift

@@ -1,0 +1,231 @@
+import Synchronization
+import Testing
+
+@testable import MCPCore
+@testable import MCPHarness
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Policies, approvals, and what is remembered of them.
+@Suite(.timeLimit(.minutes(1))) struct ApprovalTests {
+    private let fixture = HarnessFixture()
+
+    // H10, H17, H18
+    @Test func automaticRunsAtOnce() async throws {
+        let harness = try fixture.harness(HarnessFixture.lookingUp(), [fixture.lookup()])
+        let (events, error) = await HarnessFixture.events(harness)
+        #expect(error == nil)
+        #expect(events.map(\.word) == ["round 1", "requested", "completed", "text", "end"])
+    }
+
+    // H11, H17
+    @Test func askComesBeforeTheRun() async throws {
+        let runs = fixture.runs
+        let harness = try fixture.harness(
+            HarnessFixture.lookingUp(), [fixture.lookup(policy: .ask(.files, .network))]
+        ) { request in
+            runs.add("asked")
+            #expect(request.scopes == [.files, .network])
+            return .approved()
+        }
+        let (events, _) = await HarnessFixture.events(harness)
+        #expect(events.map(\.word) == ["round 1", "requested", "approval", "completed", "text", "end"])
+        #expect(runs.all == ["asked", "run A-1"])
+    }
+
+    // H12
+    @Test(arguments: [nil, "not today"]) func deniedCallsDoNotRun(_ reason: String?) async throws {
+        let harness = try fixture.harness(
+            HarnessFixture.lookingUp(), [fixture.lookup(policy: .ask(.files))]
+        ) { _ in .denied(reason: reason) }
+        let (events, error) = await HarnessFixture.events(harness)
+        #expect(error == nil)
+        #expect(events.map(\.word) == ["round 1", "requested", "approval", "denied", "text", "end"])
+        #expect(fixture.runs.all.isEmpty)
+        guard case .completed(let reply)? = events.last else { throw NothingThere() }
+        #expect(reply.text.contains("was not allowed" + (reason.map { ": \($0)" } ?? " by the user")))
+    }
+
+    // H13
+    @Test func denyNeverRuns() async throws {
+        let harness = try fixture.harness(
+            HarnessFixture.lookingUp(), [fixture.lookup(policy: .deny(.files))]
+        ) { _ in
+            Issue.record("nobody is asked")
+            return .approved()
+        }
+        let (events, _) = await HarnessFixture.events(harness)
+        #expect(events.map(\.word) == ["round 1", "requested", "denied", "text", "end"])
+        #expect(fixture.runs.all.isEmpty)
+    }
+
+    @Test func nobodyToAskMeansNo() async throws {
+        let harness = try fixture.harness(
+            HarnessFixture.lookingUp(), [fixture.lookup(policy: .ask(.files))])
+        #expect(try await harness.send("go").calls.map(\.status) == [.denied])
+        #expect(fixture.runs.all.isEmpty)
+        let warnings = try await harness.warnings()
+        #expect(warnings.count == 1 && warnings[0].hasPrefix("lookup_item has to be approved"))
+    }
+
+    @Test func denialsCanEndTheTurn() async throws {
+        var options = HarnessOptions()
+        options.throwsOnDenial = true
+        let harness = try fixture.harness(
+            HarnessFixture.lookingUp(), [fixture.lookup(policy: .deny(.files))], options: options)
+        await #expect {
+            try await harness.send("go")
+        } throws: { error in
+            guard case .toolApprovalDenied(tool: "lookup_item", _)? = error as? HarnessError else {
+                return false
+            }
+            return true
+        }
+    }
+
+    // H14
+    @Test func scopesExplainThemselves() {
+        let scopes: [PermissionScope] = [
+            .hostTool, .contacts, .photos, .location, .files, .network, .destructiveAction, .openWorldAction,
+        ]
+        #expect(Set(scopes.map(\.explanation)).count == 8)
+        for scope in scopes { #expect(scope.explanation != scope.name) }
+        #expect(PermissionScope("calendar").explanation == "calendar")
+        #expect(ToolPolicy.ask([]).scopes == [.hostTool])
+        #expect(ToolPolicy.automatic.scopes.isEmpty)
+    }
+
+    // H15: everything that is needed to decide; questions never overlap.
+    @Test func questionsComeOneAtATime() async throws {
+        let asking = Mutex<(now: Int, most: Int, seen: [ApprovalRequest])>((0, 0, []))
+        let tool = HostTool(
+            "read", description: "Reads.", inputSchema: HarnessFixture.sku,
+            annotations: ToolAnnotations(title: "Read it", readOnlyHint: true), policy: .ask(.contacts)
+        ) { _ in "ok" }
+        let call = ("read", HarnessFixture.askFor)
+        let model = ScriptedModel(.calls(call, call, call), .text("done"))
+        let harness = try fixture.harness(model, [tool]) { request in
+            asking.withLock { asking in
+                asking.now += 1
+                asking.most = max(asking.most, asking.now)
+                asking.seen.append(request)
+            }
+            try? await Task.sleep(for: .milliseconds(30))
+            asking.withLock { $0.now -= 1 }
+            return .approved()
+        }
+        #expect(try await harness.send("go").calls.map(\.status) == [.completed, .completed, .completed])
+        let (_, most, seen) = asking.withLock { $0 }
+        #expect(most == 1)
+        #expect(seen.count == 3)
+        let first = try #require(seen.first)
+        #expect(first.tool.displayName == "Read it")
+        #expect(first.sourceName == "host" && first.isTrusted && first.requestedBy == .model)
+        #expect(first.prettyArguments == "{\n  \"sku\": \"A-1\"\n}")
+        #expect(first.scopes == [.contacts])
+        #expect(Set(seen.map(\.id)).count == 3)
+    }
+
+    @Test func approvalsCanRunOut() async throws {
+        var limits = HarnessLimits()
+        limits.approvalTimeout = .milliseconds(20)
+        let harness = try fixture.harness(
+            HarnessFixture.lookingUp(), [fixture.lookup(policy: .ask(.files))], limits: limits
+        ) { _ in
+            try? await Task.sleep(for: .seconds(60))
+            return .approved()
+        }
+        let reply = try await harness.send("go")
+        #expect(reply.calls.map(\.status) == [.denied])
+        #expect(reply.text.contains("nobody approved it in time"))
+    }
+
+    // H25
+    @Test(arguments: [RememberScope.once, .run, .always]) func decisionsAreRemembered(
+        _ scope: RememberScope
+    ) async throws {
+        let directory = TemporaryDirectory()
+        let file = directory.path + "/decisions.json"
+        var options = HarnessOptions()
+        options.decisions = RememberedDecisions(file: file)
+        let runs = fixture.runs
+        let approve: ApprovalHandler = { _ in
+            runs.add("asked")
+            return .approved(remember: scope)
+        }
+        let tools = [fixture.lookup(policy: .ask(.files))]
+        for _ in 0 ..< 2 {
+            let harness = try fixture.harness(
+                HarnessFixture.lookingUp(), tools, options: options, approvals: approve)
+            _ = try await harness.send("go")
+        }
+        #expect(runs.all.filter { $0 == "asked" }.count == (scope == .once ? 2 : 1))
+        // Another run of the program.
+        options.decisions = RememberedDecisions(file: file)
+        _ = try await fixture.harness(HarnessFixture.lookingUp(), tools, options: options, approvals: approve)
+            .send("go")
+        let expected = scope == .once ? 3 : scope == .run ? 2 : 1
+        #expect(runs.all.filter { $0 == "asked" }.count == expected)
+        // A definition that changed asks again.
+        let changed = [
+            fixture.lookup(policy: .ask(.files), annotations: ToolAnnotations(title: "Something else"))
+        ]
+        _ = try await fixture.harness(
+            HarnessFixture.lookingUp(), changed, options: options, approvals: approve
+        ).send("go")
+        #expect(runs.all.filter { $0 == "asked" }.count == expected + 1)
+        if scope == .always {
+            var status = stat()
+            #expect(unsafe stat(file, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600)
+            options.decisions.forgetAll()
+            #expect(try JSONValue(parsing: Files.read(file, maxBytes: 1_000))["allowed"] == [])
+        }
+    }
+
+    /// A decision that cannot be written holds for this run, and the program is told.
+    @Test func decisionsThatCannotBeKept() async throws {
+        var options = HarnessOptions()
+        options.decisions = RememberedDecisions(file: TemporaryDirectory().path + "/none/d.json")
+        let runs = fixture.runs
+        let harness = try fixture.harness(
+            HarnessFixture.lookingUp(), [fixture.lookup(policy: .ask(.files))], options: options
+        ) { _ in
+            runs.add("asked")
+            return .approved(remember: .always)
+        }
+        let (events, _) = await HarnessFixture.events(harness)
+        #expect(
+            events.map(\.word) == ["round 1", "requested", "approval", "warning", "completed", "text", "end"])
+        let warning = events.lazy.compactMap { if case .warning(let text) = $0 { text } else { nil } }.first
+        #expect(warning?.hasPrefix("The decision on lookup_item holds for this run only: ") == true)
+        #expect(options.decisions.holds(DecisionKey(source: "host", tool: fixture.lookup().tool)))
+    }
+
+    /// What is taken back while another decision is kept does not come back.
+    @Test func takingBackIsNotUndone() async throws {
+        let directory = TemporaryDirectory()
+        let file = directory.path + "/decisions.json"
+        let decisions = RememberedDecisions(file: file)
+        for number in 0 ..< 60 {
+            let key = DecisionKey(source: "s", tool: Tool("t\(number)"))
+            async let keeping: Void = Task.detached { try decisions.keep(key, .always) }.value
+            async let forgetting: Void = Task.detached { decisions.forgetAll() }.value
+            _ = try await (keeping, forgetting)
+            #expect(RememberedDecisions(file: file).holds(key) == decisions.holds(key))
+        }
+    }
+
+    @Test(arguments: ["", "{", "[]", #"{"allowed":7}"#]) func brokenFilesCountAsEmpty(_ text: String) throws {
+        let file = TemporaryDirectory()
+        let path = file.path + "/d.json"
+        try Files.replace(path, with: Array(text.utf8))
+        #expect(!RememberedDecisions(file: path).holds(DecisionKey(source: "a", tool: Tool("b"))))
+    }
+}

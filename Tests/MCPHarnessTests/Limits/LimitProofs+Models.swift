@@ -1,0 +1,65 @@
+import LimitPages
+import Testing
+
+@testable import MCPCore
+@testable import MCPHarness
+
+extension LimitProofs {
+    static let models: [LimitProof] = [
+        LimitProof(
+            "what waits of a model's answer for its reader", LimitText.bytes(HTTPEventPost.maxWaitingBytes)
+        ) {
+            #expect(CommandModel.maxWaitingBytes == HTTPEventPost.maxWaitingBytes)
+            try await HTTPEventPostTests().aFastServerWaitsForItsReader()
+            try await fastProgram()
+        },
+        LimitProof(
+            "events of a turn that wait for their reader", LimitText.grouped(ToolHarness.maxWaitingEvents),
+            waitingEvents),
+        LimitProof(
+            "runs with the client's model that wait for it",
+            "\(SamplingRuns.maximumKept), \(LimitText.seconds(SamplingRuns.patience))"
+        ) {
+            try await SamplingModelTests().whatIsNotGoneOnWithEnds()
+            try await SamplingModelTests().theOldestEndsWhenThereAreTooMany()
+        },
+    ]
+
+    /// A program that writes faster than it is read waits, and nothing is lost.
+    @Sendable private static func fastProgram() async throws {
+        let directory = TemporaryDirectory()
+        let done = directory.path + "/done"
+        let count = 4 * CommandModel.maxWaitingBytes / 1_000
+        let line = #"{"type":"text","delta":"\#(String(repeating: "x", count: 1_000))"}"#
+        let model = CommandModel(
+            "/bin/sh",
+            [
+                "-c",
+                "read l; yes '\(line)' | head -n \(count); : > '\(done)'; echo '{\"type\":\"stop\"}'; read l",
+            ])
+        var events = model.respond(to: ModelRequest(messages: [.user("go")])).makeAsyncIterator()
+        #expect(try await events.next() != nil)
+        func isDone() -> Bool { (try? Files.read(done, maxBytes: 10)) != nil }
+        #expect(await comesTrue(within: 1, isDone) == false)
+        var texts = 1
+        while let event = try await events.next() { if case .textDelta = event { texts += 1 } }
+        #expect(texts == count && isDone())
+        await model.close()
+    }
+
+    @Sendable private static func waitingEvents() async throws {
+        let limit = ToolHarness.maxWaitingEvents
+        // The end of the turn is one event more than the pieces of its text.
+        for (pieces, isUnread) in [(limit - 1, false), (limit, true)] {
+            let model = ScriptedModel(
+                .events { _ in Array(repeating: .textDelta("x"), count: pieces) + [.stop("stop")] })
+            let handle = try HarnessFixture().harness(model, []).streamHandle("go")
+            await handle.task.value
+            var heard = 0
+            var problem: (any Error)?
+            do { for try await _ in handle.events { heard += 1 } } catch { problem = error }
+            #expect(heard == limit)
+            #expect((problem as? HarnessError) == (isUnread ? .eventsUnread(limit: limit) : nil))
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../MCPCoreTests/ClientTools/HubFixture.swift

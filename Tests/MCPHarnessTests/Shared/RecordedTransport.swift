@@ -1,0 +1,1 @@
+../../MCPCoreTests/Support/MessageCheck/RecordedTransport.swift

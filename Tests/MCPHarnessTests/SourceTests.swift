@@ -1,0 +1,150 @@
+import Testing
+
+@testable import MCPCore
+@testable import MCPHarness
+
+/// Several sources in one conversation: host tools, and servers of both eras over memory, stdio and HTTP.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SourceTests {
+    private let fixture = HarnessFixture()
+
+    private func server(_ name: String) throws -> MCPServer {
+        let server = MCPServer(name, version: "1")
+        try server.register(
+            Tool("add", inputSchema: ["type": "object"], annotations: ToolAnnotations(readOnlyHint: true))
+        ) { call, _ in .text("\(name): \(call.arguments["a"]?.string ?? "-")") }
+        try server.register(Tool("fail")) { _, _ in .error("no") }
+        return server
+    }
+
+    // H21
+    @Test(arguments: [ProtocolVersion.v2026_07_28, .v2025_11_25, .v2024_11_05])
+    func hostToolsAndServers(_ version: ProtocolVersion) async throws {
+        var options = ClientOptions()
+        options.protocol = .exactly(version)
+        let http = try server("web")
+        let running = try http.start([.http(.tcp(port: 0))])
+        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let one = try await MCPClient.connect(.inProcess(try server("mem")), options: options)
+        let two = try await MCPClient.connect(.http("http://127.0.0.1:\(port)/mcp"), options: options)
+        var policies = PolicyTable()
+        policies.trust("mem")
+        policies.trust("web")
+        // That revision has no annotations to trust.
+        if version == .v2024_11_05 { policies.set(.automatic, for: "*/add") }
+        let model = ScriptedModel(
+            .calls(
+                ("lookup_item", HarnessFixture.askFor), ("add", #"{"a":"x"}"#), ("web__add", #"{"a":"y"}"#),
+                ("fail", "{}")), .text("done"))
+        let harness = try ToolHarness(
+            name: "All", summary: "", model: model,
+            sources: [
+                HostToolSource([fixture.lookup()]), MCPServerSource(one, id: "mem"),
+                MCPServerSource(two, id: "web"),
+            ], policies: policies)
+        let reply = try await harness.send("go")
+        #expect(
+            reply.calls.map(\.output.text) == [
+                "A-1: 12 in stock", "mem: x", "web: y", "fail was not allowed: nobody is there to approve it",
+            ])
+        #expect(reply.calls.map(\.status) == [.completed, .completed, .completed, .denied])
+        #expect(reply.calls.map(\.invocation.source) == ["host", "mem", "web", "mem"])
+        #expect(
+            model.requests[0].tools.map(\.name) == ["lookup_item", "add", "fail", "web__add", "web__fail"])
+        await one.close()
+        // A server that is gone fails its calls, and its tools; the others go on.
+        let next = try await harness.send("again")
+        #expect(next.text == "done")
+        await two.close()
+        await running.stop()
+    }
+
+    private struct Named: ToolSource {
+        let id: ToolSourceID
+        let kind = ToolSourceKind.server
+        let names: [String]
+        func tools() -> [Tool] { names.map { Tool($0) } }
+        func call(_ invocation: ToolInvocation) -> CallToolResult { .text("\(id): \(invocation.name)") }
+    }
+
+    /// No source can take the name of another one's tool.
+    @Test func namesOfOtherSources() async throws {
+        let evil = Named(id: "evil", names: ["wipe", "good__wipe", "good__other", "evil__own"])
+        let good = Named(id: "good", names: ["wipe", "read", "wipe"])
+        for sources in [[evil, good], [good, evil]] {
+            let catalog = try await ToolCatalog(sources, PolicyTable())
+            for entry in catalog.entries where entry.name.hasPrefix("good__") {
+                #expect(entry.source.id == "good")
+            }
+            #expect(catalog.entries.count == 6)
+            #expect(catalog.entry("evil__good__wipe")?.source.id == "evil")
+            #expect(catalog.entry("evil__own")?.tool.name == "evil__own")
+            #expect(catalog.entry(sources[0].id == "evil" ? "good__wipe" : "wipe")?.source.id == "good")
+            #expect(catalog.warnings == ["good tells its tool wipe twice; the first one counts"])
+        }
+    }
+
+    /// Names that clash once more have numbers: no tool is lost.
+    @Test func namesThatClashTwice() async throws {
+        let sources = [
+            Named(id: "x", names: ["t"]), Named(id: "a", names: ["a__t", "t"]),
+        ]
+        let catalog = try await ToolCatalog(sources, PolicyTable())
+        #expect(catalog.entries.map(\.name) == ["t", "a__t", "a__t__2"])
+        #expect(catalog.warnings.isEmpty)
+    }
+
+    @Test func aSourceThatCannotTellItsTools() async throws {
+        let client = try await MCPClient.connect(.inProcess(try server("gone")))
+        await client.close()
+        let harness = try ToolHarness(
+            name: "x", summary: "", model: HarnessFixture.lookingUp(),
+            sources: [MCPServerSource(client, id: "gone"), HostToolSource([fixture.lookup()])])
+        let (events, error) = await HarnessFixture.events(harness)
+        #expect(error == nil)
+        #expect(events.map(\.word) == ["warning", "round 1", "requested", "completed", "text", "end"])
+    }
+
+    /// Tools for views alone are hidden from models.
+    @Test func toolsOfViews() async throws {
+        let server = try server("app")
+        try server.register(
+            Tool("hidden", inputSchema: ["type": "object"], meta: ["ui": ["visibility": ["app"]]])
+        ) { _, _ in .text("x") }
+        let client = try await MCPClient.connect(.inProcess(server))
+        let model = ScriptedModel(.text("done"))
+        let harness = try ToolHarness(
+            name: "x", summary: "", model: model, sources: [MCPServerSource(client, id: "app")])
+        _ = try await harness.send("go")
+        #expect(model.requests[0].tools.map(\.name) == ["add", "fail"])
+        await client.close()
+    }
+
+    @Test func sourcesAreReplacedBetweenMessages() async throws {
+        let model = ScriptedModel(.text("done"))
+        let one = try HostToolSource([fixture.lookup()], id: "one")
+        let harness = try ToolHarness(name: "x", summary: "", model: model, sources: [one])
+        await #expect(throws: HarnessError.duplicateSource("one")) { try await harness.use([one, one]) }
+        _ = try await harness.send("first")
+        try await harness.use([])
+        _ = try await harness.send("second")
+        #expect(model.requests.map { $0.tools.map(\.name) } == [["lookup_item"], []])
+    }
+
+    @Test func progressIsTold() async throws {
+        let server = MCPServer("p", version: "1")
+        try server.register(Tool("work")) { _, context in
+            await context.progress(1, total: 2, message: "half")
+            return .text("done")
+        }
+        let client = try await MCPClient.connect(.inProcess(server))
+        var policies = PolicyTable()
+        policies.set(.automatic, forSource: "p")
+        let harness = try ToolHarness(
+            name: "x", summary: "", model: ScriptedModel(.calls(("work", "{}")), .text("done")),
+            sources: [MCPServerSource(client, id: "p")], policies: policies)
+        let (events, _) = await HarnessFixture.events(harness)
+        #expect(
+            events.contains { if case .toolProgress(_, let p) = $0 { p.message == "half" } else { false } })
+        await client.close()
+    }
+}
