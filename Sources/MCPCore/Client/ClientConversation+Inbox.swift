@@ -12,7 +12,7 @@ extension ClientConversation: ClientInbox {
             let limits = JSONLimits(maxDepth: JSONLimits.greatestDepth)
             message = try MessageScanner.scan(bytes, limits: limits)
         } catch {
-            return garbage(bytes)
+            return unreadable(bytes, error.description)
         }
         switch message.head.kind {
         case .response: answer(message, exchange, status)
@@ -22,7 +22,8 @@ extension ClientConversation: ClientInbox {
             RawJSON(unchecked: bytes).elements?.forEach {
                 receive($0.bytes, exchange: exchange, status: status, isElement: true)
             }
-        case .batch, .invalid: garbage(bytes)
+        case .batch: unreadable(bytes, MessageHead.Defect.notAnObject.text)
+        case .invalid: malformed(message, exchange, status)
         }
     }
 
@@ -33,27 +34,56 @@ extension ClientConversation: ClientInbox {
         trace(.garbage(String(bytes.count > 1_000 ? bytes[0 ..< 1_000] : bytes)))
     }
 
+    /// Not a message. Nobody knows whose answer it was to be: the calls that wait now mention it at their
+    /// time-out.
+    private func unreadable(_ bytes: ByteSlice, _ reason: String) {
+        state.withLock { $0.unreadable = Unreadable(reason: reason, lastCall: pending.lastID) }
+        garbage(bytes)
+    }
+
+    /// Not a valid message; with the id of a call and no method it is a malformed answer.
+    private func malformed(_ message: Message, _ exchange: Int64?, _ status: Int?) {
+        guard !message.head.method.isPresent, let id = message.id, let call = pending.call(id),
+            exchange == nil || RequestID(exchange ?? 0) == id
+        else { return unreadable(message.bytes, message.head.defect.text) }
+        fail(call, message, message.head.defect.text, status)
+    }
+
+    /// Ends a call whose answer is malformed. A refusing status says more: the transport tells it.
+    private func fail(_ call: ClientCall, _ message: Message, _ reason: String, _ status: Int?) {
+        garbage(message.bytes)
+        if let status, status >= 400 { return }
+        let text = String(message.bytes.count > 200 ? message.bytes[0 ..< 200] : message.bytes)
+        let error = ClientError(
+            .protocolViolation, "the answer to \(call.method) is malformed: \(reason)",
+            details: ["answer: \(text)"])
+        finish(call, .failed(error))
+    }
+
     // MARK: Answers
 
     private func answer(_ message: Message, _ exchange: Int64?, _ status: Int?) {
         guard let call = call(for: message, exchange, status) else { return garbage(message.bytes) }
         if let error = message.raw(message.head.error) {
-            guard error.kind == .object else { return fail(call.id, Self.notAnObject("error", call.method)) }
+            guard error.kind == .object else {
+                return fail(call, message, "\"error\" must be an object", status)
+            }
             // Servers in the field leave members out; what is there is shown.
-            let refusal = MCPError(
-                code: error["code"].map { $0.int ?? MCPError.internalErrorCode } ?? 0,
-                message: error["message"]?.string ?? "",
-                data: error["data"]?.value)
+            let code = error["code"].map(\.int) ?? 0
+            let text = error["message"].map(\.string) ?? ""
+            guard let code else {
+                return fail(call, message, "the code of the error must be an integer", status)
+            }
+            guard let text else {
+                return fail(call, message, "the message of the error must be a string", status)
+            }
+            let refusal = MCPError(code: code, message: text, data: error["data"]?.value)
             return finish(call, .refused(refusal, status: status))
         }
         guard let result = message.raw(message.head.result), result.kind == .object else {
-            return fail(call.id, Self.notAnObject("result", call.method))
+            return fail(call, message, "\"result\" must be an object", status)
         }
         finish(call, .result(result))
-    }
-
-    private static func notAnObject(_ member: String, _ method: String) -> ClientError {
-        ClientError(.protocolViolation, "the answer to \(method) has a \(member) that is not an object")
     }
 
     /// The call that an answer belongs to. An answer on an HTTP exchange never ends the call of another one.

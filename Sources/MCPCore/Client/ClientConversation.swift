@@ -25,10 +25,21 @@ final class ClientConversation: Sendable {
         /// Called when the conversation was opened anew, in a server that remembers nothing (STDIO-17): after
         /// a restart, and with a new session. It must not wait for calls.
         var onReconnect: (@Sendable () -> Void)?
+        /// The last thing that came and was not a message.
+        var unreadable: Unreadable?
         /// Why the connection is at its end; a call made afterwards fails with it too.
         var end: ClientError?
         /// Those who want to know of the end.
         var onEnd: [@Sendable (ClientError) -> Void] = []
+    }
+
+    /// Something that the server sent and that is not a message.
+    struct Unreadable {
+        var reason: String
+        /// The newest call at that time.
+        var lastCall: Int64
+
+        var detail: String { "the server sent something that is not a message: \(reason)" }
     }
 
     let options: ClientOptions
@@ -242,19 +253,24 @@ final class ClientConversation: Sendable {
             if next > now {
                 earliest = min(earliest, next)
             } else {
-                abandon(call, Self.timeoutError(call, now), "timeout")
+                abandon(call, timeoutError(call, now), "timeout")
             }
         }
         watch(earliest)
     }
 
-    private static func timeoutError(_ call: ClientCall, _ now: MonotonicInstant) -> ClientError {
+    private func timeoutError(_ call: ClientCall, _ now: MonotonicInstant) -> ClientError {
+        let unreadable = state.withLock { $0.unreadable }
+        let details = unreadable.flatMap { $0.lastCall >= call.id ? [$0.detail] : nil } ?? []
         if call.deadline <= now {
-            return ClientError(.timeout, "\(call.method) did not end before its deadline; it was cancelled")
+            return ClientError(
+                .timeout, "\(call.method) did not end before its deadline; it was cancelled", details: details
+            )
         }
         return ClientError(
             .timeout,
             "no answer to \(call.method) within \((call.idleTimeout ?? .zero).inWords); it was cancelled",
+            details: details,
             hint: "progress notifications reset the timeout; use a longer one for slow servers")
     }
 

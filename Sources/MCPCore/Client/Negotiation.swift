@@ -57,8 +57,9 @@ struct Negotiation {
             case 1: "the server did not answer \(steps[0])"
             default: "the server answered neither \(steps.joined(separator: " nor "))"
             }
+        let unreadable = conversation.state.withLock { $0.unreadable }
         return ClientError(
-            .timeout, "\(text) within \(limit.inWords)",
+            .timeout, "\(text) within \(limit.inWords)", details: unreadable.map { [$0.detail] } ?? [],
             hint: "is it an MCP server? A slow one needs a longer time-out for connecting")
     }
 
@@ -196,7 +197,11 @@ struct Negotiation {
         case .refused(let error, let status):
             return try judge(error, status)
         case .failed(let error):
-            if !isHTTP, error.kind == .timeout { return .legacy(.newestLegacy) }
+            // Servers from before 2026-07-28 are silent to the probe, or answer it with errors of their own
+            // make.
+            if !isHTTP, error.kind == .timeout || error.kind == .protocolViolation {
+                return .legacy(.newestLegacy)
+            }
             // 401, 403 and a network that fails say nothing about the era (DUAL-18).
             if error.kind == .httpStatus, [400, 404, 405].contains(error.httpStatus) {
                 return .legacy(.newestLegacy)

@@ -27,6 +27,9 @@ final class PendingCalls<Call: Sendable>: Sendable {
         }
     }
 
+    /// The id of the call that was opened last; 0 before the first.
+    var lastID: Int64 { state.withLock { $0.next - 1 } }
+
     func call(_ id: RequestID) -> Call? { state.withLock { $0.calls[id] } }
 
     /// The only call that waits; nil when there are none or several.

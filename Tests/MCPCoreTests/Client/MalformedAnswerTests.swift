@@ -1,0 +1,101 @@
+import Testing
+
+@testable import MCPCore
+
+/// What a client makes of answers that are not valid JSON-RPC, and of what is not a message at all.
+@Suite struct MalformedAnswerTests {
+    /// An answer with the id of a call ends it, also when nothing can be made of it.
+    @Test(
+        arguments: [
+            (#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"m"}}"#, "either"),
+            (#"{"jsonrpc":"2.0","id":ID}"#, "\"result\" or \"error\""),
+            (#"{"jsonrpc":"1.0","id":ID,"result":{}}"#, "\"jsonrpc\""),
+            (#"{"id":ID,"result":{}}"#, "\"jsonrpc\""),
+            (#"{"jsonrpc":"2.0","id":ID,"result":{},"result":{}}"#, "duplicate"),
+            (#"{"jsonrpc":"2.0","id":ID,"result":[]}"#, "\"result\""),
+            (#"{"jsonrpc":"2.0","id":ID,"error":"no"}"#, "\"error\""),
+            (#"{"jsonrpc":"2.0","id":ID,"error":{"code":"E","message":"m"}}"#, "integer"),
+            (#"{"jsonrpc":"2.0","id":ID,"error":{"code":1.5,"message":"m"}}"#, "integer"),
+            (
+                #"{"jsonrpc":"2.0","id":ID,"error":{"code":1\#(String(repeating: "0", count: 30))}}"#,
+                "integer"
+            ),
+            (#"{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":["x"]}}"#, "string"),
+        ], [false, true])
+    func malformedAnswers(_ row: (answer: String, reason: String), _ isHTTP: Bool) async throws {
+        let transport = Script.modern(isHTTP: isHTTP) { _ in [.message(row.answer)] }
+        let client = try await MCPClient.connect(transport.target)
+        let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
+        #expect(error?.kind == .protocolViolation)
+        #expect(error?.message.hasPrefix("the answer to tools/call is malformed: ") == true)
+        #expect(error?.message.contains(row.reason) == true, "\(error?.message ?? "")")
+        #expect(error?.details.contains { $0.contains("may have run") } == true)
+        #expect(error?.details.contains { $0.hasPrefix("answer: ") } == true)
+        #expect(client.conversation.pending.count == 0)
+        await client.close()
+    }
+
+    /// Other ids, and messages with a method, end nothing.
+    @Test func malformedMessagesThatAreNoAnswers() async throws {
+        let transport = Script.modern { sent in
+            [
+                .message(#"{"jsonrpc":"2.0","id":99,"result":{},"error":{}}"#),
+                .message(#"{"jsonrpc":"2.0","id":ID,"method":7}"#),
+                .message(#"{"jsonrpc":"2.0","id":ID,"method":"ping","result":{}}"#),
+                Script.result(#"{"n":1}"#),
+            ]
+        }
+        let client = try await MCPClient.connect(transport.target)
+        #expect(try await client.request("tools/list")["n"]?.int == 1)
+        await client.close()
+    }
+
+    /// A server from before 2026-07-28 may answer the probe with an error of its own make.
+    @Test func malformedAnswerToTheProbe() async throws {
+        let transport = ScriptedTransport { sent in
+            switch sent.message.method {
+            case "server/discover": [.message(#"{"jsonrpc":"2.0","id":ID,"error":{"code":"no"}}"#)]
+            case "initialize": [Script.result(Script.initialized())]
+            default: []
+            }
+        }
+        let client = try await MCPClient.connect(transport.target)
+        #expect(client.serverInfo?.name == "old")
+        await client.close()
+    }
+
+    /// What is no message has no id: calls that wait mention it at their time-out, later ones do not.
+    @Test(arguments: [
+        (String(repeating: "[", count: 100_000), "nested deeper"),
+        ("Starting up", "unexpected character 'S'"),
+        ("{}", "\"jsonrpc\" must be"), (#"{"jsonrpc":"2.0","id":9}"#, "a message has"),
+        ("[]", "a message is a JSON object"),
+    ])
+    func unreadableLines(_ line: String, _ reason: String) async throws {
+        let transport = Script.modern { $0.message.method == "own/ask" ? [.message(line)] : [] }
+        let client = try await MCPClient.connect(transport.target)
+        for (method, isNamed) in [("own/ask", true), ("tools/list", false)] {
+            let error = await clientError {
+                _ = try await client.request(method, options: CallOptions(timeout: .milliseconds(20)))
+            }
+            #expect(error?.kind == .timeout)
+            let details = error?.details ?? []
+            #expect(
+                details.contains { $0.contains("not a message") && $0.contains(reason) } == isNamed,
+                "\(details)")
+        }
+        await client.close()
+    }
+
+    /// The same when the server never came as far as a conversation.
+    @Test func unreadableLinesWhileConnecting() async throws {
+        var options = ClientOptions()
+        options.connectTimeout = .milliseconds(200)
+        let transport = ScriptedTransport { _ in [.message("Starting up")] }
+        let error = await clientError { [options] in
+            _ = try await MCPClient.connect(transport.target, options: options)
+        }
+        #expect(error?.kind == .timeout)
+        #expect(error?.details.contains { $0.contains("not a message") } == true)
+    }
+}
