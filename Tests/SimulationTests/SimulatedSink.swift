@@ -45,7 +45,9 @@ final class SimulatedSink: ExchangeSink, @unchecked Sendable {
             case .toolError: text == "failed \(call.number)" && json?["result"]?["isError"]?.bool == true
             case .protocolError: json?["error"]?["code"]?.int == MCPError.internalErrorCode
             case .deadline: json?["error"]?["code"]?.int == MCPError.deadlineExceededCode
-            case .stopped: text == SimulatedWorld.stopText
+            case .stopped:
+                json?["error"]?["code"]?.int == MCPError.interruptedCode
+                    && text?.hasPrefix(SimulatedWorld.stopText) == true
             }
         world.require(isRight, call, "\(ending), but answered: \(answer.bytes.prefix(200))")
     }

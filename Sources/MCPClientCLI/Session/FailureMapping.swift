@@ -23,16 +23,33 @@ enum FailureMapping {
         if inputCodes.contains(error.code) {
             return InputRequired.failure([quoted(error.message)], subject: subject ?? method ?? "the server")
         }
-        var failure = Failure(
-            code: .protocolError, kind: .rpcError,
-            message: "the server refused: \(inlineText(error.message)) (\(error.code))")
+        let isBegun = [MCPError.interruptedCode, MCPError.deadlineExceededCode].contains(error.code)
+        var failure = isBegun ? begun(error, sent) : refused(error, sent)
         failure.rpcCode = error.code
-        if !sent.isEmpty { failure.details.append("sent: \(sent)") }
         if let data = error.data, !data.isNull {
             failure.details.append("data: \(inlineText(data.serialized()))")
         }
-        failure.hint = hint(error.code, method, invocation)
+        failure.hint = failure.hint ?? hint(error.code, method, invocation)
         return failure
+    }
+
+    private static func refused(_ error: MCPError, _ sent: String) -> Failure {
+        Failure(
+            code: .protocolError, kind: .rpcError,
+            message: "the server refused: \(inlineText(error.message)) (\(error.code))",
+            details: sent.isEmpty ? [] : ["sent: \(sent)"])
+    }
+
+    /// The server began and stopped before the end: not a refusal, which a script may follow with a repetition.
+    private static func begun(_ error: MCPError, _ sent: String) -> Failure {
+        let isLate = error.code == MCPError.deadlineExceededCode
+        let subject = sent.isEmpty ? "the request" : sent
+        return Failure(
+            code: isLate ? .timeout : .unreachable, kind: isLate ? .timeout : .connectionClosed,
+            message:
+                "the server began \(subject) and stopped it: \(inlineText(error.message)) (\(error.code))",
+            details: ["\(subject) may have run; it was not sent again"],
+            hint: "find out whether it was done before you ask for it again")
     }
 
     private static func hint(_ code: Int, _ method: String?, _ invocation: Invocation) -> String? {

@@ -60,10 +60,13 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let missingClientCapabilityCode = -32021
     /// The protocol version is not served (2026-07-28).
     public static let unsupportedProtocolVersionCode = -32022
-    /// The server has too much to do; try again later. A code of this library, outside the reserved ranges.
+    /// The server has too much to do and did not begin; try again later. A code of this library, outside the reserved ranges.
     public static let overloadedCode = 503
     /// The request took longer than the server allows. A code of this library, outside the reserved ranges.
     public static let deadlineExceededCode = 504
+    /// The server stopped while it served the request, which may have had an effect. A code of this library,
+    /// outside the reserved ranges.
+    public static let interruptedCode = 520
 
     /// -32700 with a reason.
     public static func parseError(_ message: String) -> MCPError {
@@ -84,6 +87,10 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// -32603 with a reason that tells the peer nothing of your internals.
     public static func internalError(_ message: String = "Internal error") -> MCPError {
         MCPError(code: internalErrorCode, message: message)
+    }
+    /// 520: what the server does, and what that means for a request that had begun.
+    static func interrupted(_ text: String) -> MCPError {
+        MCPError(code: interruptedCode, message: "\(text); the request had begun and may have had an effect")
     }
     /// The resource does not exist; the code fits the revision of the request when it is sent.
     public static func resourceNotFound(_ uri: String) -> MCPError {

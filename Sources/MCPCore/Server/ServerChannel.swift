@@ -88,15 +88,15 @@ extension Dispatcher {
     /// Tells of what has changed so far, before the server or a channel ends.
     func deliverChanges() { subscriptions.bus.deliverNow() }
 
-    /// Answers everything in flight with an error (503) and stops it: of one channel, or of all when the
+    /// Answers everything in flight with an error (520) and stops it: of one channel, or of all when the
     /// server stops.
     func failAll(_ text: String, in channelID: UInt64? = nil) {
         for exchange in channelID.map({ inFlight.entries(in: $0) }) ?? inFlight.entries() {
             var writer = JSONWriter()
+            let refusal = Refusal(.interrupted(text))
             ResultEnvelope.error(
-                MCPError(code: MCPError.overloadedCode, message: text), id: exchange.key.id.json.bytes,
-                to: &writer, for: exchange.revision)
-            exchange.fail(Answer(bytes: writer.finish(), status: 503))
+                refusal.error, id: exchange.key.id.json.bytes, to: &writer, for: exchange.revision)
+            exchange.fail(Answer(bytes: writer.finish(), status: refusal.status))
         }
     }
 

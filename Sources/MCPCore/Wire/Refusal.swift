@@ -22,6 +22,8 @@ struct Refusal: Error, Sendable {
             MCPError.unsupportedProtocolVersionCode:
             400
         case MCPError.overloadedCode: 503
+        // Not 503: that invites to send the request again.
+        case MCPError.interruptedCode: 500
         default: 200
         }
     }

@@ -83,6 +83,35 @@ struct CallCommandTests {
         #expect(try JSONValue(parsing: String(last))["error"]?["rpcCode"] == 4711)
     }
 
+    /// What a server began and did not finish may have had an effect: a script must not take it for a refusal.
+    @Test(
+        arguments: ["2026-07-28", "2025-11-25", "2024-11-05"],
+        [
+            (MCPError.interruptedCode, ExitCode.unreachable, "connection_closed"),
+            (MCPError.deadlineExceededCode, .timeout, "timeout"),
+        ])
+    func aCallThatTheServerStopped(
+        revision: String, row: (code: Int, exit: ExitCode, kind: String)
+    ) async throws {
+        let server = try OpsServer.make()
+        try server.register(Tool("x_stop")) { _, _ in throw MCPError(code: row.code, message: "It ends") }
+        let outcome = await CommandHarness(server: server)
+            .run("--json", "--protocol", revision, "call", "localhost:1", "x_stop")
+        #expect(outcome.code == row.exit)
+        #expect(!outcome.stderr.contains("refused"))
+        #expect(
+            outcome.stderr.hasPrefix(
+                """
+                error: the server began tools/call x_stop and stopped it: It ends (\(row.code))
+                  tools/call x_stop may have run; it was not sent again
+                hint: find out whether it was done before you ask for it again
+
+                """), "\(outcome.stderr)")
+        let last = try #require(outcome.stderr.split(separator: "\n").last)
+        let error = try JSONValue(parsing: String(last))["error"]
+        #expect(error?["rpcCode"]?.intValue == row.code && error?["kind"]?.stringValue == row.kind)
+    }
+
     @Test func awkwardTextsArriveUnchanged() async throws {
         let outcome = try await harness().run(
             "--structured", "call", "localhost:1", "x_echo", "a=000123", "b= spaced ü\n\"", "c:=1.50",

@@ -253,7 +253,7 @@ import Testing
         #expect(await tasks.cancelled.wait())
         let task = try #require(tasks.desk?.task(id, principal: ""))
         #expect(ServerTaskTests.json(task)["status"] == "failed")
-        #expect(ServerTaskTests.json(task)["error"]?["message"] == "The server is stopping")
+        #expect(ServerTaskTests.json(task)["error"]?["code"]?.intValue == MCPError.interruptedCode)
         #expect(await Self.handlersEnd(tasks.server))
     }
 

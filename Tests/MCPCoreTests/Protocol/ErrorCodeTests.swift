@@ -31,7 +31,7 @@ import Testing
 
     // ERR-06
     @Test func ownCodesAreOutsideTheReservedRange() {
-        for code in [MCPError.overloadedCode, MCPError.deadlineExceededCode] {
+        for code in [MCPError.overloadedCode, MCPError.deadlineExceededCode, MCPError.interruptedCode] {
             #expect(!(-32768 ... -32000).contains(code))
         }
     }

@@ -59,7 +59,7 @@ import Glibc
         Syscalls.close(inWriter)
         #expect(try await Self.isReady(outReader, Int32(POLLIN)))
         let answer = try JSONValue(parsing: try readOnce(outReader, 1 << 16) ?? [])
-        #expect(answer["id"] == "w" && answer["error"]?["code"] == 503)
+        #expect(answer["id"] == "w" && answer["error"]?["code"]?.intValue == MCPError.interruptedCode)
         await stdio.waitUntilEnded()
         #expect(await test.cancelled.wait())
         loop.stop()

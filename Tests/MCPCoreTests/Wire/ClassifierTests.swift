@@ -293,7 +293,7 @@ struct ClassifierCase: Sendable, CustomTestStringConvertible {
     // HTTP-15: only some codes have a status of their own.
     @Test(arguments: [
         (-32700, 400), (-32600, 400), (-32601, 404), (-32602, 200), (-32603, 200), (-32002, 200),
-        (-32020, 400), (-32021, 400), (-32022, 400), (503, 503), (504, 200), (7, 200),
+        (-32020, 400), (-32021, 400), (-32022, 400), (503, 503), (504, 200), (520, 500), (7, 200),
     ]) func statusByCode(_ code: Int, _ status: Int) {
         #expect(Refusal.status(for: code) == status)
     }

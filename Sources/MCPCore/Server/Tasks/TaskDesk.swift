@@ -143,7 +143,7 @@ final class TaskDesk: Sendable {
     /// Lets every task that works fail, because the server stops.
     func failAll(_ text: String) {
         for task in store.tasks {
-            task.end(.error(MCPError(code: MCPError.overloadedCode, message: text)), byHandler: false)
+            task.end(.error(.interrupted(text)), byHandler: false)
         }
     }
 

@@ -205,7 +205,7 @@ import Testing
         await handler.value
         #expect(ServerTaskTests.json(done)["status"] == "completed")
         #expect(ServerTaskTests.json(working)["status"] == "failed")
-        #expect(ServerTaskTests.json(working)["error"]?["message"] == "The server is stopping")
+        #expect(ServerTaskTests.json(working)["error"]?["code"]?.intValue == MCPError.interruptedCode)
     }
 
     /// A client that was gone before it could learn of the task leaves nothing behind.
