@@ -64,10 +64,8 @@ extension Dispatcher {
         }
         if !registry.offersTools { filter.toolsListChanged = false }
         if !registry.offersPrompts { filter.promptsListChanged = false }
-        if !registry.offersResources {
-            filter.resourcesListChanged = false
-            filter.resourceURIs = []
-        }
+        if !registry.offersResources { filter.resourcesListChanged = false }
+        filter.resourceURIs.removeAll { !registry.reportsChanges(of: $0) }
         filter.taskIDs = try honouredTasks(filter.taskIDs, request)
         return filter
     }
@@ -84,10 +82,13 @@ extension Dispatcher {
 
     // MARK: Before 2026-07-28
 
-    func subscribe(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
+    func subscribe(
+        _ request: Request, _ registry: Registry, _ writer: inout JSONWriter
+    ) -> Disposition {
         guard let uri = request.message.raw(request.message.head.uri)?.string, Self.isAddress(uri) else {
             return fail(request, .invalidParams("resources/subscribe needs \"uri\", a URI"), &writer)
         }
+        guard registry.reportsChanges(of: uri) else { return fail(request, .resourceNotFound(uri), &writer) }
         guard subscriptions.sessions.watch(uri, for: request.channelID) else {
             let limit = SessionMemory.maximumURIs
             return fail(request, .invalidParams("A session watches at most \(limit) resources"), &writer)

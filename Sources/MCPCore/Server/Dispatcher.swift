@@ -155,7 +155,7 @@ final class Dispatcher: Sendable {
         case .complete: complete(request, registry, &writer, sink)
         case .setLevel: setLevel(request, &writer)
         case .listen: listen(request, registry, &writer, sink)
-        case .subscribe: subscribe(request, &writer)
+        case .subscribe: subscribe(request, registry, &writer)
         case .unsubscribe: unsubscribe(request, &writer)
         case .tasksGet, .tasksUpdate, .tasksCancel: serveTask(request, &writer)
         case .initialized, .cancelled, .rootsListChanged: .accepted

@@ -86,6 +86,13 @@ final class Registry: Sendable {
         resourceURIs.index(of: uri).map { contents.resources[$0] }
     }
 
+    /// Whether a change of this resource can be told: it is registered, a template covers it, or a provider
+    /// says so.
+    func reportsChanges(of uri: String) -> Bool {
+        resource(at: uri) != nil || contents.templates.contains { $0.pattern.match(uri) != nil }
+            || contents.providers.contains { $0.reportsChanges(of: uri) }
+    }
+
     func prompt(named name: String) -> PromptEntry? {
         promptNames.index(of: name).map { contents.prompts[$0] }
     }

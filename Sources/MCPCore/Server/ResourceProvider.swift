@@ -14,11 +14,28 @@ public protocol ResourceProvider: Sendable {
     ///
     /// Throw `MCPError.resourceNotFound` when it is of this provider and not there.
     func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]?
+
+    /// Whether clients are told when the resource at `uri` changes, so that they may subscribe to it; it need
+    /// not exist yet. By default every address that fits one of `templates()`, or any when there are none.
+    ///
+    /// Called for each address of a subscription, on the thread that serves it: it must not wait.
+    func reportsChanges(of uri: String) -> Bool
 }
 
 extension ResourceProvider {
     /// None.
     public func templates() -> [ResourceTemplate] { [] }
+
+    /// Every address that fits one of `templates()`, or any when there are none.
+    public func reportsChanges(of uri: String) -> Bool {
+        let templates = templates()
+        // A form that is not supported here may fit anything.
+        return templates.isEmpty
+            || templates.contains { template in
+                guard let pattern = try? URITemplate(template.uriTemplate) else { return true }
+                return pattern.match(uri) != nil
+            }
+    }
 }
 
 /// Why something could not be registered.

@@ -82,11 +82,19 @@ final class DirectoryResources: ResourceProvider {
 
     func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]? {
         guard let path = definition.template.path(of: uri) else { return nil }
-        // The address names exactly one spelling of a path, and only what the list could show.
-        guard definition.template.uri(of: path) == definition.template.uri(of: Self.plain(path)),
-            definition.filter.allows(path)
-        else { throw MCPError.resourceNotFound(uri) }
+        guard isShown(path) else { throw MCPError.resourceNotFound(uri) }
         return try await Offload.run { [self] in [try contents(of: path, uri: uri)] }
+    }
+
+    /// With `watch`, also of a file that does not exist yet.
+    func reportsChanges(of uri: String) -> Bool {
+        definition.watch && definition.template.path(of: uri).map(isShown) == true
+    }
+
+    /// Whether an address names exactly one spelling of this path, and only what the list could show.
+    private func isShown(_ path: String) -> Bool {
+        definition.template.uri(of: path) == definition.template.uri(of: Self.plain(path))
+            && definition.filter.allows(path)
     }
 
     // MARK: Listing

@@ -68,6 +68,19 @@ import Testing
         if revision == "2026-07-28" { #expect(events == [["event": "updated", "uri": .string(Self.uri)]]) }
     }
 
+    /// A mistyped address is not watched for ever.
+    @Test(arguments: ["2026-07-28", "2025-11-25", "2024-11-05"]) func aResourceThatIsNotThere(
+        revision: String
+    )
+        async throws
+    {
+        let outcome = await run(
+            try server(), ["--protocol", revision, "watch", "localhost:1", "note:///2"]
+        ) { $0.resourceUpdated(Self.uri) }
+        #expect(outcome.code == .protocolError)
+        #expect(outcome.stderr.contains("note:///2"))
+    }
+
     // LEG-13, SUB-06: a server that cannot tell of anything is not waited for.
     @Test func aServerWithoutAStream() async throws {
         let running = try server().start([.http(port: 0)])

@@ -42,6 +42,21 @@ import Testing
         #expect(server.contents.files == 5)
     }
 
+    /// A file that does not exist yet may be watched, one that is never shown may not, and none without `watch`.
+    @Test(arguments: [true, false]) func whatCanBeWatched(_ isWatched: Bool) async throws {
+        let directory = try makeFiles()
+        let server = try server(directory, #", "exclude": ["*.bin"], "watch": \#(isWatched)"#)
+        let client = try await MCPClient.connect(.inProcess(server.server))
+        let shown = ["docs:///a.md", "docs:///later/b.md"]
+        let hidden = [
+            "docs:///data.bin", "docs:///.env", "docs:///../docs-evil/x.md", "docs:///sub//x", "nope:///a.md",
+        ]
+        let subscription = try await client.listen(SubscriptionFilter(resourceURIs: shown + hidden))
+        #expect(subscription.accepted.resourceURIs == (isWatched ? shown : []))
+        await subscription.cancel()
+        await client.close()
+    }
+
     @Test func filtersDecideListAndRead() async throws {
         let directory = try makeFiles()
         let server = try server(directory, #", "include": ["**/*.md", ".env"], "exclude": ["inside.*"]"#)

@@ -82,12 +82,12 @@ import Testing
                     .objectValue?.isEmpty == true)
             // Twice is once.
             #expect(await one.client.request("resources/subscribe", ["uri": "mem://a"]).result != nil)
-            #expect(await two.client.request("resources/subscribe", ["uri": "mem://b"]).result != nil)
+            #expect(await two.client.request("resources/subscribe", ["uri": "mem://item/b"]).result != nil)
             server.resourceUpdated("mem://a")
-            server.resourceUpdated("mem://b")
+            server.resourceUpdated("mem://item/b")
             #expect(await one.heard(Self.updated, uri: "mem://a"))
-            #expect(await two.heard(Self.updated, uri: "mem://b"))
-            #expect(one.count(Self.updated) == 1 && one.count(Self.updated, uri: "mem://b") == 0)
+            #expect(await two.heard(Self.updated, uri: "mem://item/b"))
+            #expect(one.count(Self.updated) == 1 && one.count(Self.updated, uri: "mem://item/b") == 0)
             #expect(two.count(Self.updated) == 1)
             #expect(
                 await one.client.request("resources/unsubscribe", ["uri": "mem://a"]).result?.value
@@ -123,6 +123,17 @@ import Testing
                 #expect(await client.request("resources/subscribe", params).errorCode == -32602)
             }
             #expect(await client.request("subscriptions/listen", ["notifications": [:]]).errorCode == -32601)
+        }
+        // RES-12: nothing would ever be told of these.
+        try await withClient(setting, try Watchable.server()) { client in
+            for uri in Watchable.yes {
+                let reply = await client.request("resources/subscribe", ["uri": .string(uri)])
+                #expect(reply.result?.value == [:], "\(uri)")
+            }
+            for uri in Watchable.no {
+                let reply = await client.request("resources/subscribe", ["uri": .string(uri)])
+                #expect(reply.errorCode == MCPError.legacyResourceNotFoundCode, "\(uri)")
+            }
         }
         // RES-12: without the capability there is no such method.
         let plain = MCPServer("plain", version: "1")

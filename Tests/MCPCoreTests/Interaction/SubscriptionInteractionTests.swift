@@ -63,6 +63,27 @@ import Testing
         }
     }
 
+    // SUB-03, SUB-15: addresses of which nothing can be told are left out.
+    @Test(arguments: Setting.modern) func addressesThatNothingCovers(_ setting: Setting) async throws {
+        try await withClient(setting, try Watchable.server()) { client in
+            let listening = Task {
+                await client.listen(
+                    ["resourceSubscriptions": .array((Watchable.yes + Watchable.no).map { .string($0) })],
+                    id: 1)
+            }
+            let first = await client.told(Self.acknowledged, by: 1)
+            #expect(
+                first?["params"]?["notifications"]?.value
+                    == ["resourceSubscriptions": .array(Watchable.yes.map { .string($0) })])
+            try await client.cancel(1)
+            _ = await listening.value
+            let reply = await client.listen(
+                ["resourceSubscriptions": .array(Watchable.no.map { .string($0) })], id: 2)
+            #expect(reply.result?["resultType"]?.string == "complete")
+            #expect(client.told(by: 2).map { $0["params"]?["notifications"]?.value } == [[:]])
+        }
+    }
+
     // SUB-15, JRPC-22: nothing here can change.
     @Test(arguments: Setting.modern) func aServerWithoutAnything(_ setting: Setting) async throws {
         try await withClient(setting, MCPServer("empty", version: "1")) { client in
@@ -96,7 +117,7 @@ import Testing
         try await withClient(setting, server) { client in
             let filter: JSONObject = [
                 "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
-                "resourceSubscriptions": ["mem://a", "mem://end"],
+                "resourceSubscriptions": ["mem://a", "mem://item/end"],
             ]
             let listening = Task { await client.listen(filter, id: "s") }
             #expect(await client.told(Self.acknowledged, by: "s") != nil)
@@ -107,13 +128,13 @@ import Testing
                 server.resourceUpdated("mem://a")
                 server.resourceUpdated("mem://b\(number)")
             }
-            server.resourceUpdated("mem://end")
+            server.resourceUpdated("mem://item/end")
             clock.advance(by: ChangeBus.moment)
-            #expect(await comesTrue { client.updates(by: "s").contains("mem://end") })
+            #expect(await comesTrue { client.updates(by: "s").contains("mem://item/end") })
             for method in [Self.tools, Self.prompts, Self.resources] {
                 #expect(client.told(by: "s").count { $0["method"]?.string == method } == 1, "\(method)")
             }
-            #expect(client.updates(by: "s") == ["mem://a", "mem://end"])
+            #expect(client.updates(by: "s") == ["mem://a", "mem://item/end"])
             let names = await client.request("tools/list").result?["tools"]?.elements ?? []
             #expect(names.count == 100)
             try await client.cancel("s")

@@ -55,7 +55,7 @@ extension LimitProofs {
         let limit = Dispatcher.maximumURIs
         try await withClient(.inMemory(), try TestServer().server) { client in
             func filter(_ count: Int) -> JSONObject {
-                ["resourceSubscriptions": .array((0 ..< count).map { .string("mem://\($0)") })]
+                ["resourceSubscriptions": .array((0 ..< count).map { .string("mem://item/\($0)") })]
             }
             let listening = Task { await client.listen(filter(limit), id: 1) }
             let told = await client.told("notifications/subscriptions/acknowledged", by: 1)
@@ -71,7 +71,7 @@ extension LimitProofs {
         SessionMemoryTests().watchesAreBounded()
         try await withClient(.inMemory("2025-11-25"), try TestServer().server) { client in
             func watch(_ number: Int) async -> RawReply {
-                await client.request("resources/subscribe", ["uri": .string("mem://\(number)")])
+                await client.request("resources/subscribe", ["uri": .string("mem://item/\(number)")])
             }
             for number in 0 ..< SessionMemory.maximumURIs { #expect(await watch(number).errorCode == nil) }
             #expect(await watch(SessionMemory.maximumURIs).errorCode == -32602)

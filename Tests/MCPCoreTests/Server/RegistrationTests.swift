@@ -150,6 +150,18 @@ import Testing
         }
     }
 
+    /// A provider without templates may have any address.
+    private struct Plain: ResourceProvider {
+        func resources(after cursor: String?, limit: Int) -> (page: [Resource], next: String?) { ([], nil) }
+        func read(_ uri: String, _ context: RequestContext) -> [ResourceContents]? { nil }
+    }
+
+    @Test func whatProvidersReport() {
+        #expect(Shelf(name: "one", count: 1).reportsChanges(of: "one://99"))
+        #expect(!Shelf(name: "one", count: 1).reportsChanges(of: "two://0"))
+        #expect(Plain().reportsChanges(of: "two://0"))
+    }
+
     @Test(arguments: [(0, 0), (1, 0), (0, 5), (3, 4), (4, 4), (7, 1)])
     func chainOfProviders(_ first: Int, _ second: Int) async throws {
         var options = ServerOptions()

@@ -1,6 +1,14 @@
 @testable import MCPCore
 
 extension MCPServer {
+    /// The server with templates beside what it has, so that clients may watch what fits them.
+    func covering(_ templates: String...) throws -> MCPServer {
+        for template in templates {
+            try register(ResourceTemplate(template, name: template)) { _, _, _ in [] }
+        }
+        return self
+    }
+
     /// Serves HTTP on a free port while `body` runs, and has stopped when this returns.
     func withPort(
         _ options: HTTPServerOptions = HTTPServerOptions(), loops: Int = 1,

@@ -189,7 +189,7 @@ import Testing
 
     // LEG-19, LEG-20: nothing of the server's own messages is lost, nothing comes twice, and it goes on.
     @Test(arguments: versions) func theServersStream(_ version: String) async throws {
-        let server = try TestServer().server
+        let server = try TestServer().server.covering("a:{number}")
         try await server.withPort(loops: 2) { port in
             let session = try await WireSession(port: port, version: version)
             for number in 0 ..< 40 {

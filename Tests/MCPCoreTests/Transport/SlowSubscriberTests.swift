@@ -29,7 +29,7 @@ import Glibc
 
     // SUB-16
     @Test func http() async throws {
-        let server = try TestServer().server
+        let server = try TestServer().server.covering("a:{+rest}", "b:{+rest}")
         try await server.withPort { port in
             let slow = try WireSocket(port: port, isRecorded: false)
             slow.send(HTTPServerTests.post(Self.listen(Self.uris, id: 1), method: "subscriptions/listen"))
@@ -71,7 +71,7 @@ import Glibc
 
     // LEG-16, LEG-20: a session's stream too; it may be opened anew.
     @Test func session() async throws {
-        let server = try TestServer().server
+        let server = try TestServer().server.covering("a:{+rest}", "b:{+rest}")
         try await server.withPort { port in
             let session = try await WireSession(port: port, version: "2025-11-25")
             for uri in Self.uris.prefix(200) {
@@ -104,7 +104,7 @@ import Glibc
 
     // What is kept for a client on standard output is bounded; its subscriptions end, and it is told so.
     @Test func stdio() async throws {
-        let server = try TestServer().server
+        let server = try TestServer().server.covering("a:{+rest}", "b:{+rest}")
         let (inReader, inWriter) = try Syscalls.pipe()
         let (outReader, outWriter) = try Syscalls.pipe()
         let null = try Syscalls.open("/dev/null", O_RDWR)
@@ -163,7 +163,7 @@ import Glibc
 
     // The same where somebody else's HTTP stack carries the messages.
     @Test func respond() async throws {
-        let server = try TestServer().server
+        let server = try TestServer().server.covering("a:{+rest}", "b:{+rest}")
         let text = HTTPServerTests.post(Self.listen(Self.uris, id: 1), method: "subscriptions/listen")
         let parts = text.split(separator: "\r\n\r\n", maxSplits: 1)
         var headers = HeaderFields()
@@ -203,7 +203,7 @@ import Glibc
     // SUB-16: streams are what a server has thousands of. Measured in Benchmarks/streams.py; here, without
     // optimisation and with the clients in the same process, the bound is generous.
     @Test func thousandStreams() async throws {
-        let server = try TestServer().server
+        let server = try TestServer().server.covering("a:{+rest}", "b:{+rest}")
         try await server.withPort { port in
             var sockets: [WireSocket] = []
             func open(_ count: Int) async throws {
