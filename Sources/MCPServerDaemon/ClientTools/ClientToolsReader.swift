@@ -20,16 +20,23 @@ struct ClientToolsReader {
             }
         }
         settings.tokenFile = tokenFile("tokenFile", &reader)
+        let own = settings.tokenFile ?? ProviderToken.defaultPath(context.environment)
         if let files = reader.object("channelTokenFiles") {
             let served = context.servedChannel ?? settings.channel ?? ClientToolOptions().defaultChannel
-            settings.channelTokenFiles = readChannelTokenFiles(files, served: served)
+            settings.channelTokenFiles = readChannelTokenFiles(files, served: served, own: own)
         }
         reader.finish()
         return settings
     }
 
-    /// - Parameter served: the channel at `/mcp`, where no token is asked for.
-    private func readChannelTokenFiles(_ reader: ObjectReader, served: String) -> [String: String] {
+    /// - Parameters:
+    ///   - served: the channel at `/mcp`, where no token is asked for.
+    ///   - own: where the daemon's token is kept.
+    private func readChannelTokenFiles(
+        _ reader: ObjectReader, served: String, own: String?
+    ) -> [String: String] {
+        var holders: [FileIdentity: String] = [:]
+        if let own { holders[FileIdentity(own)] = "the daemon" }
         var reader = reader
         var files: [String: String] = [:]
         for (name, position) in reader.members.map({ ($0.key, $0.keyPosition) }) {
@@ -40,7 +47,13 @@ struct ClientToolsReader {
                         + "remove its token, or serve another channel there with clientTools.channel",
                     at: position)
             }
-            files[name] = tokenFile(name, &reader)
+            guard let file = tokenFile(name, &reader) else { continue }
+            files[name] = file
+            if let holder = holders.updateValue("the channel \"\(name)\"", forKey: FileIdentity(file)) {
+                context.diagnostics.error(
+                    "\(reader.pathOf(name)): \(file) is the token of \(holder), too; "
+                        + "a channel's token must be its own", at: reader.place(of: name))
+            }
         }
         return files
     }

@@ -47,7 +47,12 @@ struct CommandLineParser {
             if options.file != nil { throw CommandLineError("\(name) is given twice", hint: "give one file") }
             options.file = try value(of: name, inline, example: "FILE")
         case "--listen":
-            options.listen.append(try address(try value(of: name, inline, example: "127.0.0.1:8808")))
+            let text = try value(of: name, inline, example: "127.0.0.1:8808")
+            let address = try address(text)
+            if options.listen.contains(where: address.isTaken) {
+                throw CommandLineError("--listen \(text) is given twice", hint: "give each address once")
+            }
+            options.listen.append(address)
         case "--set":
             let text = try value(of: name, inline, example: "limits.body=64MiB")
             guard let override = Override(text) else {

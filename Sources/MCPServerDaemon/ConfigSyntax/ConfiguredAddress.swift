@@ -61,6 +61,36 @@ enum ConfiguredAddress: Sendable, Hashable {
         }
     }
 
+    /// Whether both cannot be listened on at a time.
+    func isTaken(by other: ConfiguredAddress) -> Bool {
+        switch (self, other) {
+        case (.tcp(let host, let port), .tcp(let other, let otherPort)):
+            func numeric(_ host: String) -> String { host == "localhost" ? "127.0.0.1" : host }
+            return numeric(host) == numeric(other) && port == otherPort && port != 0
+        case (.unix(let path, _, _), .unix(let other, _, _)): return FileIdentity(path) == FileIdentity(other)
+        default: return false
+        }
+    }
+
+    /// What stands at the path and is left alone, so that nothing can listen there; nil where there is no such
+    /// thing. The start finds the same.
+    var obstacle: String? {
+        guard case .unix(let path, _, _) = self else { return nil }
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        let what: String
+        switch status.st_mode & S_IFMT {
+        case S_IFSOCK:
+            if status.st_uid == geteuid() || geteuid() == 0 { return nil }
+            what = "it is a socket of another user"
+        case S_IFREG: what = "it is a regular file"
+        case S_IFDIR: what = "it is a directory"
+        case S_IFLNK: what = "it is a symbolic link"
+        default: what = "it is not a socket"
+        }
+        return "\(what) and is left alone; choose another path or remove it yourself"
+    }
+
     /// The form in which a client names it.
     var shown: String {
         switch self {

@@ -30,6 +30,7 @@ struct ConfigurationReader {
         }
         if let tools = reader.object("clientTools") {
             configuration.clientTools = ClientToolsReader(context: context).read(tools)
+            checkProviders(configuration, at: tools.place(of: "providersSocket"))
         }
         reader.finish()
         return configuration
@@ -61,6 +62,7 @@ struct ConfigurationReader {
             context.diagnostics.error(
                 "listen has no address; leave it out for the default ones", at: node.position)
         }
+        var taken: [ConfiguredAddress] = []
         return elements.compactMap { element in
             guard let text = element.string else {
                 context.diagnostics.error(
@@ -73,7 +75,28 @@ struct ConfigurationReader {
                     "\(text) has no usable port: nobody could know which one it is; "
                         + "\"--listen \(text)\" takes a free one and prints it", at: element.position)
             }
+            guard let address else { return nil }
+            if taken.contains(where: address.isTaken) {
+                context.diagnostics.error("\(text) is in listen twice", at: element.position)
+            } else if let obstacle = address.obstacle {
+                context.diagnostics.error("cannot listen on \(text): \(obstacle)", at: element.position)
+            }
+            taken.append(address)
             return address
+        }
+    }
+
+    /// The socket of providers is one more, and not an address of `listen`.
+    private func checkProviders(_ configuration: Configuration, at position: SourcePosition) {
+        guard let path = configuration.clientTools?.providersSocket,
+            let socket = try? ConfiguredAddress(unixPath: path)
+        else { return }
+        if configuration.listen?.contains(where: socket.isTaken) == true {
+            context.diagnostics.error(
+                "clientTools.providersSocket is in listen, too; providers need a socket of their own",
+                at: position)
+        } else if let obstacle = socket.obstacle {
+            context.diagnostics.error("clientTools.providersSocket: \(obstacle)", at: position)
         }
     }
 

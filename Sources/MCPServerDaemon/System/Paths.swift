@@ -8,6 +8,30 @@ import Musl
 import Glibc
 #endif
 
+/// Which file a path leads to, links followed: paths with equal identities are one file, also where none stands
+/// yet.
+enum FileIdentity: Hashable {
+    case file(device: UInt64, inode: UInt64)
+    case entry(device: UInt64, inode: UInt64, name: String)
+    case path(String)
+
+    init(_ path: String) {
+        if let (device, inode) = Self.look(path) {
+            self = .file(device: device, inode: inode)
+        } else if let (device, inode) = Self.look(Paths.parent(of: path)) {
+            self = .entry(device: device, inode: inode, name: Paths.components(path).last ?? "")
+        } else {
+            self = .path(Paths.absolute(path, relativeTo: "/"))
+        }
+    }
+
+    private static func look(_ path: String) -> (UInt64, UInt64)? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
+    }
+}
+
 /// Names of files, by the rules of POSIX and without asking for more than is needed.
 enum Paths {
     static let defaultSearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

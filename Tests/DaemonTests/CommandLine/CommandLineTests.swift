@@ -80,6 +80,10 @@ import Testing
         ("-c a -c b", "-c is given twice", "give one file"),
         ("--set limits", "--set takes path=value, not \"limits\"", "for example --set limits.body=64MiB"),
         ("--listen --stdio", "--listen needs a value", "for example --listen 127.0.0.1:8808"),
+        (
+            "--listen 127.0.0.1:1 --listen localhost:1", "--listen localhost:1 is given twice",
+            "give each address once"
+        ),
         ("--log-level inof", "--log-level inof is not known", "did you mean info?"),
         ("--demo=yes", "--demo takes no value", "write just --demo"),
         ("--demo -c f", "--demo and a configuration file exclude each other", "give one of them"),

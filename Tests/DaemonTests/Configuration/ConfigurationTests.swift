@@ -123,6 +123,80 @@ import Glibc
             socket[0].hasPrefix("mcp.jsonc:1:37: error: clientTools.providersSocket has a path of 201 bytes"))
     }
 
+    // An address that the start would refuse is found by `check`, with its place.
+    @Test func addressesThatCannotBeListenedOn() throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("run")
+        try directory.write("file", "x")
+        try directory.link("link", to: "run")
+        let base = directory.path
+        func found(_ text: String) -> [String] {
+            let source = SourceText(name: "m", text: text)
+            return ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin"])
+                .load(source, directory: base, Diagnostics()).diagnostics.report.dropLast()
+                .map { $0.replacing(base, with: "") }
+        }
+        func listen(_ addresses: String...) -> [String] {
+            found(#"{"listen": [\#(addresses.map { "\"\($0)\"" }.joined(separator: ","))]}"#)
+        }
+        #expect(listen("127.0.0.1:1", "127.0.0.1:2", "[::1]:1", "unix://\(base)/run/s") == [])
+        #expect(listen("127.0.0.1:1", "localhost:1") == ["m:1:27: error: localhost:1 is in listen twice"])
+        for other in ["\(base)/run/s?mode=0660", "\(base)/run/./s", "\(base)/link/s"] {
+            let errors = listen("unix://\(base)/run/s", "unix://\(other)")
+            #expect(errors.count == 1 && errors[0].hasSuffix(" is in listen twice"), "\(errors)")
+        }
+        let rest = "and is left alone; choose another path or remove it yourself"
+        for (name, what) in [
+            ("run", "a directory"), ("file", "a regular file"), ("link", "a symbolic link"),
+        ] {
+            #expect(
+                listen("unix://\(base)/\(name)")
+                    == ["m:1:13: error: cannot listen on unix:///\(name): it is \(what) \(rest)"])
+            #expect(
+                found(#"{"clientTools": {"providersSocket": "\#(name)"}}"#)
+                    == ["m:1:37: error: clientTools.providersSocket: it is \(what) \(rest)"])
+        }
+        let both = found(
+            #"{"clientTools": {"providersSocket": "link/s"}, "listen": ["unix:\#(base)/run/s"]}"#)
+        #expect(
+            both == [
+                "m:1:37: error: clientTools.providersSocket is in listen, too; "
+                    + "providers need a socket of their own"
+            ])
+    }
+
+    // A channel's token is its own: one file for two would open both.
+    @Test func tokensThatShareAFile() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("there", "0123456789abcdef")
+        try directory.link("linked", to: "there")
+        let base = directory.path
+        func found(_ members: String) -> [String] {
+            let source = SourceText(name: "m", text: #"{"clientTools": {\#(members)}}"#)
+            return ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin", "XDG_STATE_HOME": base])
+                .load(source, directory: base, Diagnostics()).diagnostics.report.dropLast()
+                .map { $0.replacing(base, with: "") }
+        }
+        let rule = "a channel's token must be its own"
+        #expect(found(#""tokenFile": "a", "channelTokenFiles": {"b": "b", "c": "there"}"#) == [])
+        #expect(
+            found(#""tokenFile": "a", "channelTokenFiles": {"b": "./a"}"#)
+                == [
+                    "m:1:63: error: clientTools.channelTokenFiles.b: /a is the token of the daemon, too; \(rule)"
+                ])
+        for (first, second) in [("x", "x"), ("there", "linked")] {
+            let errors = found(#""channelTokenFiles": {"b": "\#(first)", "c": "\#(second)"}"#)
+            #expect(errors.count == 1)
+            #expect(
+                errors.first?.hasSuffix(
+                    #"channelTokenFiles.c: /\#(second) is the token of the channel "b", too; \#(rule)"#)
+                    == true,
+                "\(errors)")
+        }
+        let errors = found(#""channelTokenFiles": {"b": "mcpcore/providers.token"}"#)
+        #expect(errors.count == 1 && errors.first?.contains("of the daemon") == true, "\(errors)")
+    }
+
     // Fault row 94: all findings at once, each with its place.
     @Test func reportsEverythingAtOnce() throws {
         let missing = try TemporaryDirectory().path + "/none"
