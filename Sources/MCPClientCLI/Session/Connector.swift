@@ -37,6 +37,11 @@ struct Connector {
                 failure.hint = "is it an MCP server? --connect-timeout gives a slow one more time"
             }
             guard case .program = target else { throw failure }
+            if failure.kind == .timeout {
+                failure.hint =
+                    "does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for "
+                    + "mcp-server; --connect-timeout gives a slow one more time"
+            }
             throw Self.explain(failure, sent: sent.text, after: ContinuousClock.now - start)
         }
     }

@@ -54,9 +54,10 @@ extension ClientConversation: ClientInbox {
         garbage(message.bytes)
         if let status, status >= 400 { return }
         let text = String(message.bytes.count > 200 ? message.bytes[0 ..< 200] : message.bytes)
-        let error = ClientError(
+        var error = ClientError(
             .protocolViolation, "the answer to \(call.method) is malformed: \(reason)",
             details: ["answer: \(text)"])
+        error.isMalformedAnswer = true
         finish(call, .failed(error))
     }
 

@@ -54,6 +54,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     public var result: RawJSON?
     /// Nothing of the request has left, so that it cannot have run.
     var isUnsent = false
+    /// The server answered, with something that is not valid JSON-RPC.
+    var isMalformedAnswer = false
 
     /// Makes an error.
     public init(

@@ -66,6 +66,9 @@ protocol ClientTransport: AnyObject, Sendable {
     /// What a connection that is not open yet waits for, as the error of having waited for it so long; nil
     /// when it is open, or there is nothing to open.
     func openingFailure(after limit: Duration) -> ClientError?
+
+    /// What a program that we have started wrote to stderr last; nil where the server is no such program.
+    var lastErrors: [String]? { get }
 }
 
 extension ClientTransport {
@@ -78,6 +81,8 @@ extension ClientTransport {
     func abort() async { shutDown() }
 
     func openingFailure(after limit: Duration) -> ClientError? { nil }
+
+    var lastErrors: [String]? { nil }
 
     /// Servers that others have started are none of the client's business.
     var canRestart: Bool { false }

@@ -57,11 +57,17 @@ struct Negotiation {
             case 1: "the server did not answer \(steps[0])"
             default: "the server answered neither \(steps.joined(separator: " nor "))"
             }
+        let errors = conversation.transport.lastErrors
         let unreadable = conversation.state.withLock { $0.unreadable }
         return ClientError(
-            .timeout, "\(text) within \(limit.inWords)", details: unreadable.map { [$0.detail] } ?? [],
-            hint: "is it an MCP server? A slow one needs a longer time-out for connecting")
+            .timeout, "\(text) within \(limit.inWords)",
+            details: (errors ?? []).map { "stderr: \($0)" } + (unreadable.map { [$0.detail] } ?? []),
+            hint: (errors == nil ? "is it an MCP server?" : Self.programHint)
+                + " A slow one needs a longer time-out for connecting")
     }
+
+    private static let programHint =
+        "does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for mcp-server."
 
     /// Notes what is asked until it is answered.
     private func asking<R>(_ step: String, _ ask: () async throws -> R) async rethrows -> R {
@@ -199,9 +205,7 @@ struct Negotiation {
         case .failed(let error):
             // Servers from before 2026-07-28 are silent to the probe, or answer it with errors of their own
             // make.
-            if !isHTTP, error.kind == .timeout || error.kind == .protocolViolation {
-                return .legacy(.newestLegacy)
-            }
+            if error.isMalformedAnswer || !isHTTP && error.kind == .timeout { return .legacy(.newestLegacy) }
             // 401, 403 and a network that fails say nothing about the era (DUAL-18).
             if error.kind == .httpStatus, [400, 404, 405].contains(error.httpStatus) {
                 return .legacy(.newestLegacy)

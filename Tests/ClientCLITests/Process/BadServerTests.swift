@@ -30,6 +30,21 @@ struct BadServerTests {
         #expect(outcome.duration < .seconds(5))
     }
 
+    /// Such as a server that listens on a port and leaves stdin alone.
+    @Test func aProgramThatNeverAnswers() async throws {
+        let outcome = try await run([
+            "--connect-timeout", "3s", "tools", "--", "/bin/sh", "-c",
+            "echo first >&2; echo reads mcp.jsonc >&2; echo listening http://x >&2; exec sleep 100",
+        ])
+        #expect(outcome.code == 6)
+        #expect(
+            lines(outcome).dropFirst() == [
+                "  stderr: reads mcp.jsonc", "  stderr: listening http://x",
+                "hint: does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for "
+                    + "mcp-server; --connect-timeout gives a slow one more time",
+            ], "\(outcome.stderr)")
+    }
+
     @Test func aProgramThatIsNotThere() async throws {
         let outcome = try await run(["--json", "tools", "--", "no-such-program-here"])
         #expect(outcome.code == 3)

@@ -23,12 +23,21 @@ final class StdioClientTransport: LineClientTransport {
 
     private let launch: ProcessLaunch
     private let options: ClientOptions
+    private let errors: RecentLines
     let loop: EventLoop
     let line: LoopBound<CurrentLine>
     private let state: Mutex<State>
 
     init(_ launch: ProcessLaunch, options: ClientOptions) throws(ClientError) {
         self.launch = launch
+        let errors = RecentLines()
+        self.errors = errors
+        var options = options
+        let isTold = options.onServerStderr
+        options.onServerStderr = { line in
+            errors.take(line)
+            isTold?(line)
+        }
         self.options = options
         do {
             loop = try ClientLoops.next()
@@ -53,6 +62,8 @@ final class StdioClientTransport: LineClientTransport {
         let digest = SHA256.hash(words.joined(separator: "\0").utf8)
         return ServerKey(place: "command \(Hex.encode(digest.bytes.prefix(16)))", isCommand: true)
     }
+
+    var lastErrors: [String]? { errors.lines }
 
     func start(_ inbox: any ClientInbox) {
         let line = line
@@ -106,6 +117,20 @@ final class StdioClientTransport: LineClientTransport {
         loop.execute { line.value.close() }
         child.startTermination()
         return child
+    }
+}
+
+/// The last lines that a program wrote to stderr, for any thread.
+private final class RecentLines: Sendable {
+    private let kept = Mutex<[String]>([])
+
+    var lines: [String] { kept.withLock { $0 } }
+
+    func take(_ line: String) {
+        kept.withLock { lines in
+            if lines.count == StderrTail.maxLines { lines.removeFirst() }
+            lines.append(line)
+        }
     }
 }
 
