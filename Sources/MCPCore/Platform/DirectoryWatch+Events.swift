@@ -12,6 +12,7 @@ import Glibc
 // MARK: The tree
 
 extension DirectoryWatch {
+    private var events: UInt32 { Self.events | (interest.permissions ? UInt32(IN_ATTRIB) : 0) }
     private static let events =
         UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
         | UInt32(IN_CLOSE_WRITE) | UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
@@ -22,7 +23,7 @@ extension DirectoryWatch {
     /// Watches the root itself, and where it stands. It may be reached through symbolic links.
     func openRoot() throws(IOError) {
         let tree = try RootDirectory(root)
-        let watch = unsafe inotify_add_watch(fd, root, Self.events)
+        let watch = unsafe inotify_add_watch(fd, root, events)
         guard watch >= 0 else { throw IOError("inotify_add_watch").applied(to: root) }
         state.tree = tree
         state.directories[watch] = ""
@@ -96,7 +97,7 @@ extension DirectoryWatch {
     private func add(_ path: String) -> Bool {
         guard interest.directories(path), state.directories.count < Self.maxDirectories else { return false }
         let watch = unsafe inotify_add_watch(
-            fd, root + "/" + path, Self.events | UInt32(IN_DONT_FOLLOW))
+            fd, root + "/" + path, events | UInt32(IN_DONT_FOLLOW))
         guard watch >= 0 else {
             let error = IOError("inotify_add_watch")
             // Gone, or another thing already.
@@ -234,7 +235,7 @@ extension DirectoryWatch {
         if mask & UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) != 0 {
             state.pending.isListChanged = true
         }
-        if mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { noteWritten(path) }
+        if mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_ATTRIB) != 0 { noteWritten(path) }
     }
 
     private func noteWritten(_ path: String) {

@@ -45,13 +45,16 @@ package final class DirectoryWatch: @unchecked Sendable {
     package struct Interest: Sendable {
         package var files: @Sendable (String) -> Bool
         package var directories: @Sendable (String) -> Bool
+        /// A file whose permissions or owner change counts as written.
+        package var permissions: Bool
 
         package init(
             files: @escaping @Sendable (String) -> Bool = { _ in true },
-            directories: @escaping @Sendable (String) -> Bool = { _ in true }
+            directories: @escaping @Sendable (String) -> Bool = { _ in true }, permissions: Bool = false
         ) {
             self.files = files
             self.directories = directories
+            self.permissions = permissions
         }
     }
 

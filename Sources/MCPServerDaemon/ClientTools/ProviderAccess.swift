@@ -32,8 +32,9 @@ struct ProviderAccess: Sendable {
             self.token = Redacted(token)
             var tokens: [String: Redacted<String>] = [:]
             for (channel, path) in settings.channelTokenFiles.sorted(by: { $0.key < $1.key }) {
-                tokens[channel] = Redacted(try ProviderToken(at: path).text)
-                lines.append("token      of \(channel) in \(path)")
+                let token = try ProviderToken(at: path)
+                tokens[channel] = Redacted(token.text)
+                lines.append(Self.line(token, of: channel, path, isShown: isShown))
             }
             channelTokens = tokens
         } else {
@@ -41,6 +42,15 @@ struct ProviderAccess: Sendable {
             channelTokens = [:]
         }
         self.lines = lines
+    }
+
+    /// The one time that a new token is shown. What others take down is a log, which holds no secrets.
+    private static func line(
+        _ token: ProviderToken, of channel: String?, _ path: String, isShown: Bool
+    ) -> String {
+        let owner = channel.map { "of \($0) " } ?? ""
+        return token.isNew && isShown
+            ? "token      \(owner)\(token.text)   new, kept in \(path)" : "token      \(owner)in \(path)"
     }
 
     private static func token(
@@ -53,12 +63,7 @@ struct ProviderAccess: Sendable {
                     + "or name a file with --set clientTools.tokenFile=PATH")
         }
         let token = try ProviderToken(at: path)
-        // The one time that it is shown. What others take down is a log, which holds no secrets.
-        if token.isNew, isShown {
-            lines.append("token      \(token.text)   new, kept in \(path)")
-        } else {
-            lines.append("token      in \(path)")
-        }
+        lines.append(line(token, of: nil, path, isShown: isShown))
         if settings.auth == .none {
             lines.append("warning    whatever runs on this machine may register tools without it")
         }

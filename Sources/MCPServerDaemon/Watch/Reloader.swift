@@ -46,7 +46,9 @@ final class Reloader: Sendable {
         watch(configuration)
         let name = Paths.components(file).last ?? file
         // The directory is watched, because editors put a new file in the place of the old one.
-        let interest = DirectoryWatch.Interest(files: { $0 == name }, directories: { _ in false })
+        // One that was refused for its permissions is read again when they are mended.
+        let interest = DirectoryWatch.Interest(
+            files: { $0 == name }, directories: { _ in false }, permissions: true)
         do throws(IOError) {
             let watch = try DirectoryWatch(Paths.parent(of: file), interest) { [weak self] changes in
                 if !changes.written.isEmpty || changes.areLost { self?.reload("the file has changed") }

@@ -141,7 +141,8 @@ import Glibc
         let kept = try Files.read("\(place.directory.path)/general.token", maxBytes: 1_000)
         let token = String(decoding: kept, as: UTF8.self).filter { !$0.isNewline }
         #expect(token.utf8.count == 64)
-        #expect(await program.logs("token      of general in \(place.directory.path)/general.token"))
+        let name = "\(place.directory.path)/general.token"
+        #expect(await program.logs("token      of general \(token)   new, kept in \(name)"))
         let tcp = SocketAddress(numeric: "127.0.0.1", port: place.port)
         let daemons = String(decoding: try Files.read(place.tokenFile, maxBytes: 1_000), as: UTF8.self)
         for (sent, status) in [(token, 200), (daemons.filter { !$0.isNewline }, 401)] {
@@ -151,7 +152,11 @@ import Glibc
         let get = "GET /mcp/channels/general HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
         #expect(try await Self.ask(tcp, get).0 == 401)
         await program.stop()
-        #expect(!program.output.contains(token))
+        // It is shown once.
+        let again = try await place.start("-c", file)
+        #expect(await again.logs("token      of general in \(name)"))
+        await again.stop()
+        #expect(!again.output.contains(token))
     }
 
     @Test func withoutAToken() async throws {

@@ -74,7 +74,8 @@ import Glibc
         let client = try await MCPClient.connect(target, options: options)
         let heard = Heard()
         var filter = SubscriptionFilter.lists
-        filter.resourceURIs = ["docs:///a.md", "docs:///b.md"]
+        // None where nothing shows files yet.
+        if configuration.contains("docs") { filter.resourceURIs = ["docs:///a.md", "docs:///b.md"] }
         let subscription = try await client.listen(filter)
         #expect(subscription.accepted == filter)
         let following = heard.follow(subscription)
@@ -213,6 +214,20 @@ import Glibc
             try directory.write("other/b.md", "b")
             #expect(await heard.has(.resourceUpdated("docs:///b.md")))
         }
+    }
+
+    /// What was refused for its permissions is read again when they alone are mended.
+    @Test func permissions() async throws {
+        let directory = try TemporaryDirectory()
+        let file = "\(directory.path)/mcp.jsonc"
+        try directory.write("mcp.jsonc", #"{"tools":{"one":{"exec":["true"]}}}"#)
+        let program = try await WatchedProgram(configuration: file, socket: "\(directory.path)/s")
+        #expect(unsafe chmod(file, 0o602) == 0)
+        #expect(await program.logs("may be written by everybody"))
+        #expect(await program.logs("not reloaded: the running configuration stays"))
+        #expect(unsafe chmod(file, 0o600) == 0)
+        #expect(await program.logs(#""event":"reloaded""#))
+        await program.stop()
     }
 
     // Fault row 87: SIGHUP reads the configuration again; one with a mistake changes nothing.
