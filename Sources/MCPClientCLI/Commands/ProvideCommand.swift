@@ -25,7 +25,13 @@ struct ProvideCommand {
             if options.isOnce { try await provider.runOnce() } else { try await provider.run() }
             return .ok
         } catch {
-            throw FailureMapping.failure(error, method: nil, subject: "provide", invocation: invocation)
+            var failure = FailureMapping.failure(
+                error, method: nil, subject: "provide", invocation: invocation)
+            if failure.code == .authentication {
+                let more = (error as? ClientError)?.hint.map { "; \(inlineText($0))" } ?? ""
+                failure.hint = "--token-file FILE or --bearer-env VAR sends a token" + more
+            }
+            throw failure
         }
     }
 

@@ -40,7 +40,7 @@ enum FailureMapping {
             details: sent.isEmpty ? [] : ["sent: \(sent)"])
     }
 
-    /// The server began and stopped before the end: not a refusal, which a script may follow with a repetition.
+    /// The server began and stopped before the end: not a refusal, after which a script may ask again.
     private static func begun(_ error: MCPError, _ sent: String) -> Failure {
         let isLate = error.code == MCPError.deadlineExceededCode
         let subject = sent.isEmpty ? "the request" : sent
@@ -78,6 +78,9 @@ enum FailureMapping {
         let stderr = error.details.filter { $0.hasPrefix("stderr: ") }
         failure.details = stderr.suffix(maxStderrLines).map { inlineText($0) }
         failure.details += error.details.filter { !$0.hasPrefix("stderr: ") }.map { inlineText($0) }
+        if error.kind == .authentication, error.httpStatus == 401 {
+            failure.hint = "--bearer-file FILE or --bearer-env VAR sends a token"
+        }
         if stderr.count > maxStderrLines, failure.hint == nil {
             failure.hint = "-v shows all that it wrote to stderr"
         }

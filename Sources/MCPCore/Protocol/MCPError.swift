@@ -60,7 +60,8 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let missingClientCapabilityCode = -32021
     /// The protocol version is not served (2026-07-28).
     public static let unsupportedProtocolVersionCode = -32022
-    /// The server has too much to do and did not begin; try again later. A code of this library, outside the reserved ranges.
+    /// The server has too much to do and did not begin; try again later. A code of this library, outside the
+    /// reserved ranges.
     public static let overloadedCode = 503
     /// The request took longer than the server allows. A code of this library, outside the reserved ranges.
     public static let deadlineExceededCode = 504

@@ -72,8 +72,8 @@ enum ConfiguredAddress: Sendable, Hashable {
         }
     }
 
-    /// What stands at the path and is left alone, so that nothing can listen there; nil where there is no such
-    /// thing. The start finds the same.
+    /// What stands at the path and is left alone, so that nothing can listen there; nil where nothing is in
+    /// the way. The start finds the same.
     var obstacle: String? {
         guard case .unix(let path, _, _) = self else { return nil }
         var status = stat()

@@ -8,8 +8,8 @@ import Musl
 import Glibc
 #endif
 
-/// Which file a path leads to, links followed: paths with equal identities are one file, also where none stands
-/// yet.
+/// Which file a path leads to, links followed: paths with equal identities are one file, also where none
+/// stands yet.
 enum FileIdentity: Hashable {
     case file(device: UInt64, inode: UInt64)
     case entry(device: UInt64, inode: UInt64, name: String)

@@ -58,6 +58,7 @@ import Testing
         let outcome = await Self.harness().run(command)
         #expect(outcome.code.rawValue == 4)
         #expect(outcome.stderr.contains("a channel may have one of its own"))
+        #expect(outcome.stderr.contains("hint: --token-file FILE or --bearer-env VAR sends a token; "))
         await daemon.running.stop()
     }
 

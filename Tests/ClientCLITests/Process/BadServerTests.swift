@@ -219,6 +219,8 @@ struct BadServerTests {
         let outcome = try await run(["--json", "tools", "http://127.0.0.1:\(listener.port)/mcp"])
         #expect(outcome.code == code)
         #expect(outcome.stderr.contains("\"status\":\(status.prefix(3))"))
+        let hint = "hint: --bearer-file FILE or --bearer-env VAR sends a token"
+        #expect(outcome.stderr.contains(hint) == status.hasPrefix("401"))
         #expect(outcome.stderr.hasPrefix("error: "))
     }
 
