@@ -51,7 +51,7 @@ enum CensusAtExit {
         if !surplus.isEmpty { lines.append("still alive: \(Census.text(surplus))") }
         if hasChildren { lines.append("there are children that were not reaped") }
         // Sockets, pipes, watches of processes and folders. What Dispatch opens for itself is none of these.
-        let open = openFiles().filter { !before.contains($0) }
+        let open = openFiles().filter { !before.contains($0) }.map(Self.shown)
         if !open.isEmpty { lines.append("still open: \(open.joined(separator: " "))") }
         return lines
     }
@@ -61,24 +61,31 @@ enum CensusAtExit {
         return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0
     }
 
-    #if os(Linux)
-    /// ` (127.0.0.1:80, listening)`: where to look for its owner.
-    private static func use(ofSocket number: Int32) -> String {
-        guard let address = try? Syscalls.localAddress(number) else { return "" }
-        let isListening = (try? Syscalls.option(number, SOL_SOCKET, SO_ACCEPTCONN)) == 1
-        return " (\(address)\(isListening ? ", listening" : ""))"
+    /// One open file: its number, and what it leads to.
+    private struct OpenFile: Hashable {
+        let number: Int32
+        let target: String
     }
-    #endif
 
-    /// `12→socket:[4711] (127.0.0.1:80)`.
-    private static func openFiles() -> [String] {
+    /// `12→socket:[4711] (127.0.0.1:80, listening)`: where to look for its owner. The address is no part of the
+    /// comparison: a socket that was inherited may be bound by the process that it came from.
+    private static func shown(_ file: OpenFile) -> String {
+        let text = "\(file.number)→\(file.target)"
+        guard file.target.hasPrefix("socket:"), let address = try? Syscalls.localAddress(file.number) else {
+            return text
+        }
+        let isListening = (try? Syscalls.option(file.number, SOL_SOCKET, SO_ACCEPTCONN)) == 1
+        return text + " (\(address)\(isListening ? ", listening" : ""))"
+    }
+
+    private static func openFiles() -> [OpenFile] {
         #if os(Linux)
         let kept = Census.keptOpen.withLock { $0 }
         let numbers: [Int32]
         do {
             numbers = try Files.names(in: "/proc/self/fd").names.compactMap { Int32($0) }
         } catch {
-            return ["which ones cannot be read: \(error)"]
+            return [OpenFile(number: -1, target: "which ones cannot be read: \(error)")]
         }
         return numbers.sorted().compactMap { number in
             if kept.contains(number) { return nil }
@@ -88,7 +95,7 @@ enum CensusAtExit {
             let target = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let kinds = ["socket:", "pipe:", "anon_inode:[pidfd]", "anon_inode:inotify", "/dev/null"]
             guard kinds.contains(where: { target.hasPrefix($0) }) else { return nil }
-            return "\(number)→\(target)" + (target.hasPrefix("socket:") ? use(ofSocket: number) : "")
+            return OpenFile(number: number, target: target)
         }
         #else
         return []

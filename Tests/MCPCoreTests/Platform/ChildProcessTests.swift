@@ -165,11 +165,7 @@ import Glibc
             _ = try ProcessRunner.run(launch, input: [1, 2, 3])
             let before = ProcFS.openDescriptors
             for _ in 0 ..< 100 { _ = try ProcessRunner.run(launch, input: [1, 2, 3]) }
-            let left = ProcFS.openDescriptors
-            guard left == before else {
-                print("before: \(before)\nafter: \(left)")
-                exit(1)
-            }
+            #expect(ProcFS.openDescriptors == before)
         }
     }
     #endif

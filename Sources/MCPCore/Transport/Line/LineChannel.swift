@@ -232,7 +232,7 @@ final class LineChannel {
             hint: isClosing || !details.isEmpty ? nil : "run the program by hand to see what it does")
         end = error
         inbox?.connectionClosed(error)
-        // A conversation that starts anew has another origin: what comes late is not for it.
+        // A conversation that starts anew has another channel: what comes late is not for it.
         inbox = nil
         close()
         child.hangUp()
