@@ -48,7 +48,7 @@ struct MicroBenchmarks {
             keep(unsafe bytes.withBytes { unsafe parser.parse($0) })
         }
         let line = ByteSlice(String(Samples.call) + "\n")
-        var framer = LineFramer(maximumBytes: 1 << 20)
+        var framer = LineFramer(maxBytes: 1 << 20)
         Stopwatch.row("cut a line of stdio", bytes: line.count) {
             framer.append(line)
             keep(framer.next())
@@ -73,14 +73,14 @@ struct MicroBenchmarks {
         print("\nA tools/call without a transport")
         let server = MCPServer("bench", version: "1")
         let schema = #"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}"#
-        server.tool("echo", "", schema: schema) { arguments, _, out in out.text(arguments["text"]) }
+        server.addTool("echo", "", schema: schema) { arguments, _, out in out.text(arguments["text"]) }
         try row(server, "raw tool")
         let typed = MCPServer("bench", version: "1")
-        typed.tool("echo", "", Arg("text")) { (text: String) in text }
+        typed.tool("echo", "", Argument("text")) { (text: String) in text }
         try row(typed, "typed tool, text")
         struct Answer: Codable { var text: String }
         let structured = MCPServer("bench", version: "1")
-        structured.tool("echo", "", Arg("text")) { (text: String) in Answer(text: text) }
+        structured.tool("echo", "", Argument("text")) { (text: String) in Answer(text: text) }
         try row(structured, "typed tool, structured result")
     }
 
@@ -100,7 +100,7 @@ struct MicroBenchmarks {
 }
 
 /// These tools answer on the spot.
-private final class NoSink: ExchangeSink {
+private final class NoSink: ResponseSink {
     var executor: (any TaskExecutor)? { nil }
     func notify(_ message: ByteSlice) {}
     func finish(_ answer: Answer?) {}

@@ -9,15 +9,15 @@ struct Echo: Codable, Sendable {
 let server = MCPServer("benchmark-server", version: "1.0")
 let schema =
     #"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}"#
-server.tool("raw", "Returns the text", schema: schema) { arguments, _, out in out.text(arguments["text"]) }
-server.tool("typed", "Returns the text", Arg("text")) { (text: String) in Echo(text: text) }
-server.tool("wordy", "Returns the text", Arg("text")) { (text: String) in text }
+server.addTool("raw", "Returns the text", schema: schema) { arguments, _, out in out.text(arguments["text"]) }
+server.addTool("typed", "Returns the text", Argument("text")) { (text: String) in Echo(text: text) }
+server.addTool("wordy", "Returns the text", Argument("text")) { (text: String) in text }
 try server.register(Tool("async", inputSchema: JSONValue(parsing: schema))) { call, _ in
     .text(call.arguments["text"]?.string ?? "")
 }
 
-server.tool("change", "Tells everybody who listens that the tools have changed") { () -> String in
-    server.toolsChanged()
+server.addTool("change", "Tells everybody who listens that the tools have changed") { () -> String in
+    server.notifyToolsChanged()
     return "told"
 }
 

@@ -9,7 +9,7 @@ struct Wish: Codable, Sendable {
     var restaurant: String
 }
 
-server.tool("book", "Books a table", describe: ["restaurant": "Its name"]) {
+server.addTool("book", "Books a table", describe: ["restaurant": "Its name"]) {
     (wish: Wish, context) in
     let form = ElicitationSchema([
         .integer("people", minimum: 1, maximum: 12, required: true),
@@ -25,7 +25,7 @@ server.tool("book", "Books a table", describe: ["restaurant": "Its name"]) {
     return "A table for \(people) at \(wish.restaurant), in the name of \(name)."
 }
 
-server.tool("travel", "Suggests a trip", describe: ["restaurant": "Where to eat"]) {
+server.addTool("travel", "Suggests a trip", describe: ["restaurant": "Where to eat"]) {
     (wish: Wish, context) in
     let answers = try await context.ask([
         "days": .elicit("How long?", ElicitationSchema([.integer("days", default: 2, required: true)])),

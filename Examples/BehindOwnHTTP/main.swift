@@ -17,9 +17,9 @@ import Glibc
 signal(SIGPIPE, SIG_IGN)
 
 let server = MCPServer("numbers", version: "1.0")
-server.tool("double", "Doubles a number", Arg("n")) { (n: Int) in n * 2 }
+server.addTool("double", "Doubles a number", Argument("n")) { (n: Int) in n * 2 }
 struct Step: Codable, Sendable { var upTo: Int }
-server.tool("steps", "Counts and reports each step") { (step: Step, context) in
+server.addTool("steps", "Counts and reports each step") { (step: Step, context) in
     for number in 1 ... max(1, min(step.upTo, 100)) {
         await context.progress(Double(number), total: Double(step.upTo))
     }
@@ -27,7 +27,7 @@ server.tool("steps", "Counts and reports each step") { (step: Step, context) in
 }
 
 // Made once: it checks hosts and origins and keeps the sessions of older clients.
-let endpoint = server.endpoint()
+let endpoint = server.makeEndpoint()
 
 let listener = try openListener(port: CommandLine.arguments.dropFirst().first.flatMap { UInt16($0) } ?? 0)
 print("listening on http://127.0.0.1:\(listener.port)/mcp")

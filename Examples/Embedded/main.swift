@@ -4,7 +4,7 @@ import MCPCore
 let notes = ["milk": "Buy milk.", "call": "Call Ada back."]
 
 let server = MCPServer("notes", version: "1.0", instructions: "Read the notes before you plan a day.")
-server.tool("search", "Find notes that hold a word", Arg("word")) { (word: String) in
+server.addTool("search", "Find notes that hold a word", Argument("word")) { (word: String) in
     notes.filter { $0.value.holds(word) }.keys.sorted()
 }
 try server.register(ResourceTemplate("note:///{name}", name: "note", mimeType: "text/plain")) {

@@ -22,7 +22,7 @@ struct Forecast: Codable, Sendable {
 }
 
 let server = MCPServer("weather", version: "1.0", instructions: "The forecast is made up.")
-server.tool(
+server.addTool(
     "forecast", "The weather of the next days",
     describe: ["city": "Name of the city", "days": "How many days, 1 to 7; 3 when absent"],
     annotations: ToolAnnotations(readOnlyHint: true), timeout: .seconds(20)

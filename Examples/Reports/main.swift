@@ -35,8 +35,8 @@ try server.register(
 ) { arguments, _ in
     GetPromptResult([.user("Sum the reports up in \(arguments["language"] ?? "English").")])
 }
-server.complete(.prompt("summary"), "language", ["English", "French", "German", "Italian"])
-server.complete(.prompt("summary"), "dialect") { query, _ in
+server.addCompletion(.prompt("summary"), "language", ["English", "French", "German", "Italian"])
+server.addCompletion(.prompt("summary"), "dialect") { query, _ in
     let dialects = query.arguments["language"] == "German" ? ["Bavarian", "Swiss"] : ["standard"]
     return CompletionResult(dialects.filter { $0.hasPrefix(query.value) })
 }

@@ -11,5 +11,5 @@ struct RequestLog: ServerMiddleware {
 var options = ServerOptions()
 options.middleware = [RequestLog()]
 let server = MCPServer("calc", version: "1.0", options: options)
-server.tool("add", "Add two numbers", Arg("a"), Arg("b")) { (a: Double, b: Double) in a + b }
+server.addTool("add", "Add two numbers", Argument("a"), Argument("b")) { (a: Double, b: Double) in a + b }
 try await server.run(.stdio)

@@ -4,13 +4,13 @@ import MCPCore
 package struct CallRunner: Sendable {
     let catalog: ToolCatalog
     let policies: PolicyTable
-    let desk: ApprovalDesk
+    let desk: ApprovalCoordinator
     let limits: HarnessLimits
     let emit: @Sendable (HarnessEvent) -> Void
 
     /// - Parameter emit: told what happens.
     package init(
-        catalog: ToolCatalog, policies: PolicyTable, desk: ApprovalDesk, limits: HarnessLimits,
+        catalog: ToolCatalog, policies: PolicyTable, desk: ApprovalCoordinator, limits: HarnessLimits,
         emit: @escaping @Sendable (HarnessEvent) -> Void
     ) {
         self.catalog = catalog
@@ -29,12 +29,12 @@ package struct CallRunner: Sendable {
         var rest = calls[...]
         while let first = rest.first {
             let index = calls.count - rest.count
-            guard index < limits.callsPerRound else {
-                let text = "Not run: one answer may make \(limits.callsPerRound) calls at most."
+            guard index < limits.maxCallsPerRound else {
+                let text = "Not run: one answer may make \(limits.maxCallsPerRound) calls at most."
                 results += rest.map { refuse($0, text) }
                 break
             }
-            let beside = rest.prefix(limits.callsPerRound - index)
+            let beside = rest.prefix(limits.maxCallsPerRound - index)
                 .prefix { catalog.entry($0.name)?.runsBesideOthers == true }
             if beside.isEmpty {
                 results.append(await run(first, by: .model))
@@ -51,7 +51,7 @@ package struct CallRunner: Sendable {
         await withTaskGroup(of: (Int, ToolExecutionResult).self) { group in
             var results = [ToolExecutionResult?](repeating: nil, count: calls.count)
             for index in calls.indices {
-                if index >= max(1, limits.concurrentCalls), let (done, result) = await group.next() {
+                if index >= max(1, limits.maxConcurrentCalls), let (done, result) = await group.next() {
                     results[done] = result
                 }
                 group.addTask { (index, await run(calls[index], by: .model)) }

@@ -19,7 +19,7 @@ public actor ToolHarness {
     private let model: any LanguageModel
     private var sources: [any ToolSource]
     private let policies: PolicyTable
-    private let desk: ApprovalDesk
+    private let desk: ApprovalCoordinator
     private let limits: HarnessLimits
     private let options: HarnessOptions
     private var messages: [ModelMessage] = []
@@ -44,7 +44,7 @@ public actor ToolHarness {
         self.policies = policies
         self.limits = limits
         self.options = options
-        desk = ApprovalDesk(approvals, options.decisions, timeout: limits.approvalTimeout)
+        desk = ApprovalCoordinator(approvals, options.decisions, timeout: limits.approvalTimeout)
         system = Self.preamble(name, summary, instructions ?? Self.caution, capabilities)
     }
 
@@ -111,7 +111,7 @@ public actor ToolHarness {
     /// they are, or taken from the harness where they are missing.
     /// - Throws: as `send` does.
     public func respond(_ request: ModelRequest, rounds: Int? = nil) async throws -> HarnessReply {
-        let (reply, _) = try await loop(request, rounds ?? limits.rounds) { _ in }
+        let (reply, _) = try await loop(request, rounds ?? limits.maxRounds) { _ in }
         return reply
     }
 
@@ -122,7 +122,7 @@ public actor ToolHarness {
         isBusy = true
         defer { isBusy = false }
         let request = ModelRequest(messages: messages + [.user(text)])
-        let (reply, all) = try await loop(request, rounds ?? limits.rounds, emit)
+        let (reply, all) = try await loop(request, rounds ?? limits.maxRounds, emit)
         messages = all
         return reply
     }
@@ -140,7 +140,7 @@ public actor ToolHarness {
         var usage = ModelUsage()
         var round = 0
         while true {
-            let turn = try await ModelTurn.read(model, request, limit: limits.responseBytes, emit)
+            let turn = try await ModelTurn.read(model, request, limit: limits.maxResponseBytes, emit)
             usage = usage + turn.usage
             request.messages.append(.assistant(turn.text, turn.calls))
             guard !turn.calls.isEmpty else {
@@ -180,7 +180,7 @@ public actor ToolHarness {
         }
         return ModelToolResult(
             callID: call.callID, name: call.name,
-            content: ContentCutter(limit: limits.resultBytes).cut(content),
+            content: ContentCutter(limit: limits.maxResultBytes).cut(content),
             isError: result.status != .completed)
     }
 

@@ -51,7 +51,8 @@ func registerPrompts(on server: MCPServer) throws {
         let (first, second) = (arguments["arg1"] ?? "", arguments["arg2"] ?? "")
         return GetPromptResult([.user("Prompt with arguments: arg1='\(first)', arg2='\(second)'")])
     }
-    server.complete(.prompt("test_prompt_with_arguments"), "arg1", ["testValue1", "testValue2", "other"])
+    server.addCompletion(
+        .prompt("test_prompt_with_arguments"), "arg1", ["testValue1", "testValue2", "other"])
     try server.register(
         Prompt(
             "test_prompt_with_embedded_resource", description: "A prompt with a resource",

@@ -23,12 +23,12 @@ func registerStreamTools(on server: MCPServer) throws {
     }
     try server.register(Tool("test_trigger_tool_change", description: "Says that the tools changed")) {
         _, _ in
-        server.toolsChanged()
+        server.notifyToolsChanged()
         return .text("tools/list_changed was published")
     }
     try server.register(Tool("test_trigger_prompt_change", description: "Says that the prompts changed")) {
         _, _ in
-        server.promptsChanged()
+        server.notifyPromptsChanged()
         return .text("prompts/list_changed was published")
     }
     let schema: JSONValue = [

@@ -102,7 +102,7 @@ import Testing
                 refused += 1
             }
         }
-        #expect(acknowledged == ServerLimits().requestsInFlight)
+        #expect(acknowledged == ServerLimits().maxRequestsInFlight)
         if let before, let after = ServerProgram.memory(of: process.pid, "VmRSS") {
             #expect(after - before < 4_096, "\(after - before) KiB")
         }

@@ -95,7 +95,7 @@ import Testing
     @Test("fault 37: a handler that never returns") func fault37() async throws {
         var options = ServerOptions()
         options.limits.requestDeadline = .milliseconds(150)
-        options.limits.requestsInFlight = 2
+        options.limits.maxRequestsInFlight = 2
         let server = MCPServer("test", version: "1", options: options)
         let gate = AsyncStream.makeStream(of: Void.self)
         let wasCancelled = Mutex(false)
@@ -113,7 +113,7 @@ import Testing
             }
             return .text("late")
         }
-        let client = server.connection()
+        let client = server.makeConnection()
         let answer = await client.handle(Array(Message.call(id: "1", "stuck", "{}").utf8))
         let first = try JSONValue(parsing: try #require(answer))
         #expect(first["id"] == 1)
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// Counts what comes out of an exchange.
-    private final class CountingSink: ExchangeSink {
+    private final class CountingSink: ResponseSink {
         let notifications = Atomic<Int>(0)
         let answers = Atomic<Int>(0)
         let ends = Atomic<Int>(0)
@@ -148,8 +148,8 @@ import Testing
         }
     }
 
-    private static func exchange(_ sink: CountingSink) -> Exchange {
-        Exchange(
+    private static func exchange(_ sink: CountingSink) -> PendingRequest {
+        PendingRequest(
             key: .init(channelID: 1, id: RequestID(1)), revision: .newest, progressToken: nil, deadline: .max,
             sink: sink)
     }

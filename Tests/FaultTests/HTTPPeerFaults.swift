@@ -7,7 +7,7 @@ import Testing
 @Suite("faults: HTTP peers", .ownThreads) struct HTTPPeerFaults {
     private static func echoServer() throws -> MCPServer {
         let server = MCPServer("test", version: "1")
-        server.tool("echo", "Returns the text.", schema: #"{"type":"object"}"#) { arguments, _, out in
+        server.addTool("echo", "Returns the text.", schema: #"{"type":"object"}"#) { arguments, _, out in
             out.text(arguments["text"])
         }
         return server

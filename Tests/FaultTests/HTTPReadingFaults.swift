@@ -22,7 +22,7 @@ import Glibc
         var options = ServerOptions()
         limits(&options.limits)
         let server = MCPServer("test", version: "1", options: options)
-        server.tool("echo", "Returns the text.", schema: #"{"type":"object"}"#) { arguments, _, out in
+        server.addTool("echo", "Returns the text.", schema: #"{"type":"object"}"#) { arguments, _, out in
             out.text(arguments["text"])
         }
         let release = Release()
@@ -30,7 +30,7 @@ import Glibc
             while !release.isOpen, !context.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
             return .text("")
         }
-        server.tool("long", "Returns 8 MB.", schema: #"{"type":"object"}"#) { _, _, out in
+        server.addTool("long", "Returns 8 MB.", schema: #"{"type":"object"}"#) { _, _, out in
             out.text(String(repeating: "l", count: 8_000_000))
         }
         return (server, release)
@@ -60,7 +60,7 @@ import Glibc
 
     @Test("fault 63: what stands behind a request that is being served stays in the socket")
     func fault63Behind() async throws {
-        let (server, release) = try Self.server { $0.outputBytes = 64 << 20 }
+        let (server, release) = try Self.server { $0.maxOutputBytes = 64 << 20 }
         try await LocalServer.serve(server, handler: UpgradingHandler()) { port in
             func expectBlocked(_ connection: WireConnection, _ name: String) throws {
                 let sent = try connection.sendUntilBlocked(
@@ -100,7 +100,7 @@ import Glibc
     @Test("fault 53: bodies that memory is too short for are refused, small messages are served")
     func fault53Memory() async throws {
         let limit = 8 << 20
-        let (server, release) = try Self.server { $0.memoryBytes = limit }
+        let (server, release) = try Self.server { $0.maxMemoryBytes = limit }
         try await LocalServer.serve(server) { port in
             let memory = server.dispatcher.memory
             let text = String(repeating: "t", count: 1 << 20)
@@ -162,7 +162,7 @@ import Glibc
     @Test("fault 63: answers that nobody reads are cut off when memory is used up")
     func fault63Memory() async throws {
         let limit = 40 << 20
-        let (server, _) = try Self.server { $0.memoryBytes = limit }
+        let (server, _) = try Self.server { $0.maxMemoryBytes = limit }
         try await LocalServer.serve(server) { port in
             let deaf = try (0 ..< 12).map { _ in
                 let connection = try WireConnection(port: port, receiveBuffer: 8_192)
@@ -221,7 +221,7 @@ import Glibc
 
     @Test("fault 92: one connection too many gets a head alone") func fault92Head() async throws {
         var options = HTTPServerOptions()
-        options.connections = 1
+        options.maxConnections = 1
         let (server, _) = try Self.server()
         try await LocalServer.serve(server, options: options) { port in
             let first = try WireConnection(port: port)
@@ -323,7 +323,7 @@ import Glibc
 
     // JRPC-19
     @Test("what handlers of a batch say while it is read is bounded") func earlyMessages() async throws {
-        let (server, release) = try Self.server { $0.outputBytes = 64 << 10 }
+        let (server, release) = try Self.server { $0.maxOutputBytes = 64 << 10 }
         try server.register(Tool("spam", inputSchema: ["type": "object"])) { _, context in
             for step in 1 ... 5_000 {
                 await context.progress(Double(step), message: "a message of some length")
@@ -331,7 +331,7 @@ import Glibc
             release.open()
             return .text("")
         }
-        server.tool("block", "Takes long.", schema: #"{"type":"object"}"#) { _, _, out in
+        server.addTool("block", "Takes long.", schema: #"{"type":"object"}"#) { _, _, out in
             while !release.isOpen { usleep(1_000) }
             out.text("")
         }

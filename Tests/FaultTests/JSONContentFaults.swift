@@ -105,7 +105,8 @@ import Testing
     @Test("fault 13: a number that is passed through keeps its text") func fault13PassedThrough() async throws
     {
         let server = MCPServer("test", version: "1")
-        server.tool("same", "Returns its arguments.", schema: #"{"type":"object"}"#) { arguments, _, result in
+        server.addTool("same", "Returns its arguments.", schema: #"{"type":"object"}"#) {
+            arguments, _, result in
             result.structured(raw: arguments)
         }
         let number = "1.00000000000000000000000000000000000000000001e+0400"
@@ -226,7 +227,7 @@ import Testing
 
     @Test("fault 18: of keys that no schema lists the last wins") func fault18LastWins() async throws {
         let server = MCPServer("test", version: "1")
-        server.tool("x", "Returns x.", schema: #"{"type":"object"}"#) { arguments, _, result in
+        server.addTool("x", "Returns x.", schema: #"{"type":"object"}"#) { arguments, _, result in
             result.text(arguments["x"])
         }
         let answer = await server.handle(Array(Message.call(id: "1", "x", #"{"x":"a","x":"b"}"#).utf8))
@@ -309,7 +310,7 @@ import Testing
         let deep = (0 ..< 200).reduce(JSONValue.null) { value, _ in .array([value]) }
         try server.registerRaw(Tool("now")) { _, _, out in try out.result(.structured(deep)) }
         try server.register(Tool("later")) { _, _ in .structured(deep) }
-        server.tool("structured", "") { () -> JSONValue in deep }
+        server.addTool("structured", "") { () -> JSONValue in deep }
         try server.register(Tool("meta")) { _, _ in
             var result = CallToolResult.text("x")
             result.meta = ["deep": deep]

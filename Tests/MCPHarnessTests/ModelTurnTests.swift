@@ -9,7 +9,7 @@ import Testing
 
     private func harness(_ events: [ModelEvent], limit: Int = 16 << 20) throws -> ToolHarness {
         var limits = HarnessLimits()
-        limits.responseBytes = limit
+        limits.maxResponseBytes = limit
         return try fixture.harness(
             ScriptedModel(.events { _ in events }, .text("done")), [fixture.lookup()], limits: limits)
     }

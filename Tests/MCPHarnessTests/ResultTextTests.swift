@@ -13,7 +13,7 @@ import Testing
         let output = ToolOutput(result)
         let tool = HostTool("t", description: "", inputSchema: ["type": "object"]) { _ in output }
         var limits = HarnessLimits()
-        limits.resultBytes = limit
+        limits.maxResultBytes = limit
         let harness = try HarnessFixture().harness(
             ScriptedModel(.calls(("t", "{}")), .text("done")), [tool], limits: limits)
         _ = try await harness.send("go")

@@ -171,7 +171,7 @@ import Glibc
 
     @Test func callsOfARoundAreLimited() async throws {
         var limits = HarnessLimits()
-        limits.callsPerRound = 3
+        limits.maxCallsPerRound = 3
         let calls = (0 ..< 5).map { index in
             ModelEvent.toolCall(
                 ModelToolCall(callID: "c\(index)", name: "lookup_item", arguments: HarnessFixture.askFor))
@@ -338,7 +338,7 @@ import Glibc
         }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        let desk = ApprovalDesk(
+        let desk = ApprovalCoordinator(
             { _ in
                 runs.add("asked")
                 return .approved()
@@ -362,7 +362,7 @@ import Glibc
     @Test func whatFailsIsToldToTheModel() async throws {
         struct Broken: Error, CustomStringConvertible { var description: String { "the shelf fell down" } }
         var limits = HarnessLimits()
-        limits.resultBytes = 100
+        limits.maxResultBytes = 100
         limits.toolTimeout = .milliseconds(300)
         let tools = [
             fixture.lookup(),
@@ -395,7 +395,7 @@ import Glibc
 
     @Test func modelsThatFailOrFlood() async throws {
         var limits = HarnessLimits()
-        limits.responseBytes = 1_000
+        limits.maxResponseBytes = 1_000
         let flood = ScriptedModel(.text(String(repeating: "x", count: 1_001)))
         await #expect(throws: HarnessError.responseTooLarge(limit: 1_000)) {
             try await fixture.harness(flood, [], limits: limits).send("go")

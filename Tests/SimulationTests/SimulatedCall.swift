@@ -29,7 +29,7 @@ final class SimulatedCall: @unchecked Sendable {
     /// Whether the request asked for progress.
     let hasToken: Bool
     let deadline: Int64
-    var exchange: Exchange?
+    var exchange: PendingRequest?
     /// What ended the exchange, in the model; nil while it is open.
     private(set) var ending: Ending?
     private(set) var lastProgress = -Double.infinity

@@ -2,7 +2,7 @@
 
 /// What a transport of an exchange hears, compared with what the model says at once.
 // SAFETY: a world and everything in it is used by one thread only.
-final class SimulatedSink: ExchangeSink, @unchecked Sendable {
+final class SimulatedSink: ResponseSink, @unchecked Sendable {
     private let call: SimulatedCall
     private unowned let world: SimulatedWorld
     private(set) var notifications = 0
@@ -60,7 +60,7 @@ enum Fault: CaseIterable, Sendable {
 
 /// A sink that makes one mistake.
 // SAFETY: a world and everything in it is used by one thread only.
-final class FaultySink: ExchangeSink, @unchecked Sendable {
+final class FaultySink: ResponseSink, @unchecked Sendable {
     private let fault: Fault
     private let sink: SimulatedSink
     private let other: SimulatedSink?

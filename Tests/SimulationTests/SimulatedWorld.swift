@@ -30,7 +30,7 @@ final class SimulatedWorld: @unchecked Sendable {
     init(fault: Fault? = nil) throws {
         self.fault = fault
         var options = ServerOptions()
-        options.limits.requestsInFlight = Self.limit
+        options.limits.maxRequestsInFlight = Self.limit
         server = MCPServer(Implementation(name: "sim", version: "1"), options: options, clock: clock)
         for (tool, timeout) in Self.deadlines {
             try server.register(Tool(tool, inputSchema: ["type": "object"]), timeout: timeout) {
@@ -78,7 +78,7 @@ final class SimulatedWorld: @unchecked Sendable {
     // MARK: Messages
 
     private func send(
-        _ text: String, on connection: SimulatedConnection, sink: () -> any ExchangeSink
+        _ text: String, on connection: SimulatedConnection, sink: () -> any ResponseSink
     ) -> (disposition: Disposition, answer: RawJSON?) {
         var channel = ServerChannel(id: connection.channelID)
         if !connection.isModern {
@@ -174,7 +174,7 @@ final class SimulatedWorld: @unchecked Sendable {
 }
 
 /// For messages that must not need one.
-private final class NoSink: ExchangeSink {
+private final class NoSink: ResponseSink {
     let executor: (any TaskExecutor)? = nil
     func notify(_ message: ByteSlice) {}
     func finish(_ answer: Answer?) {}

@@ -1,7 +1,7 @@
 public import MCPCore
 
 /// What became of something that a view asked for.
-public enum UIOutcome: Sendable, Hashable {
+public enum HandlerResult: Sendable, Hashable {
     /// It was done: `{}`.
     case done
     /// It was tried and failed: `{"isError": true}`.
@@ -51,9 +51,9 @@ public struct AppBridgeHandlers: Sendable {
     /// The view is at work.
     public var onInitialized: (@Sendable () async -> Void)?
     /// The view says something in the user's name.
-    public var onMessage: (@Sendable (AppMessage) async -> UIOutcome)?
+    public var onMessage: (@Sendable (AppMessage) async -> HandlerResult)?
     /// The view wants an `http` or `https` address opened.
-    public var onOpenLink: (@Sendable (_ url: String) async -> UIOutcome)?
+    public var onOpenLink: (@Sendable (_ url: String) async -> HandlerResult)?
     /// The view writes to the log.
     public var onLoggingMessage: (@Sendable (LogMessage) async -> Void)?
     /// The view wishes for a size.
@@ -65,12 +65,12 @@ public struct AppBridgeHandlers: Sendable {
     public var onResourceRead: (@Sendable (_ uri: String) async throws -> [ResourceContents])?
 
     /// The view tells what the model is to know.
-    public var onUpdateModelContext: (@Sendable (AppModelContext) async -> UIOutcome)?
+    public var onUpdateModelContext: (@Sendable (AppModelContext) async -> HandlerResult)?
     /// The view wants to be shown in a mode that it and the context declare. The answer is the mode that
     /// holds then; tell it by `AppBridge.setContext` too.
     public var onRequestDisplayMode: (@Sendable (DisplayMode) async -> DisplayMode)?
     /// The view wants resources, embedded or linked, to be saved.
-    public var onDownloadFile: (@Sendable ([ContentBlock]) async -> UIOutcome)?
+    public var onDownloadFile: (@Sendable ([ContentBlock]) async -> HandlerResult)?
     /// The view asks for a list of its server: `tools/list`, `resources/list`, `resources/templates/list` or
     /// `prompts/list`. Without `onResourceRead`, `resources/read` comes here too.
     public var onForward: (@Sendable (_ method: String, _ params: JSONObject) async throws -> JSONValue)?

@@ -13,7 +13,7 @@ extension AppHost {
         return context
     }
 
-    private func apply(_ page: PageContext, to context: inout HostContext) {
+    private func apply(_ page: HostEnvironment, to context: inout HostContext) {
         if let theme = page.theme { context.theme = theme }
         if let locale = page.locale { context.locale = locale }
         if let timeZone = page.timeZone { context.timeZone = timeZone }
@@ -24,7 +24,7 @@ extension AppHost {
     }
 
     /// Takes what a front end knows of the user's surroundings; the views are told what changed.
-    public func changeContext(_ change: PageContext) {
+    public func changeContext(_ change: HostEnvironment) {
         page.theme = change.theme ?? page.theme
         page.locale = change.locale ?? page.locale
         page.timeZone = change.timeZone ?? page.timeZone
@@ -42,7 +42,7 @@ extension AppHost {
     }
 
     /// Tells a view how much room it has.
-    public func changeRoom(_ room: ViewRoom, of view: String) {
+    public func changeRoom(_ room: ViewBounds, of view: String) {
         changeContext(view) {
             $0.containerDimensions = HostContext.Dimensions(
                 width: .fixed(room.width),

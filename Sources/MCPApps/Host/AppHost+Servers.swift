@@ -105,7 +105,7 @@ extension AppHost {
 
     private func serverLogged(_ message: LogMessage, _ id: String) {
         guard let name = record(ofServer: id)?.server.name else { return }
-        emit(.log(HostLogLine(name, message.level, message.data)))
+        emit(.log(HostLogEntry(name, message.level, message.data)))
     }
 
     private func serverWrote(_ line: String, _ id: String) {

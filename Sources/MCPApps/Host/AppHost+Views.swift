@@ -224,7 +224,7 @@ extension AppHost {
         case .size(let width, let height): emit(.viewSize(view: id, width: width, height: height))
         case .log(let level, let logger, let data):
             let name = logger.map { "\(source), \($0)" } ?? source
-            emit(.log(HostLogLine(name, level, data)))
+            emit(.log(HostLogEntry(name, level, data)))
         case .requestTeardown: closeView(id)
         case .toolsChanged: readViewTools(id)
         case .violation(let directive, let uri):

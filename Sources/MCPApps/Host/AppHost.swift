@@ -50,9 +50,9 @@ public actor AppHost {
     var pins = DocumentPins()
     var conversation: [ConversationItem] = []
     var talk = Talk()
-    var page = PageContext()
+    var page = HostEnvironment()
     let decisions = RememberedDecisions()
-    private(set) lazy var desk = ApprovalDesk(
+    private(set) lazy var desk = ApprovalCoordinator(
         { [weak self] in await self?.approveCall($0) ?? .denied() }, decisions, timeout: nil)
     private var lastID = 0
     private(set) var listeners: [Int: AsyncStream<HostEvent>.Continuation] = [:]
@@ -124,7 +124,7 @@ public actor AppHost {
     }
 
     func log(_ source: String, _ level: LoggingLevel, _ text: String) {
-        emit(.log(HostLogLine(source, level, .string(text))))
+        emit(.log(HostLogEntry(source, level, .string(text))))
     }
 
     /// The events that build everything up from nothing: for a page that was loaded again. Its frames are

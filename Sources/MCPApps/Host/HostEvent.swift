@@ -39,13 +39,13 @@ public enum HostEvent: Sendable {
     /// Text that a piece of the conversation goes on with.
     case conversationDelta(id: String, String)
     /// A line for the log.
-    case log(HostLogLine)
+    case log(HostLogEntry)
     /// A call that is over, for the history.
     case history(HistoryEntry)
 }
 
 /// A line for the log of a host.
-public struct HostLogLine: Sendable {
+public struct HostLogEntry: Sendable {
     /// Who says it, for a person: a server's name, `view CLOCK`, `host`.
     public let source: String
     /// How grave it is.

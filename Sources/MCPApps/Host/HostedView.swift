@@ -23,7 +23,7 @@ public struct HostedView: Sendable, Identifiable {
 }
 
 /// What a page, or another front end, knows of the user's surroundings. What is nil is left as it was.
-public struct PageContext: Sendable {
+public struct HostEnvironment: Sendable {
     /// `light` or `dark`.
     public var theme: String?
     /// BCP 47 tag.
@@ -42,7 +42,7 @@ public struct PageContext: Sendable {
 }
 
 /// The room that a frame has, in CSS pixels.
-public struct ViewRoom: Sendable, Hashable {
+public struct ViewBounds: Sendable, Hashable {
     /// The width, which the host fixes.
     public var width: Double
     /// The greatest height; the view may be lower.

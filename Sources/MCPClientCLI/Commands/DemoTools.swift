@@ -12,23 +12,24 @@ enum DemoTools {
     private static func add(_ tool: DemoTool, to server: MCPServer, _ console: Console) {
         switch tool {
         case .greet:
-            server.tool("greet", "Greets the user on their screen", Arg("name", "whom")) { (who: String?) in
+            server.addTool("greet", "Greets the user on their screen", Argument("name", "whom")) {
+                (who: String?) in
                 let text = "Hello, \(who ?? "you")!"
                 console.line(inlineText(text))
                 return "The user was greeted with: \(text)"
             }
         case .clipboard:
             let clipboard = Clipboard("nothing yet")
-            server.tool(
+            server.addTool(
                 "clipboard", "Reads the user's clipboard, or puts a text into it",
-                Arg("text", "what to put there; nothing reads it")
+                Argument("text", "what to put there; nothing reads it")
             ) { (text: String?) in clipboard.exchange(text) }
         case .location:
-            server.tool("location", "Where the user is") { () in
+            server.addTool("location", "Where the user is") { () in
                 Place(city: "Berlin", latitude: 52.52, longitude: 13.405)
             }
         case .notify:
-            server.tool("notify", "Shows the user a notification", Arg("text")) { (text: String) in
+            server.addTool("notify", "Shows the user a notification", Argument("text")) { (text: String) in
                 console.line("notification: \(inlineText(text))")
                 return "The notification was shown."
             }

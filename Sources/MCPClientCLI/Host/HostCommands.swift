@@ -86,7 +86,7 @@ struct HostCommands {
             guard let width = try number("width", in: body) else {
                 throw HostRefusal.malformed("width is missing")
             }
-            let room = ViewRoom(
+            let room = ViewBounds(
                 width: width, maxHeight: try number("maxHeight", in: body),
                 height: try number("height", in: body))
             await host.changeRoom(room, of: id)
@@ -222,7 +222,7 @@ struct HostCommands {
 
     private func context() async throws -> HTTPResponse {
         let body = try object()
-        var change = PageContext()
+        var change = HostEnvironment()
         if let theme = body["theme"]?.stringValue, ["light", "dark"].contains(theme) { change.theme = theme }
         change.locale = body["locale"]?.stringValue
         change.timeZone = body["timeZone"]?.stringValue

@@ -210,7 +210,7 @@ struct HostEventWriter {
         ]
     }
 
-    private static func json(_ line: HostLogLine) -> JSONValue {
+    private static func json(_ line: HostLogEntry) -> JSONValue {
         let text = line.data.stringValue ?? ContentJSON.pretty(line.data, maxLine)
         let id = String(UInt64.random(in: 0 ... .max), radix: 36)
         return [

@@ -81,7 +81,7 @@ final class HostServer: Sendable {
     private static func listen(_ port: UInt16, names: [String]) throws -> HTTPServer {
         var options = HTTPServerOptions()
         options.loops = 1
-        options.connections = maxConnections
+        options.maxConnections = maxConnections
         options.drainTimeout = .milliseconds(200)
         // A batch of messages, each of which may be as long as one may be.
         options.limits.maxBodyBytes = maxBodyBytes

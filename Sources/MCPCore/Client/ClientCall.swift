@@ -30,7 +30,7 @@ final class ClientCall: Sendable {
 
     let id: Int64
     let method: String
-    let speech: Speech
+    let speech: WireDialect
     let idleTimeout: Duration?
     /// When the call ends whatever is reported.
     let deadline: MonotonicInstant
@@ -42,7 +42,7 @@ final class ClientCall: Sendable {
     private let state: Mutex<State>
 
     init(
-        _ id: Int64, _ method: String, _ speech: Speech, idleTimeout: Duration?, deadline: Duration?,
+        _ id: Int64, _ method: String, _ speech: WireDialect, idleTimeout: Duration?, deadline: Duration?,
         now: MonotonicInstant, onProgress: (@Sendable (Progress) -> Void)?,
         onLog: (@Sendable (LogMessage) -> Void)? = nil,
         onNotification: (@Sendable (String, RawJSON?) -> Void)? = nil

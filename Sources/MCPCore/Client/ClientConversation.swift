@@ -7,7 +7,7 @@ final class ClientConversation: Sendable {
     private let counted = Counted(.clientConversation)
 
     struct State {
-        var speech: Speech?
+        var speech: WireDialect?
         var profile: ServerProfile?
         /// How often a legacy session was opened.
         var generation = 0
@@ -71,7 +71,7 @@ final class ClientConversation: Sendable {
     /// Why the connection is at its end for good; nil while it can be used.
     var endOfConversation: ClientError? { state.withLock { $0.end } }
 
-    var speech: Speech? { state.withLock { $0.speech } }
+    var speech: WireDialect? { state.withLock { $0.speech } }
 
     /// Asks for log messages from this level on, in the requests that follow.
     func choose(_ level: LoggingLevel) { state.withLock { $0.logLevel = level } }
@@ -88,7 +88,7 @@ final class ClientConversation: Sendable {
     }
 
     /// Only modern revisions over HTTP repeat arguments in headers.
-    func mirrorsArguments(_ speech: Speech?) -> Bool { transport.isHTTP && speech?.isModern == true }
+    func mirrorsArguments(_ speech: WireDialect?) -> Bool { transport.isHTTP && speech?.isModern == true }
 
     /// The server told of a change.
     func changed(_ change: ServerChange) {
@@ -138,7 +138,7 @@ final class ClientConversation: Sendable {
 
     /// Sends one request and waits for what comes of it.
     func exchange(
-        _ method: String, _ params: JSONObject, _ options: CallOptions, _ speech: Speech
+        _ method: String, _ params: JSONObject, _ options: CallOptions, _ speech: WireDialect
     ) async -> ClientCall.Reply {
         let opened: (ClientCall, OutboundMessage)?
         do {
@@ -171,7 +171,7 @@ final class ClientConversation: Sendable {
     }
 
     private func open(
-        _ method: String, _ params: JSONObject, _ options: CallOptions, _ speech: Speech
+        _ method: String, _ params: JSONObject, _ options: CallOptions, _ speech: WireDialect
     ) throws(ClientError) -> (ClientCall, OutboundMessage)? {
         let now = clock.now
         let call = pending.open { id in
@@ -200,7 +200,7 @@ final class ClientConversation: Sendable {
         }
     }
 
-    func outbound(_ bytes: ByteSlice, _ method: String, _ speech: Speech) -> OutboundMessage {
+    func outbound(_ bytes: ByteSlice, _ method: String, _ speech: WireDialect) -> OutboundMessage {
         OutboundMessage(
             bytes: bytes, method: method, revision: speech.headerRevision,
             connectTimeout: options.connectTimeout, isRepeatable: Repetition.isHarmless(method))

@@ -4,9 +4,9 @@ import Synchronization
 /// what results look like (TOOL-15); and whether a call may be sent twice.
 final class KnownTools: Sendable {
     /// Tools that are remembered; the calls of further ones are made without this knowledge.
-    static let maximumTools = 10_000
+    static let maxTools = 10_000
     /// Output schemas that are remembered, in bytes; results of further tools are not checked.
-    static let maximumSchemaBytes = 8 << 20
+    static let maxSchemaBytes = 8 << 20
 
     private enum Output {
         case none
@@ -34,13 +34,13 @@ final class KnownTools: Sendable {
     /// Takes a page of a list. What is wrong with its annotations is said when the page is handed out.
     func learn(_ page: RawJSON, isFirst: Bool, mirrors: Bool) {
         state.withLock { state in
-            if isFirst, state.entries.count >= Self.maximumTools { state = State() }
+            if isFirst, state.entries.count >= Self.maxTools { state = State() }
             page["tools"]?.forEachElement { tool in
                 guard let name = tool["name"]?.string else { return }
                 state.schemaBytes -= state.entries.removeValue(forKey: name)?.schemaBytes ?? 0
-                guard state.entries.count < Self.maximumTools else { return }
+                guard state.entries.count < Self.maxTools else { return }
                 let entry = Self.entry(
-                    tool, mirrors: mirrors, room: Self.maximumSchemaBytes - state.schemaBytes)
+                    tool, mirrors: mirrors, room: Self.maxSchemaBytes - state.schemaBytes)
                 guard let entry else { return }
                 state.schemaBytes += entry.schemaBytes
                 state.entries[name] = entry

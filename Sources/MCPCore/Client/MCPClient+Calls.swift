@@ -214,7 +214,7 @@ extension MCPClient {
     /// 2026-07-28, where they are asked for by each request (ROOT-03), and without `onRoots`.
     ///
     /// - Throws: `ClientError` when the message cannot be sent.
-    public func rootsChanged() async throws {
+    public func notifyRootsChanged() async throws {
         guard !protocolVersion.isModern, conversation.options.onRoots != nil,
             let speech = conversation.speech
         else { return }

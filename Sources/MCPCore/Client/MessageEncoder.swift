@@ -6,7 +6,7 @@ struct MessageEncoder: Sendable {
     /// A request. In `_meta` stand the members the caller gives, then those of the protocol, which win.
     func request(
         _ id: Int64, _ method: String, _ params: JSONObject, meta extra: JSONObject, wantsProgress: Bool,
-        logLevel: LoggingLevel?, _ speech: Speech
+        logLevel: LoggingLevel?, _ speech: WireDialect
     ) throws(ClientError) -> ByteSlice {
         var writer = JSONWriter()
         writer.beginObject()

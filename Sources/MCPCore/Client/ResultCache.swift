@@ -7,13 +7,13 @@ import Synchronization
 /// (CACHE-08, CACHE-14).
 final class ResultCache: Sendable {
     /// Answers that are kept; the oldest makes room.
-    static let maximumEntries = 1_000
+    static let maxEntries = 1_000
     /// All answers together.
-    static let maximumBytes = 16 << 20
+    static let maxBytes = 16 << 20
     /// One answer; a larger one is not kept.
-    static let maximumEntryBytes = 4 << 20
+    static let maxEntryBytes = 4 << 20
     /// An answer is kept no longer, whatever the server says.
-    static let maximumLifetime = Duration.seconds(86_400)
+    static let maxLifetime = Duration.seconds(86_400)
 
     /// The methods whose answers can be kept (CACHE-01).
     static let methods: Set<String> = [
@@ -54,7 +54,7 @@ final class ResultCache: Sendable {
     }
 
     private struct State {
-        var entries = BoundedTable<Key, Entry>(capacity: maximumEntries, policy: .evictOldest)
+        var entries = BoundedTable<Key, Entry>(capacity: maxEntries, policy: .evictOldest)
         var bytes = 0
         var changes = 0
 
@@ -96,15 +96,15 @@ final class ResultCache: Sendable {
     func keep(_ result: RawJSON, _ ticket: Ticket) {
         let ttl = result["ttlMs"]?.int64 ?? 0
         let size = result.bytes.count + ticket.key.params.utf8.count
-        guard ttl > 0, size <= Self.maximumEntryBytes else { return remove(ticket.key) }
-        let lifetime = min(.milliseconds(ttl), Self.maximumLifetime)
+        guard ttl > 0, size <= Self.maxEntryBytes else { return remove(ticket.key) }
+        let lifetime = min(.milliseconds(ttl), Self.maxLifetime)
         // A copy: the answer is a part of a buffer that would be kept with it.
         let copy = RawJSON(unchecked: result.bytes.copy())
         let expires = clock.now + lifetime
         state.withLock { state in
             state.remove(ticket.key)
             guard state.changes == ticket.changes else { return }
-            while state.entries.isFull || state.bytes + size > Self.maximumBytes,
+            while state.entries.isFull || state.bytes + size > Self.maxBytes,
                 let oldest = state.entries.oldest?.key
             {
                 state.remove(oldest)

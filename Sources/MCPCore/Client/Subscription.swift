@@ -30,7 +30,7 @@ public final class Subscription: AsyncSequence, Sendable {
     public typealias Failure = any Error
 
     /// Changes that wait for a reader; more than this are `.resubscribed`, which says that some were lost.
-    static let maximumWaiting = 4_096
+    static let maxWaiting = 4_096
 
     private struct State {
         var waiting: [ServerChange] = []
@@ -79,7 +79,7 @@ public final class Subscription: AsyncSequence, Sendable {
     func publish(_ change: ServerChange) {
         let readers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.end == nil, state.known.insert(change).inserted else { return [] }
-            if state.waiting.count >= Self.maximumWaiting {
+            if state.waiting.count >= Self.maxWaiting {
                 state.waiting = [.resubscribed]
                 state.known = [.resubscribed]
             } else {

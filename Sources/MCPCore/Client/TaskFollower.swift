@@ -7,7 +7,7 @@ struct TaskFollower {
     private static let defaultInterval = Duration.seconds(1)
     private static let intervals = Duration.milliseconds(50) ... .seconds(3_600)
     /// Questions in a row that may get lost on the way; the task goes on meanwhile.
-    static let maximumLosses = 5
+    static let maxLosses = 5
 
     private var clock: any TimeSource { client.conversation.clock }
 
@@ -49,7 +49,7 @@ struct TaskFollower {
             try await Task.pause(for: left.map { min($0, interval) } ?? interval)
             do {
                 return try await client.task(task.taskID)
-            } catch let error as ClientError where isLoss(error) && losses < Self.maximumLosses {
+            } catch let error as ClientError where isLoss(error) && losses < Self.maxLosses {
                 losses += 1
             }
         }

@@ -74,7 +74,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         guard request.method == method else {
             return Self.json(405, ["error": "Method not allowed"], [("Allow", method)])
         }
-        do throws(FacadeRefusal) {
+        do throws(StreamChatRefusal) {
             switch request.path {
             case "/providers": return provider(request)
             case "/register-tools": return try await register(request)
@@ -120,7 +120,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
     }
 
     private static func member(_ name: String, of request: HTTPRequest) -> String? {
-        (try? FacadeRegistration.object(request.body, isJSON: isJSON(request)))?[name]?.stringValue
+        (try? StreamChatRegistration.object(request.body, isJSON: isJSON(request)))?[name]?.stringValue
     }
 
     // MARK: Programs that are MCP servers
@@ -148,9 +148,9 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
 
     // MARK: The façade
 
-    private func register(_ request: HTTPRequest) async throws(FacadeRefusal) -> HTTPResponse {
+    private func register(_ request: HTTPRequest) async throws(StreamChatRefusal) -> HTTPResponse {
         let hub = hub
-        let registration = try FacadeRegistration(request.body, isJSON: Self.isJSON(request)) {
+        let registration = try StreamChatRegistration(request.body, isJSON: Self.isJSON(request)) {
             channel, name in hub.servers.ownTools(of: channel).contains(name)
         }
         do {
@@ -161,7 +161,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         return Self.json(200, registration.answer)
     }
 
-    private func events(_ request: HTTPRequest) async throws(FacadeRefusal) -> HTTPResponse {
+    private func events(_ request: HTTPRequest) async throws(StreamChatRefusal) -> HTTPResponse {
         guard let sent = request.parameter("channel_id"), !sent.trimmedLikeJavaScript().isEmpty else {
             throw .missingChannel
         }
@@ -185,8 +185,8 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         return .events(stream)
     }
 
-    private func result(_ request: HTTPRequest) async throws(FacadeRefusal) -> HTTPResponse {
-        let object = try FacadeRegistration.object(request.body, isJSON: Self.isJSON(request))
+    private func result(_ request: HTTPRequest) async throws(StreamChatRefusal) -> HTTPResponse {
+        let object = try StreamChatRegistration.object(request.body, isJSON: Self.isJSON(request))
         guard let id = object["invocation_id"]?.stringValue else { throw .unknownInvocation }
         let result: CallToolResult
         if let failure = object["error"] {

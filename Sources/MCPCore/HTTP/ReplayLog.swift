@@ -62,6 +62,7 @@ package struct ReplayLog: Sendable {
     package static func parts(of id: String) -> (name: Substring, number: Int)? {
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty, parts[1].utf8.allSatisfy(ASCII.isDigit),
+            // Small: nil beyond what fits.
             let number = Int(parts[1])
         else { return nil }
         return (parts[0], number)

@@ -34,7 +34,7 @@ public struct HTTPResponse: Sendable {
     /// must not block.
     ///
     /// 426 instead when the request does not ask to upgrade to this protocol. The socket no longer counts
-    /// among `HTTPServerOptions.connections`, and a stop of the server does not close it. Behind somebody
+    /// among `HTTPServerOptions.maxConnections`, and a stop of the server does not close it. Behind somebody
     /// else's HTTP server it is 501.
     public static func upgrade(
         to name: String, take: @escaping @Sendable (consuming UpgradedSocket) -> Void

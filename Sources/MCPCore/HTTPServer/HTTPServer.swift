@@ -44,10 +44,11 @@ public final class HTTPServer: Sendable {
         on addresses: [ListenAddress], policy: AccessPolicy?, options: HTTPServerOptions,
         resources: HTTPServerResources, memory: MemoryBudget
     ) throws(ListenError) {
-        let limit = Self.connectionLimit(options.connections)
-        if limit < options.connections {
+        let limit = Self.connectionLimit(options.maxConnections)
+        if limit < options.maxConnections {
             resources.log?(
-                "at most \(limit) connections: the limit of open files is too low for \(options.connections)")
+                "at most \(limit) connections: the limit of open files is too low for "
+                    + "\(options.maxConnections)")
         }
         self.options = options
         self.resources = resources

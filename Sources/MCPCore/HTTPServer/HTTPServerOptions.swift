@@ -3,7 +3,7 @@ public struct HTTPServerOptions: Sendable {
     /// Limits of one message.
     public var limits = HTTPLimits()
     /// Connections at a time: 10,000. One more is answered 503 and closed.
-    public var connections = 10_000
+    public var maxConnections = 10_000
     /// From the first byte of a head to its last: 10 s, then the connection is closed.
     public var headTimeout: Duration = .seconds(10)
     /// From the head to the last byte of the body: 30 s, and at least 1 KiB/s after the first 5 s; then

@@ -15,10 +15,10 @@ package struct LineFramer: ~Copyable {
     private(set) var buffer = ByteBuffer()
     private var searched = 0
     private var isSkipping = false
-    let maximumBytes: Int
+    let maxBytes: Int
 
     /// A framer without bytes.
-    package init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+    package init(maxBytes: Int) { self.maxBytes = maxBytes }
 
     /// Bytes that have come and are not yet cut.
     package var pendingBytes: Int { buffer.count }
@@ -48,7 +48,7 @@ package struct LineFramer: ~Copyable {
                 buffer.consume(length + 1)
                 continue
             }
-            if length > maximumBytes {
+            if length > maxBytes {
                 buffer.consume(length + 1)
                 return .tooLong
             }
@@ -66,7 +66,7 @@ package struct LineFramer: ~Copyable {
             searched = 0
             return .needMore
         }
-        if buffer.count > maximumBytes {
+        if buffer.count > maxBytes {
             isSkipping = true
             buffer.consume(buffer.count)
             searched = 0
@@ -77,7 +77,7 @@ package struct LineFramer: ~Copyable {
 
     /// What stands behind the last newline, at the end of the stream.
     mutating func rest() -> ByteSlice? {
-        guard !isSkipping, !buffer.isEmpty, buffer.count <= maximumBytes else { return nil }
+        guard !isSkipping, !buffer.isEmpty, buffer.count <= maxBytes else { return nil }
         let line = buffer.slice(0 ..< buffer.count)
         buffer.consume(buffer.count)
         searched = 0

@@ -177,11 +177,11 @@ struct MessageScanner {
     }
 
     private func isUsableID(_ part: MessageHead.Part, first: UInt8) -> Bool {
-        if first == ASCII.quote { return part.count <= RequestID.maximumBytes + 2 }
+        if first == ASCII.quote { return part.count <= RequestID.maxBytes + 2 }
         guard first == ASCII.minus || ASCII.isDigit(first) else { return false }
         // Up to 18 plain digits fit 64 bits; other spellings are worked out exactly.
         if part.count <= 18, unsafe scanner.bytes(part.range).allSatisfy(ASCII.isDigit) { return true }
-        guard part.count <= RequestID.maximumBytes else { return false }
+        guard part.count <= RequestID.maxBytes else { return false }
         let value: Int64? = unsafe JSONDecimal(scanner.bytes(part.range)).integer()
         return value != nil
     }

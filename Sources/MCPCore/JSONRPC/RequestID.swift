@@ -26,16 +26,16 @@ public struct RequestID: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The longest string id, in bytes of its JSON text.
-    static let maximumBytes = 256
+    static let maxBytes = 256
 
     /// Reads an id; nil when it is neither a string of at most 256 bytes nor an integer that fits 64 bits.
     init?(_ raw: RawJSON) {
         switch raw.kind {
         case .string:
-            guard raw.bytes.count <= Self.maximumBytes + 2, let text = raw.string else { return nil }
+            guard raw.bytes.count <= Self.maxBytes + 2, let text = raw.string else { return nil }
             key = .string(text)
         case .number:
-            guard raw.bytes.count <= Self.maximumBytes, let number = raw.int64 else { return nil }
+            guard raw.bytes.count <= Self.maxBytes, let number = raw.int64 else { return nil }
             key = .integer(number)
         default: return nil
         }

@@ -67,13 +67,14 @@ enum CensusAtExit {
         let target: String
     }
 
-    /// `12→socket:[4711] (127.0.0.1:80, listening)`: where to look for its owner. The address is no part of the
-    /// comparison: a socket that was inherited may be bound by the process that it came from.
+    /// `12→socket:[4711] (127.0.0.1:80, listening)`: where to look for its owner. The comparison leaves the
+    /// address out: a socket that was inherited may be bound by the process that it came from.
     private static func shown(_ file: OpenFile) -> String {
         let text = "\(file.number)→\(file.target)"
         guard file.target.hasPrefix("socket:"), let address = try? Syscalls.localAddress(file.number) else {
             return text
         }
+        // Only shown.
         let isListening = (try? Syscalls.option(file.number, SOL_SOCKET, SO_ACCEPTCONN)) == 1
         return text + " (\(address)\(isListening ? ", listening" : ""))"
     }

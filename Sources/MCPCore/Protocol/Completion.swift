@@ -48,7 +48,7 @@ public struct CompletionReference: WireType {
 /// What an argument can be completed to (server/utilities/completion "Completion Results").
 public struct CompletionResult: WireType {
     /// The most values that one result holds (COMP-04).
-    public static let maximumValues = 100
+    public static let maxValues = 100
 
     /// The values, the most likely first.
     public var values: [String]
@@ -59,8 +59,8 @@ public struct CompletionResult: WireType {
 
     /// A result; of more than 100 values the first 100 are sent, and `hasMore` is true.
     public init(_ values: [String], total: Int? = nil, hasMore: Bool? = nil) {
-        self.values = Array(values.prefix(Self.maximumValues))
-        let isCut = values.count > Self.maximumValues
+        self.values = Array(values.prefix(Self.maxValues))
+        let isCut = values.count > Self.maxValues
         self.total = total ?? (isCut ? values.count : nil)
         self.hasMore = isCut ? true : hasMore
     }
@@ -76,7 +76,7 @@ public struct CompletionResult: WireType {
 
     /// The value, the member `completion` of the result.
     public var json: JSONValue {
-        var object: JSONObject = ["values": .array(values.prefix(Self.maximumValues).map(JSONValue.string))]
+        var object: JSONObject = ["values": .array(values.prefix(Self.maxValues).map(JSONValue.string))]
         if let total { object["total"] = JSONValue(total) }
         if let hasMore { object["hasMore"] = .bool(hasMore) }
         return .object(object)

@@ -38,7 +38,7 @@ final class ChangeBus: Sendable {
     /// Different resources that one moment can hold; beyond them subscribers are told that the list of
     /// resources and each that they watch changed, which makes them look for themselves. Lists are three,
     /// and tasks as many as there are.
-    static let maximumPending = 1_024
+    static let maxPending = 1_024
 
     private struct State {
         var subscribers: [UInt64: any ChangeSubscriber] = [:]
@@ -111,7 +111,7 @@ final class ChangeBus: Sendable {
                 state.tasks[id] = state.pending.count
                 state.pending.append(change)
             }
-        case .resource where state.known.count >= maximumPending:
+        case .resource where state.known.count >= maxPending:
             if state.known.contains(change) { return }
             note(.anyResource, &state)
             note(.resourcesList, &state)

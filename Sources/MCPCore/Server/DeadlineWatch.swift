@@ -3,19 +3,19 @@
 /// It sleeps until the earliest deadline and looks at all requests then. Since later requests mostly have
 /// later deadlines, a request costs one comparison here and no timer of its own.
 final class DeadlineWatch: Sendable {
-    private let table: InFlightTable<Exchange>
+    private let table: InFlightTable<PendingRequest>
     private let clock: any TimeSource
     private let counters: ServerCounters
     private let alarm: Alarm
 
-    init(table: InFlightTable<Exchange>, clock: any TimeSource, counters: ServerCounters) {
+    init(table: InFlightTable<PendingRequest>, clock: any TimeSource, counters: ServerCounters) {
         self.table = table
         self.counters = counters
         self.clock = clock
         alarm = Alarm(label: "mcp.deadlines", clock: clock)
     }
 
-    func watch(_ exchange: Exchange) { arm(for: exchange.deadline) }
+    func watch(_ exchange: PendingRequest) { arm(for: exchange.deadline) }
 
     private func arm(for deadline: Int64) {
         alarm.set(for: MonotonicInstant(nanoseconds: deadline), waking: self) { $0.expire() }
@@ -35,7 +35,7 @@ final class DeadlineWatch: Sendable {
         if earliest < .max { arm(for: earliest) }
     }
 
-    private static func answer(for exchange: Exchange) -> Answer {
+    private static func answer(for exchange: PendingRequest) -> Answer {
         var writer = JSONWriter()
         ResultEnvelope.error(
             MCPError(

@@ -5,7 +5,7 @@ import Synchronization
 final class DeferredCall: Sendable {
     private let counted = Counted(.deferredCall)
     let request: Dispatcher.Request
-    let exchange: Exchange
+    let exchange: PendingRequest
     let dispatcher: Dispatcher
     /// Log messages that were sent or held back.
     let logged = Atomic<Int>(0)
@@ -31,7 +31,7 @@ final class DeferredCall: Sendable {
     let asking: Mutex<Asking>
 
     init(
-        _ request: Dispatcher.Request, _ exchange: Exchange, _ dispatcher: Dispatcher,
+        _ request: Dispatcher.Request, _ exchange: PendingRequest, _ dispatcher: Dispatcher,
         retry: InputRetry? = nil, taskSupport: TaskSupport = .never
     ) {
         self.request = request
@@ -68,7 +68,7 @@ final class DeferredCall: Sendable {
                 throw .internalError("\(request.message.method) cannot ask the client anything")
             }
             return asking.withLock { asking in
-                let rounds = asking.rounds ?? InputRounds(limit: dispatcher.options.limits.openQuestions)
+                let rounds = asking.rounds ?? InputRounds(limit: dispatcher.options.limits.maxOpenQuestions)
                 asking.rounds = rounds
                 return rounds
             }

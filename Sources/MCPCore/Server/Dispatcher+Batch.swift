@@ -7,14 +7,14 @@ extension Dispatcher {
         _ message: Message, from channel: inout ServerChannel, into writer: inout JSONWriter, sink: SinkMaker
     ) -> Disposition {
         let elements = RawJSON(unchecked: message.bytes).elements ?? []
-        guard !elements.isEmpty, elements.count <= options.limits.batchMessages else {
+        guard !elements.isEmpty, elements.count <= options.limits.maxBatchMessages else {
             let text =
                 elements.isEmpty
                 ? "A batch holds at least one message"
-                : "A batch holds at most \(options.limits.batchMessages) messages"
+                : "A batch holds at most \(options.limits.maxBatchMessages) messages"
             return refuse(Refusal(.invalidRequest(text)), id: nil, session: channel.session, &writer)
         }
-        let batch = BatchSink(limit: options.limits.outputBytes)
+        let batch = BatchSink(limit: options.limits.maxOutputBytes)
         for element in elements {
             let disposition = serveElement(element, from: &channel, batch)
             if case .deferred = disposition { batch.expectOne() }
@@ -52,12 +52,12 @@ extension Dispatcher {
 }
 
 /// Collects the answers of one batch; the last one sends them all.
-final class BatchSink: ExchangeSink {
+final class BatchSink: ResponseSink {
     private struct State {
         var answers: [ByteSlice] = []
         var expected = 0
         var finished = 0
-        var sink: (any ExchangeSink)?
+        var sink: (any ResponseSink)?
         /// What came before the whole batch was read; handlers run meanwhile.
         var early: [ByteSlice] = []
         var earlyBytes = 0
@@ -82,7 +82,7 @@ final class BatchSink: ExchangeSink {
     }
 
     /// Sends the answers to `sink` once all are there.
-    func complete(into sink: any ExchangeSink) {
+    func complete(into sink: any ResponseSink) {
         let (isComplete, early) = state.withLock { state in
             state.sink = sink
             defer { state.early = [] }
@@ -93,7 +93,7 @@ final class BatchSink: ExchangeSink {
     }
 
     func notify(_ message: ByteSlice) {
-        let sink = state.withLock { state -> (any ExchangeSink)? in
+        let sink = state.withLock { state -> (any ResponseSink)? in
             if state.sink == nil, !state.isSent, state.earlyBytes < limit {
                 state.early.append(message)
                 state.earlyBytes += message.count

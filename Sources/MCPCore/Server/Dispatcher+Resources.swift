@@ -1,7 +1,7 @@
 /// `resources/list` and `resources/read` (server/resources).
 extension Dispatcher {
     /// The longest address that is looked at, in bytes.
-    static let maximumURIBytes = 8192
+    static let maxURIBytes = 8192
 
     // MARK: Listing
 
@@ -84,7 +84,7 @@ extension Dispatcher {
             return fail(
                 request,
                 .invalidParams(
-                    "\"uri\" must be a URI of at most \(Self.maximumURIBytes) bytes, without white space"
+                    "\"uri\" must be a URI of at most \(Self.maxURIBytes) bytes, without white space"
                 ),
                 &writer)
         }
@@ -105,7 +105,7 @@ extension Dispatcher {
 
     static func isAddress(_ uri: String) -> Bool {
         let bytes = uri.utf8
-        return !bytes.isEmpty && bytes.count <= maximumURIBytes && uri.contains(":")
+        return !bytes.isEmpty && bytes.count <= maxURIBytes && uri.contains(":")
             && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F }
     }
 

@@ -1,7 +1,7 @@
 /// `subscriptions/listen`, and `resources/subscribe` of the handshake revisions.
 extension Dispatcher {
     /// Addresses that one subscription may name; more is refused.
-    static let maximumURIs = 1_024
+    static let maxURIs = 1_024
 
     /// Not inlined where calls are routed, which are what has to be fast there.
     @inline(never)
@@ -59,8 +59,8 @@ extension Dispatcher {
         } catch {
             throw .invalidParams("\"notifications\": \(error)")
         }
-        guard filter.resourceURIs.count + filter.taskIDs.count <= Self.maximumURIs else {
-            throw .invalidParams("A subscription names at most \(Self.maximumURIs) resources and tasks")
+        guard filter.resourceURIs.count + filter.taskIDs.count <= Self.maxURIs else {
+            throw .invalidParams("A subscription names at most \(Self.maxURIs) resources and tasks")
         }
         if !registry.offersTools { filter.toolsListChanged = false }
         if !registry.offersPrompts { filter.promptsListChanged = false }
@@ -90,7 +90,7 @@ extension Dispatcher {
         }
         guard registry.reportsChanges(of: uri) else { return fail(request, .resourceNotFound(uri), &writer) }
         guard subscriptions.sessions.watch(uri, for: request.channelID) else {
-            let limit = SessionMemory.maximumURIs
+            let limit = SessionMemory.maxURIs
             return fail(request, .invalidParams("A session watches at most \(limit) resources"), &writer)
         }
         return pong(request, &writer)

@@ -106,7 +106,7 @@ extension Dispatcher {
     ) async -> Answer? {
         let outcome = await outcome(of: entry, request.revision, body)
         if let task = call.task {
-            tasks?.end(task, with: outcome, maxDepth: options.limits.jsonDepth - 2)
+            tasks?.end(task, with: outcome, maxDepth: options.limits.maxJSONDepth - 2)
             return nil
         }
         return answer { writer in

@@ -7,7 +7,7 @@ enum Disposition: Sendable {
     /// A message that no client may send here, such as a response nobody waits for; it was counted.
     case dropped
     /// The answer comes later, through the sink; a batch has no single exchange.
-    case deferred(Exchange?)
+    case deferred(PendingRequest?)
 }
 
 /// Serves messages: one scan, one verdict, one handler, one answer.
@@ -23,7 +23,7 @@ final class Dispatcher: Sendable {
     let requestStates: RequestState
     let stateLedger = StateLedger()
     let serverCalls = ServerCalls()
-    let inFlight = InFlightTable<Exchange>()
+    let inFlight = InFlightTable<PendingRequest>()
     let deadlines: DeadlineWatch
     let subscriptions: Subscriptions
     let counters = ServerCounters()
@@ -31,7 +31,7 @@ final class Dispatcher: Sendable {
     let memory: MemoryBudget
     let clock: any TimeSource
     /// Nil when the tasks extension is off.
-    let tasks: TaskDesk?
+    let tasks: TaskManager?
     private let emptyArguments = RawJSON(unchecked: ByteSlice("{}"))
 
     init(
@@ -42,14 +42,14 @@ final class Dispatcher: Sendable {
         registry = RegistryBox(instructions: instructions, declared: options.declaredKinds)
         self.options = options
         self.clock = clock
-        memory = MemoryBudget(limit: options.limits.memoryBytes)
+        memory = MemoryBudget(limit: options.limits.maxMemoryBytes)
         subscriptions = Subscriptions(clock: clock)
-        envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.jsonDepth)
+        envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.maxJSONDepth)
         cursors = CursorSeal(key: stateKey)
         requestStates = RequestState(key: stateKey)
         deadlines = DeadlineWatch(table: inFlight, clock: clock, counters: counters)
         tasks = options.tasks.map { [counters, bus = subscriptions.bus] options in
-            TaskDesk(options: options, clock: clock, counters: counters) { task in
+            TaskManager(options: options, clock: clock, counters: counters) { task in
                 // TASK-19
                 if bus.hasSubscribers { bus.publish(.task(id: task.id, json: task.json)) }
             }
@@ -78,11 +78,11 @@ final class Dispatcher: Sendable {
         }
     }
 
-    typealias SinkMaker = () -> any ExchangeSink
+    typealias SinkMaker = () -> any ResponseSink
 
     // MARK: Serving
 
-    var jsonLimits: JSONLimits { JSONLimits(maxDepth: options.limits.jsonDepth) }
+    var jsonLimits: JSONLimits { JSONLimits(maxDepth: options.limits.maxJSONDepth) }
 
     /// Answers text that is not JSON (-32700).
     func refuseUnreadable(
@@ -239,12 +239,12 @@ final class Dispatcher: Sendable {
         }
         let limit = timeout ?? options.limits.requestDeadline
         let token = request.message.raw(request.message.head.progressToken)
-        let exchange = Exchange(
+        let exchange = PendingRequest(
             key: .init(channelID: request.channelID, id: id), revision: request.revision,
             progressToken: token.flatMap { RequestID($0) == nil ? nil : $0 },
             deadline: isEndless ? .max : (clock.now + limit).nanoseconds, sink: sink(),
             trace: request.trace)
-        switch inFlight.insert(exchange, at: exchange.key, limit: options.limits.requestsInFlight) {
+        switch inFlight.insert(exchange, at: exchange.key, limit: options.limits.maxRequestsInFlight) {
         case .duplicate:
             return fail(request, .invalidRequest("A request with this id is being served"), &writer)
         case .full:

@@ -19,7 +19,7 @@ final class ListenSubscription: ChangeSubscriber {
     private let filter: SubscriptionFilter
     private let uris: Set<String>
     private let tasks: Set<String>
-    private let exchange = Mutex<Exchange?>(nil)
+    private let exchange = Mutex<PendingRequest?>(nil)
     private let reason = Mutex(End.served)
     private let end = OneTimeEvent()
 
@@ -34,7 +34,7 @@ final class ListenSubscription: ChangeSubscriber {
     var hasNothingToTell: Bool { filter.isEmpty }
 
     /// The first message: what will be told (SUB-03).
-    func begin(_ exchange: Exchange) {
+    func begin(_ exchange: PendingRequest) {
         self.exchange.withLock { $0 = exchange }
         exchange.notify(
             Notifications.make("notifications/subscriptions/acknowledged", subscription: tag) {

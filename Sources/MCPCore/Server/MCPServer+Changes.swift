@@ -4,22 +4,22 @@ extension MCPServer {
     /// Tells subscribers that the list of tools changed. Registering does so by itself.
     ///
     /// Changes within 20 ms are told once.
-    public func toolsChanged() { dispatcher.subscriptions.bus.publish(.toolsList) }
+    public func notifyToolsChanged() { dispatcher.subscriptions.bus.publish(.toolsList) }
 
     /// Tells subscribers that the list of prompts changed. Registering does so by itself.
-    public func promptsChanged() { dispatcher.subscriptions.bus.publish(.promptsList) }
+    public func notifyPromptsChanged() { dispatcher.subscriptions.bus.publish(.promptsList) }
 
     /// Tells subscribers that the list of resources changed. Registering does so by itself; for what a
     /// `ResourceProvider` lists this has to be called.
-    public func resourcesChanged() { dispatcher.subscriptions.bus.publish(.resourcesList) }
+    public func notifyResourcesChanged() { dispatcher.subscriptions.bus.publish(.resourcesList) }
 
     /// Tells those who watch this resource that its contents changed.
-    public func resourceUpdated(_ uri: String) { dispatcher.subscriptions.bus.publish(.resource(uri)) }
+    public func notifyResourceUpdated(_ uri: String) { dispatcher.subscriptions.bus.publish(.resource(uri)) }
 
     /// Tells subscribers that the list of resources, and every resource that they watch, may have changed:
     /// more happened than can be named.
     package func anyResourceChanged() {
-        resourcesChanged()
+        notifyResourcesChanged()
         dispatcher.subscriptions.bus.publish(.anyResource)
     }
 
@@ -72,12 +72,12 @@ extension MCPServer {
             before.count(of: list) != after.count(of: list)
                 || isReplacement && before.digest(of: list) != after.digest(of: list)
         }
-        if differ(.toolsList) { toolsChanged() }
-        if differ(.promptsList) { promptsChanged() }
+        if differ(.toolsList) { notifyToolsChanged() }
+        if differ(.promptsList) { notifyPromptsChanged() }
         if differ(.resourcesList) || differ(.resourceTemplatesList)
             || before.contents.providers.count != after.contents.providers.count
         {
-            resourcesChanged()
+            notifyResourcesChanged()
         }
     }
 }

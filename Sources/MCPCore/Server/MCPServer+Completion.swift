@@ -7,7 +7,7 @@ extension MCPServer {
     ///   - reference: the prompt or the template, registered before or later.
     ///   - argument: the argument's name.
     ///   - body: gets what was typed so far; the most likely value comes first.
-    public func complete(
+    public func addCompletion(
         _ reference: CompletionReference, _ argument: String,
         _ body:
             @escaping @Sendable (
@@ -24,9 +24,9 @@ extension MCPServer {
 
     /// Completes an argument from a fixed list: first the values that begin with what was typed, then those
     /// that hold it, each in the order of the list; upper and lower case are the same.
-    public func complete(_ reference: CompletionReference, _ argument: String, _ values: [String]) {
+    public func addCompletion(_ reference: CompletionReference, _ argument: String, _ values: [String]) {
         let list = CompletionList(values)
-        complete(reference, argument) { query, _ in CompletionResult(list.matches(query.value)) }
+        addCompletion(reference, argument) { query, _ in CompletionResult(list.matches(query.value)) }
     }
 }
 

@@ -1,7 +1,7 @@
 /// One argument of a tool that is declared by its closure.
 ///
 /// The type comes from the closure's parameter; an optional one need not be given.
-public struct Arg<Value: Decodable & Sendable>: Sendable {
+public struct Argument<Value: Decodable & Sendable>: Sendable {
     /// The argument's name.
     public let name: String
     /// What it means, for the model.
@@ -45,14 +45,14 @@ extension MCPServer {
     /// thread.
     ///
     /// ```swift
-    /// server.tool("add", "Add two numbers", Arg("a"), Arg("b", "the second")) { (a: Double, b: Double?) in
-    ///     a + (b ?? 0)
+    /// server.addTool("add", "Add two numbers", Argument("a"), Argument("b", "the second")) {
+    ///     (a: Double, b: Double?) in a + (b ?? 0)
     /// }
     /// ```
     /// A `String` becomes text, a `CallToolResult` is sent as it is, any other value becomes the structured
     /// result.
-    public func tool<each A: Decodable & Sendable, R: Encodable & Sendable>(
-        _ name: String, _ description: String, _ arguments: repeat Arg<each A>,
+    public func addTool<each A: Decodable & Sendable, R: Encodable & Sendable>(
+        _ name: String, _ description: String, _ arguments: repeat Argument<each A>,
         annotations: ToolAnnotations? = nil, handler: @escaping @Sendable (repeat each A) throws -> R
     ) {
         let tool = Tool(
@@ -66,8 +66,8 @@ extension MCPServer {
     }
 
     /// Adds a tool whose arguments are the closure's parameters; it runs as a task on the connection's loop.
-    public func tool<each A: Decodable & Sendable, R: Encodable & Sendable>(
-        _ name: String, _ description: String, _ arguments: repeat Arg<each A>,
+    public func addTool<each A: Decodable & Sendable, R: Encodable & Sendable>(
+        _ name: String, _ description: String, _ arguments: repeat Argument<each A>,
         annotations: ToolAnnotations? = nil,
         // `@concurrent`, because Swift 6.3 crashes on `nonisolated(nonsending)` closures whose parameters are
         // a pack; the task's executor preference keeps the handler on the loop all the same.
@@ -88,7 +88,7 @@ extension MCPServer {
     ///
     /// ```swift
     /// struct Forecast: Codable, Sendable { var city: String; var days: Int? }
-    /// server.tool("forecast", "Weather", describe: ["city": "City name"]) { (q: Forecast, context) in
+    /// server.addTool("forecast", "Weather", describe: ["city": "City name"]) { (q: Forecast, context) in
     ///     await context.progress(0.5, total: 1)
     ///     return Weather(temperature: 21)
     /// }
@@ -97,7 +97,7 @@ extension MCPServer {
     ///   - describe: what the members mean, by name, for the model.
     ///   - timeout: how long a call may take; nil is the server's `requestDeadline`.
     ///   - task: whether calls become tasks, which the handler does with `RequestContext.becomeTask`.
-    public func tool<Q: Decodable & Sendable, R: Encodable & Sendable>(
+    public func addTool<Q: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, describe: [String: String] = [:],
         annotations: ToolAnnotations? = nil, timeout: Duration? = nil, task: TaskSupport = .never,
         handler: @escaping @Sendable (Q, RequestContext) async throws -> R
@@ -115,12 +115,12 @@ extension MCPServer {
     /// Adds a tool that reads its arguments as JSON and writes its result straight into the answer.
     ///
     /// ```swift
-    /// server.tool("echo", "Repeats a text", schema:
+    /// server.addTool("echo", "Repeats a text", schema:
     /// #"{"type":"object","properties":{"text":{"type":"string"}}}"#) {
     ///     (arguments, context, out) in out.text(arguments["text"])
     /// }
     /// ```
-    public func tool(
+    public func addTool(
         _ name: String, _ description: String, schema: String, annotations: ToolAnnotations? = nil,
         handler: @escaping @Sendable (RawJSON, RequestContext, inout ResultWriter) throws -> Void
     ) {
@@ -141,7 +141,9 @@ extension MCPServer {
         }
     }
 
-    private static func schema<each A: Decodable & Sendable>(_ arguments: repeat Arg<each A>) -> JSONValue {
+    private static func schema<each A: Decodable & Sendable>(_ arguments: repeat Argument<each A>)
+        -> JSONValue
+    {
         var properties = JSONObject()
         var required: [JSONValue] = []
         repeat (each arguments).describe(in: &properties, required: &required)

@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let server = MCPServer("calc", version: "1.0")
-/// server.tool("add", "Add two numbers", Arg("a"), Arg("b")) { (a: Double, b: Double) in a + b }
+/// server.addTool("add", "Add two numbers", Argument("a"), Argument("b")) { (a: Double, b: Double) in a + b }
 /// try await server.run(.stdio)
 /// ```
 public final class MCPServer: Sendable {

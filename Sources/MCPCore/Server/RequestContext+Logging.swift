@@ -5,7 +5,7 @@ extension RequestContext {
     /// (2026-07-28), or by `logging/setLevel`, before which it gets `info` and above.
     ///
     /// Messages travel before the answer; what comes later is dropped. One request sends at most
-    /// `ServerLimits.logMessages`; the last one then says how many were held back. No secrets and nothing
+    /// `ServerLimits.maxLogMessages`; the last one then says how many were held back. No secrets and nothing
     /// about your internals belong into it (server/utilities/logging).
     /// - Parameters:
     ///   - data: what happened: a text, or any other JSON.
@@ -15,7 +15,7 @@ extension RequestContext {
             return
         }
         let number = call.logged.add(1, ordering: .relaxed).newValue
-        guard number <= call.dispatcher.options.limits.logMessages else { return }
+        guard number <= call.dispatcher.options.limits.maxLogMessages else { return }
         call.exchange.notify(Notifications.message(LogMessage(level, data, logger: logger)))
     }
 }
@@ -32,7 +32,7 @@ extension DeferredCall {
 
     /// Says how many messages the limit held back, as the last one (LOG-08).
     func sayWhatWasNotLogged() {
-        let held = logged.load(ordering: .relaxed) - dispatcher.options.limits.logMessages
+        let held = logged.load(ordering: .relaxed) - dispatcher.options.limits.maxLogMessages
         guard held > 0, let threshold = logLevel else { return }
         let text = "\(held) more messages of this request were held back"
         exchange.notify(

@@ -5,21 +5,21 @@
 /// holds everywhere:
 ///
 /// - Ids: one request in flight for each; else -32600 (`InFlightTable`).
-/// - Requests in flight: `ServerLimits.requestsInFlight`; one more is refused with 503 (`InFlightTable`).
+/// - Requests in flight: `ServerLimits.maxRequestsInFlight`; one more is refused with 503 (`InFlightTable`).
 /// - Time of a request: `ServerLimits.requestDeadline`; then one error, and the handler is cancelled
 ///   (`DeadlineWatch`).
-/// - Questions to the client: `ServerLimits.openQuestions`, for `.inputTimeout`; the handler gets an error
-///   (`Exchange`).
-/// - Resources that are watched: `SessionMemory.maximumURIs`; one more is -32602 (`SessionMemory`).
-/// - Streams for messages of the server: one; over HTTP `SessionStreams.maximumServerStreams`, then 409
+/// - Questions to the client: `ServerLimits.maxOpenQuestions`, for `.inputTimeout`; the handler gets an error
+///   (`PendingRequest`).
+/// - Resources that are watched: `SessionMemory.maxURIs`; one more is -32602 (`SessionMemory`).
+/// - Streams for messages of the server: one; over HTTP `SessionStreams.maxServerStreams`, then 409
 ///   (`StreamableEndpoint`).
-/// - Input that is read ahead: one line, or one body within `ServerLimits.memoryBytes`; an error, or 503
+/// - Input that is read ahead: one line, or one body within `ServerLimits.maxMemoryBytes`; an error, or 503
 ///   (`LineServer`, `MemoryBudget`).
-/// - Output that nobody reads: `ServerLimits.outputBytes`, on a pipe `LineServer.backlogBytes`; the
+/// - Output that nobody reads: `ServerLimits.maxOutputBytes`, on a pipe `LineServer.backlogBytes`; the
 ///   connection or the subscription ends (`HTTPConnection`, `LineServer`).
 ///
 /// A request is answered at most once, whoever comes first: handler, deadline, cancellation or the end of the
-/// channel (`Exchange`). After `end` nothing of the channel is in flight, watched or subscribed.
+/// channel (`PendingRequest`). After `end` nothing of the channel is in flight, watched or subscribed.
 struct ServerChannel: Sendable {
     /// The number of the connection or session: ids of requests are unique within it.
     let id: UInt64
@@ -76,7 +76,7 @@ extension Dispatcher {
     // MARK: The end
 
     /// Cancels one request whose client is gone.
-    func cancel(_ exchange: Exchange?) {
+    func cancel(_ exchange: PendingRequest?) {
         if exchange?.cancel() == true { counters.count(.cancelled) }
     }
 

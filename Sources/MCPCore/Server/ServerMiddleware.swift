@@ -120,7 +120,7 @@ extension Dispatcher {
             request.trace = trace
             disposition = route(request, &writer)
         }
-        // Otherwise its `Exchange` ends it.
+        // Otherwise its `PendingRequest` ends it.
         if case .answered = disposition {
             trace.end(unsafe writer.out.withBytes { unsafe RequestOutcome.of($0[start...]) })
         }

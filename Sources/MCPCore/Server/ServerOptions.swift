@@ -1,30 +1,30 @@
 /// What one server may use; every limit has one documented outcome.
 public struct ServerLimits: Sendable, Hashable {
     /// How deep JSON may be nested: 64, at most 128. Deeper is a parse error.
-    public var jsonDepth = 64
+    public var maxJSONDepth = 64
     /// Requests in flight per connection or session: 64. One more gets an overload error (code 503).
-    public var requestsInFlight = 64
+    public var maxRequestsInFlight = 64
     /// How long a handler may take: 60 s. Then the request is cancelled and answered with an error, once.
     public var requestDeadline: Duration = .seconds(60)
     /// Log messages of one request: 1,000. More are held back, and the last message says how many.
-    public var logMessages = 1000
+    public var maxLogMessages = 1000
     /// How long a client of the handshake revisions may take to answer a question: 5 min. The deadline of the
     /// request rests in the meantime; then the request is cancelled and answered with an error, once.
     public var inputTimeout: Duration = .seconds(300)
     /// Questions of one request that are open at the same time: 16. One more fails with -32603.
-    public var openQuestions = 16
+    public var maxOpenQuestions = 16
     /// Messages in one batch of 2025-03-26: 64. More is an invalid request.
-    public var batchMessages = 64
+    public var maxBatchMessages = 64
     /// Entries on one page of a list: 100.
     public var pageSize = 100
     /// The longest line over stdio: 64 MiB. A longer line is skipped and answered with -32600.
-    public var lineBytes = 64 * 1024 * 1024
+    public var maxLineBytes = 64 * 1024 * 1024
     /// Answers waiting for a reader on one connection: 1 MiB; then reading stops until it has caught up.
-    public var outputBytes = 1024 * 1024
+    public var maxOutputBytes = 1024 * 1024
     /// Memory of all HTTP connections together for bodies, what is read ahead and answers that wait, beyond
     /// 32 KiB of each connection: 256 MiB. A body that does not fit is refused with 503 and Retry-After; a
     /// client that leaves more than 32 KiB of its answer unread is disconnected.
-    public var memoryBytes = 256 * 1024 * 1024
+    public var maxMemoryBytes = 256 * 1024 * 1024
 
     /// The defaults.
     public init() {}

@@ -10,7 +10,7 @@ final class SessionMemory: Sendable {
     /// one more. Those that somebody listens for stay: they are as many as there are connections.
     static let maxSessions = 10_000
     /// Resources that one session watches; one more is refused.
-    static let maximumURIs = 1_024
+    static let maxURIs = 1_024
     /// What a session hears that has said nothing (LOG-07).
     static let unsetLevel = LoggingLevel.info
 
@@ -85,7 +85,7 @@ final class SessionMemory: Sendable {
     /// False when the session watches as many as it may.
     func watch(_ uri: String, for channelID: UInt64) -> Bool {
         change(channelID) { session in
-            guard session.uris.contains(uri) || session.uris.count < Self.maximumURIs else { return false }
+            guard session.uris.contains(uri) || session.uris.count < Self.maxURIs else { return false }
             session.uris.insert(uri)
             return true
         }

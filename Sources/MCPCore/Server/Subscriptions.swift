@@ -26,7 +26,7 @@ final class Subscriptions: Sendable {
     }
 
     /// Runs a subscription to its end.
-    func run(_ subscription: ListenSubscription, _ exchange: Exchange) async {
+    func run(_ subscription: ListenSubscription, _ exchange: PendingRequest) async {
         let number = await bus.add(subscription) { subscription.begin(exchange) }
         await subscription.wait()
         bus.remove(number)

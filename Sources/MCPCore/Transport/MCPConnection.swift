@@ -9,7 +9,7 @@ extension MCPServer {
     ///
     /// - Returns: one JSON-RPC message, or nil when the message wants no answer.
     public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
-        await connection().handle(bytes)
+        await makeConnection().handle(bytes)
     }
 
     /// A client's connection over a transport of your own: it remembers the handshake, and its requests can
@@ -18,7 +18,7 @@ extension MCPServer {
     /// - Parameter notify: takes messages that belong to requests in flight: progress, log messages, and in
     ///   the handshake revisions requests of the server, whose answers `handle` takes. Without it handlers
     ///   find that such a client cannot be asked anything.
-    public func connection(notify: (@Sendable ([UInt8]) -> Void)? = nil) -> MCPConnection {
+    public func makeConnection(notify: (@Sendable ([UInt8]) -> Void)? = nil) -> MCPConnection {
         MCPConnection(self, notify: notify)
     }
 }
@@ -85,7 +85,7 @@ public final class MCPConnection: Sendable {
 
 /// Lets a caller in the same process wait for the end of an exchange. Not a `OneShot`: a caller that is
 /// cancelled waits for the end that its cancellation brings about.
-private final class WaitingSink: ExchangeSink {
+private final class WaitingSink: ResponseSink {
     private enum State {
         case open
         case waiting(CheckedContinuation<Answer?, Never>)
@@ -94,7 +94,7 @@ private final class WaitingSink: ExchangeSink {
 
     private let state = Mutex(State.open)
     private let notification: (@Sendable ([UInt8]) -> Void)?
-    let exchange = Mutex<Exchange?>(nil)
+    let exchange = Mutex<PendingRequest?>(nil)
 
     init(_ notification: (@Sendable ([UInt8]) -> Void)?) { self.notification = notification }
 

@@ -47,9 +47,9 @@ public final class RunningServer: Sendable {
 private struct Parts: Sendable {
     var http: [HTTPServer] = []
     var stdio: LineServer?
-    let tasks: TaskDesk?
+    let tasks: TaskManager?
 
-    init(tasks: TaskDesk?) { self.tasks = tasks }
+    init(tasks: TaskManager?) { self.tasks = tasks }
 
     mutating func start(
         _ server: MCPServer, _ transports: [ServerTransport], _ stopping: OneTimeEvent

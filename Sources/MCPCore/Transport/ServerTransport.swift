@@ -67,7 +67,7 @@ struct HTTPTransport: Sendable {
     func start(_ server: MCPServer) throws(ListenError) -> HTTPServer {
         let dispatcher = server.dispatcher
         var resources = HTTPServerResources()
-        resources.maxOutputBytes = dispatcher.options.limits.outputBytes
+        resources.maxOutputBytes = dispatcher.options.limits.maxOutputBytes
         resources.requestTimeout = dispatcher.options.limits.requestDeadline
         resources.log = dispatcher.options.log
         let http = try HTTPServer(

@@ -37,7 +37,7 @@ struct RequestState: Sendable {
     }
 
     /// The longest `requestState`, in bytes.
-    static let maximumBytes = 64 * 1024
+    static let maxBytes = 64 * 1024
 
     private let key: [UInt8]
     private static let format: UInt8 = 1
@@ -49,7 +49,7 @@ struct RequestState: Sendable {
 
     init(key: [UInt8]) { self.key = key }
 
-    /// The state as text; nil when it would be longer than `maximumBytes`.
+    /// The state as text; nil when it would be longer than `maxBytes`.
     ///
     /// - Parameters:
     ///   - expiry: seconds since 1970.
@@ -63,7 +63,7 @@ struct RequestState: Sendable {
         writer.value(.object(payload))
         guard writer.failure == nil else { return nil }
         let json = writer.finish()
-        guard json.count < Self.maximumBytes else { return nil }
+        guard json.count < Self.maxBytes else { return nil }
         var body: [UInt8] = [Self.format]
         body += Self.bytes(UInt64(bitPattern: expiry))
         body += Self.bytes(content.chain.high) + Self.bytes(content.chain.low)
@@ -71,14 +71,14 @@ struct RequestState: Sendable {
         body += purpose.digest
         body += json
         let text = Base64URL.encode(body + mac(body, principal))
-        return text.utf8.count <= Self.maximumBytes ? text : nil
+        return text.utf8.count <= Self.maxBytes ? text : nil
     }
 
     /// - Parameter now: seconds since 1970.
     func open(
         _ text: String, for purpose: Purpose, principal: String, now: Int64
     ) throws(Refusal) -> Content {
-        guard text.utf8.count <= Self.maximumBytes, let bytes = Base64URL.decode(text),
+        guard text.utf8.count <= Self.maxBytes, let bytes = Base64URL.decode(text),
             bytes.count > Self.headBytes + Self.macBytes
         else { throw .foreign }
         let body = Array(bytes.dropLast(Self.macBytes))

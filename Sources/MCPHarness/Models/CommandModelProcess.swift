@@ -24,7 +24,7 @@ final class CommandModelProcess: Sendable {
     private struct Pipes: ~Copyable {
         var input: FileDescriptor?
         let output: FileDescriptor
-        var framer = LineFramer(maximumBytes: CommandModelProcess.maxLineBytes)
+        var framer = LineFramer(maxBytes: CommandModelProcess.maxLineBytes)
         /// What of the request is not written yet.
         var request: ArraySlice<UInt8> = []
         var answerBytes = 0

@@ -14,7 +14,7 @@ public final class SamplingRuns: Sendable {
     }
 
     /// Runs that wait for their client: 256. One more ends the oldest.
-    static let maximumKept = 256
+    static let maxKept = 256
     /// How long a run waits.
     static let patience: Duration = .seconds(300)
 
@@ -28,7 +28,7 @@ public final class SamplingRuns: Sendable {
         self.init(maxTokens: maxTokens, clock: SystemClock())
     }
 
-    init(maxTokens: Int = 4_096, clock: any TimeSource, maxKept: Int = SamplingRuns.maximumKept) {
+    init(maxTokens: Int = 4_096, clock: any TimeSource, maxKept: Int = SamplingRuns.maxKept) {
         self.maxTokens = maxTokens
         kept = Mutex(BoundedTable(capacity: maxKept, policy: .evictOldest))
         self.clock = clock

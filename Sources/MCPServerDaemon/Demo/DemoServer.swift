@@ -46,8 +46,8 @@ enum DemoServer {
     }
 
     private static func registerAdd(on server: MCPServer) {
-        server.tool(
-            "add", "Adds two numbers.", Arg("a", "The first number"), Arg("b", "The second number"),
+        server.addTool(
+            "add", "Adds two numbers.", Argument("a", "The first number"), Argument("b", "The second number"),
             annotations: readOnly
         ) { (a: Double, b: Double) in
             guard (a + b).isFinite else { throw ToolError("the sum is not a finite number") }

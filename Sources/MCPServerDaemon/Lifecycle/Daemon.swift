@@ -172,7 +172,7 @@ struct Daemon {
 
         func transports(_ limits: LimitSettings) -> [ServerTransport] {
             var options = HTTPServerOptions()
-            if let count = limits.connections { options.connections = count }
+            if let count = limits.connections { options.maxConnections = count }
             if let body = limits.body { options.limits.maxBodyBytes = body }
             if let drain = limits.drain { options.drainTimeout = drain }
             let all = addresses + [clientTools?.access.socket].compactMap { $0 }

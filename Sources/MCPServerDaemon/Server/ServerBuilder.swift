@@ -65,8 +65,8 @@ struct ServerBuilder: Sendable {
     /// results of any size that a task may have.
     private static var tasks: TaskOptions {
         var tasks = TaskOptions()
-        tasks.tasks = 256
-        tasks.resultBytes = 4 << 20
+        tasks.maxTasks = 256
+        tasks.maxResultBytes = 4 << 20
         return tasks
     }
 
@@ -74,9 +74,9 @@ struct ServerBuilder: Sendable {
     func makeServer() -> MCPServer {
         let settings = configuration.server
         var options = ServerOptions()
-        if let count = configuration.limits.perConnection { options.limits.requestsInFlight = count }
-        if let body = configuration.limits.body { options.limits.lineBytes = body }
-        if let memory = configuration.limits.memory { options.limits.memoryBytes = memory }
+        if let count = configuration.limits.perConnection { options.limits.maxRequestsInFlight = count }
+        if let body = configuration.limits.body { options.limits.maxLineBytes = body }
+        if let memory = configuration.limits.memory { options.limits.maxMemoryBytes = memory }
         if configuration.clientTools != nil { options.tasks = Self.tasks }
         if isReloaded { options.declaredKinds = .all }
         options.log = { [log] line in log.warning(line) }

@@ -35,8 +35,8 @@ final class FilesWatch: Sendable {
         _ changes: DirectoryWatch.Changes, _ definition: FilesDefinition, _ server: MCPServer
     ) {
         if changes.areLost { return server.anyResourceChanged() }
-        if changes.isListChanged { server.resourcesChanged() }
-        for path in changes.written { server.resourceUpdated(definition.template.uri(of: path)) }
+        if changes.isListChanged { server.notifyResourcesChanged() }
+        for path in changes.written { server.notifyResourceUpdated(definition.template.uri(of: path)) }
     }
 
     func cancel() { for watch in watches { watch.cancel() } }

@@ -100,7 +100,7 @@ final class Reloader: Sendable {
         served.adopt(built.server)
         // Other directories, behind the same kind of entry.
         if old.files != outcome.configuration.files {
-            for server in served.all { server.resourcesChanged() }
+            for server in served.all { server.notifyResourcesChanged() }
         }
         watch(outcome.configuration)
         let difference = ConfigurationDifference(old, outcome.configuration, started: started)

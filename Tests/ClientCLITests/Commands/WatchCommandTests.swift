@@ -35,7 +35,7 @@ import Testing
     func lists(revision: String) async throws {
         let outcome = await run(
             try server(), ["--protocol", revision, "--count", "2", "watch", "localhost:1"]
-        ) { $0.toolsChanged() }
+        ) { $0.notifyToolsChanged() }
         #expect(outcome.code == .ok, "\(outcome.stderr)")
         let lines = outcome.stdout.split(separator: "\n")
         #expect(lines.count == 2)
@@ -46,7 +46,9 @@ import Testing
 
     /// As behind `head -n 2`.
     @Test func aReaderThatGoesAwayEndsIt() async throws {
-        let outcome = await run(try server(), ["watch", "localhost:1"], wantedLines: 2) { $0.toolsChanged() }
+        let outcome = await run(try server(), ["watch", "localhost:1"], wantedLines: 2) {
+            $0.notifyToolsChanged()
+        }
         #expect(outcome.code == .ok)
         #expect(outcome.stdout.split(separator: "\n").count == 2)
     }
@@ -58,9 +60,9 @@ import Testing
             try server(),
             ["--protocol", revision, "--count", "1", "--json", "watch", "localhost:1", Self.uri]
         ) {
-            $0.toolsChanged()
-            $0.resourceUpdated(Self.uri)
-            $0.resourceUpdated("note:///other")
+            $0.notifyToolsChanged()
+            $0.notifyResourceUpdated(Self.uri)
+            $0.notifyResourceUpdated("note:///other")
         }
         #expect(outcome.code == .ok, "\(outcome.stderr)")
         let events = try outcome.stdout.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
@@ -76,7 +78,7 @@ import Testing
     {
         let outcome = await run(
             try server(), ["--protocol", revision, "watch", "localhost:1", "note:///2"]
-        ) { $0.resourceUpdated(Self.uri) }
+        ) { $0.notifyResourceUpdated(Self.uri) }
         #expect(outcome.code == .protocolError)
         #expect(outcome.stderr.contains("note:///2"))
     }
@@ -107,7 +109,7 @@ import Testing
             [
                 "--count", "1", "--exec", "test {uri} = \(Self.uri)", "watch", "localhost:1", Self.uri,
             ]
-        ) { $0.resourceUpdated(Self.uri) }
+        ) { $0.notifyResourceUpdated(Self.uri) }
         #expect(outcome.stdout.contains("updated \(Self.uri)  → test exited 0 in "), "\(outcome.stdout)")
     }
 

@@ -42,7 +42,7 @@ import Testing
     @Sendable private static func pages() async throws {
         for (excess, code) in [(0, ExitCode.ok), (1, .protocolError)] {
             let server = MCPServer("s", version: "1", options: onePerPage)
-            for number in 0 ..< Session.maxPages + excess { server.tool("t\(number)", "") { "" } }
+            for number in 0 ..< Session.maxPages + excess { server.addTool("t\(number)", "") { "" } }
             let outcome = await CommandHarness(server: server).run("tools", "localhost:1")
             #expect(outcome.code == code, "\(outcome.stderr)")
             #expect(excess == 0 || outcome.stderr.contains("has more than 1000 pages"))
@@ -144,7 +144,7 @@ import Testing
         var writer = HostEventWriter(ports: SandboxPorts(port: 1))
         for (excess, isCut) in [(0, false), (1, true)] {
             let text = String(repeating: "x", count: HostEventWriter.maxLine + excess)
-            let line = writer.json(.log(HostLogLine("s", .info, .string(text))))
+            let line = writer.json(.log(HostLogEntry("s", .info, .string(text))))
             #expect(line?["text"]?.stringValue?.hasSuffix(" bytes)") == isCut)
         }
     }

@@ -32,7 +32,7 @@ enum AskingServer {
         try server.register(Prompt("menu", arguments: [PromptArgument("dish")])) { _, _ in
             GetPromptResult([.user("menu")])
         }
-        server.complete(.prompt("menu"), "dish", ["Rösti", "Raclette", "Fondue"])
+        server.addCompletion(.prompt("menu"), "dish", ["Rösti", "Raclette", "Fondue"])
         return server
     }
 }

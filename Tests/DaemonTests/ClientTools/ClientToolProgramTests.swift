@@ -240,7 +240,7 @@ import Glibc
         ClientToolProvider, Task<Void, Never>
     ) {
         let server = MCPServer("app", version: "1")
-        server.tool("greet", "Greets", Arg("who")) { (who: String) in "Hello \(who)" }
+        server.addTool("greet", "Greets", Argument("who")) { (who: String) in "Hello \(who)" }
         let provider = ClientToolProvider(
             server: server, channel: channel, clientID: "phone", address: .unix(path: path))
         return (provider, Task { try? await provider.run() })

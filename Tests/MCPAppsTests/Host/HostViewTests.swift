@@ -313,7 +313,7 @@ import Testing
     @Test func whatAViewTellsIsShown() async throws {
         let fixture = await HostFixture()
         let view = try await open(fixture, try await fixture.add(try UIServer().server, as: "one"))
-        await fixture.host.changeRoom(ViewRoom(width: 400, maxHeight: 300), of: view.id)
+        await fixture.host.changeRoom(ViewBounds(width: 400, maxHeight: 300), of: view.id)
         await view.say("notifications/message", ["level": "warning", "logger": "chart", "data": ["n": 1]])
         let line = try await fixture.first { event in
             if case .log(let line) = event, line.data == ["n": 1] { line } else { nil }
@@ -333,7 +333,7 @@ import Testing
     // A35 A36
     @Test func viewsHearWhatChangedAndOnlyThat() async throws {
         let fixture = await HostFixture()
-        var page = PageContext()
+        var page = HostEnvironment()
         page.theme = "light"
         page.locale = "de-CH"
         page.timeZone = "Europe/Zurich"
@@ -345,16 +345,16 @@ import Testing
         #expect(context?["theme"] == "light" && context?["locale"] == "de-CH")
         #expect(context?["timeZone"] == "Europe/Zurich" && context?["platform"] == "desktop")
         #expect(context?["displayMode"] == "inline")
-        var dark = PageContext()
+        var dark = HostEnvironment()
         dark.theme = "dark"
         await fixture.host.changeContext(dark)
         #expect(try await view.params(of: "ui/notifications/host-context-changed") == ["theme": "dark"])
-        await fixture.host.changeRoom(ViewRoom(width: 300, maxHeight: 200), of: view.id)
+        await fixture.host.changeRoom(ViewBounds(width: 300, maxHeight: 200), of: view.id)
         #expect(await comesTrue { view.methods.count { $0 == "ui/notifications/host-context-changed" } == 2 })
         #expect(
             view.received.last?["params"] == ["containerDimensions": ["width": 300, "maxHeight": 200]])
         // Nothing changed: nothing is said.
-        await fixture.host.changeRoom(ViewRoom(width: 300, maxHeight: 200), of: view.id)
+        await fixture.host.changeRoom(ViewBounds(width: 300, maxHeight: 200), of: view.id)
         _ = try await view.ask(9, "ping")
         #expect(view.methods.count { $0 == "ui/notifications/host-context-changed" } == 2)
         await fixture.close()

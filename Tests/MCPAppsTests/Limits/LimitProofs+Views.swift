@@ -111,7 +111,7 @@ extension LimitProofs {
     @Sendable private static func calls() async throws {
         let fixture = await HostFixture()
         let server = MCPServer("s", version: "1")
-        server.tool("t", "") { "done" }
+        server.addTool("t", "") { "done" }
         let id = try await fixture.add(server, as: "one")
         var ids: [String] = []
         for count in 1 ... AppHost.maxCalls + 1 {

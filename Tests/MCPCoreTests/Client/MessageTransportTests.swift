@@ -19,7 +19,7 @@ import Testing
                 of: [UInt8].self, bufferingPolicy: .unbounded)
             answers = continuation
             reader = Mutex(stream.makeAsyncIterator())
-            connection = server.connection { continuation.yield($0) }
+            connection = server.makeConnection { continuation.yield($0) }
         }
 
         var closings: Int { state.withLock { $0.closings } }
@@ -51,8 +51,8 @@ import Testing
 
     private static func server() -> MCPServer {
         let server = MCPServer("bridged", version: "1")
-        server.tool("add", "Adds", Arg("a"), Arg("b")) { (a: Int, b: Int) in a + b }
-        server.tool("wait", "Waits") { () async throws -> String in
+        server.addTool("add", "Adds", Argument("a"), Argument("b")) { (a: Int, b: Int) in a + b }
+        server.addTool("wait", "Waits") { () async throws -> String in
             try await Task.sleep(for: .seconds(3_600))
             return ""
         }
@@ -82,7 +82,7 @@ import Testing
         let bridge = Bridge(server)
         let client = try await MCPClient.connect(Self.target(bridge))
         let subscription = try await client.listen(.lists)
-        server.tool("new", "New") { "" }
+        server.addTool("new", "New") { "" }
         var changes = subscription.makeAsyncIterator()
         #expect(try await changes.next() == .toolsListChanged)
         await subscription.cancel()

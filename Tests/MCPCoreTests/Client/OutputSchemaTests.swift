@@ -110,15 +110,15 @@ import Testing
     @Test func boundedInNumber() throws {
         let tools = KnownTools()
         tools.learn(
-            Self.page(0 ..< KnownTools.maximumTools + 1, schemaBytes: 1), isFirst: true, mirrors: true)
+            Self.page(0 ..< KnownTools.maxTools + 1, schemaBytes: 1), isFirst: true, mirrors: true)
         #expect(try tools.outputSchema(of: "t0") != nil)
-        #expect(try tools.outputSchema(of: "t\(KnownTools.maximumTools)") == nil)
+        #expect(try tools.outputSchema(of: "t\(KnownTools.maxTools)") == nil)
         // A new list takes the place of what was known.
         tools.learn(
-            Self.page(KnownTools.maximumTools ..< KnownTools.maximumTools + 1, schemaBytes: 1), isFirst: true,
+            Self.page(KnownTools.maxTools ..< KnownTools.maxTools + 1, schemaBytes: 1), isFirst: true,
             mirrors: true)
         #expect(try tools.outputSchema(of: "t0") == nil)
-        #expect(try tools.outputSchema(of: "t\(KnownTools.maximumTools)") != nil)
+        #expect(try tools.outputSchema(of: "t\(KnownTools.maxTools)") != nil)
     }
 
     @Test func boundedInBytes() throws {

@@ -103,7 +103,7 @@ import Testing
     @Test func neverLongerThanADay() async throws {
         let peer = try await Peer(ttl: "9223372036854775807")
         #expect(try await peer.tool() == "t1")
-        peer.clock.advance(by: ResultCache.maximumLifetime)
+        peer.clock.advance(by: ResultCache.maxLifetime)
         #expect(try await peer.tool() == "t2")
         await peer.client.close()
     }
@@ -281,10 +281,10 @@ import Testing
 
     @Test func boundedInNumber() throws {
         let cache = ResultCache(clock: ManualClock())
-        for number in 0 ... ResultCache.maximumEntries {
+        for number in 0 ... ResultCache.maxEntries {
             cache.keep(Self.result(1), cache.ticket(for: try Self.key(number)))
         }
-        #expect(cache.count == ResultCache.maximumEntries)
+        #expect(cache.count == ResultCache.maxEntries)
         #expect(cache.result(for: try Self.key(0)) == nil)
         #expect(cache.result(for: try Self.key(1)) != nil)
         cache.dropAll()
@@ -296,12 +296,12 @@ import Testing
         let cache = ResultCache(clock: ManualClock())
         for number in 0 ..< 10 {
             cache.keep(Self.result(3 << 20), cache.ticket(for: try Self.key(number)))
-            #expect(cache.bytes <= ResultCache.maximumBytes)
+            #expect(cache.bytes <= ResultCache.maxBytes)
         }
         #expect(cache.count == 5)
         #expect(cache.result(for: try Self.key(9)) != nil)
         // One that is too large takes the place of nothing, but what was there before is old.
-        cache.keep(Self.result(ResultCache.maximumEntryBytes), cache.ticket(for: try Self.key(9)))
+        cache.keep(Self.result(ResultCache.maxEntryBytes), cache.ticket(for: try Self.key(9)))
         #expect(cache.count == 4)
         #expect(cache.result(for: try Self.key(9)) == nil)
     }

@@ -318,19 +318,19 @@ import Testing
     }
 
     // ROOT-03: who declares no roots, or speaks 2026-07-28, has nothing to tell.
-    @Test func rootsChanged() async throws {
+    @Test func notifyRootsChanged() async throws {
         let notice = "notifications/roots/list_changed"
         let (client, transport) = try await Self.connect()
-        try await client.rootsChanged()
+        try await client.notifyRootsChanged()
         #expect(transport.methods.last == notice)
         await client.close()
         let (without, silent) = try await Self.connect("2025-11-25", ClientOptions())
-        try await without.rootsChanged()
+        try await without.notifyRootsChanged()
         #expect(!silent.methods.contains(notice))
         await without.close()
         let modern = Script.modern { _ in [] }
         let client2 = try await MCPClient.connect(modern.target, options: Self.options())
-        try await client2.rootsChanged()
+        try await client2.notifyRootsChanged()
         #expect(modern.methods == ["server/discover"])
         await client2.close()
     }

@@ -197,7 +197,7 @@ import Testing
         #expect(try await Self.taken(subscription, 2) == [.resourceUpdated("mem://a"), .toolsListChanged])
         subscription.publish(.resourceUpdated("mem://a"))
         #expect(try await Self.taken(subscription, 1) == [.resourceUpdated("mem://a")])
-        for number in 0 ... Subscription.maximumWaiting {
+        for number in 0 ... Subscription.maxWaiting {
             subscription.publish(.resourceUpdated("mem://\(number)"))
         }
         subscription.publish(.promptsListChanged)

@@ -98,7 +98,7 @@ import Testing
         let right = ["Authorization: Bearer token-of-a"]
         _ = try await status(
             daemon, "POST /register-tools", json + right, body: Self.registration("a"))
-        let ear = FacadeTests.Ear()
+        let ear = StreamChatTests.Ear()
         _ = await daemon.hub.listen(ear.listener(results: true), in: "a", after: nil)
         var options = ClientOptions()
         options.protocol = .auto

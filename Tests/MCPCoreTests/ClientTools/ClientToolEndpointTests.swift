@@ -17,7 +17,7 @@ import Testing
         ) throws {
             hub = ClientToolHub { channel in
                 let server = MCPServer("hub", version: "1")
-                server.tool("builtin", "Of the server") { () in channel }
+                server.addTool("builtin", "Of the server") { () in channel }
                 return server
             }
             var options = HTTPServerOptions()

@@ -101,7 +101,7 @@ import Testing
     // C27: a call for which there is no room as a task goes on as the request that it is.
     @Test func callsWithoutRoomForATaskWait() async throws {
         var options = TaskOptions()
-        options.tasks = 1
+        options.maxTasks = 1
         let (fixture, waiting) = (F(tasks: options), Waiting())
         try await Self.attach(waiting, to: fixture)
         try await withClient(.inMemory(), try fixture.hub.server(for: "a")) { client in

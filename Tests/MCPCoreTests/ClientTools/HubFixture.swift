@@ -24,11 +24,11 @@ final class HubFixture: Sendable {
         self.lines = lines
         hub = ClientToolHub(options: options, clock: clock) { channel in
             var serverOptions = ServerOptions()
-            serverOptions.limits.requestsInFlight = 256
+            serverOptions.limits.maxRequestsInFlight = 256
             serverOptions.tasks = tasks
             let server = MCPServer(
                 "hub", version: "1", instructions: "Channel \(channel).", options: serverOptions)
-            server.tool("builtin", "Of the server") { () in "own" }
+            server.addTool("builtin", "Of the server") { () in "own" }
             return server
         }
     }

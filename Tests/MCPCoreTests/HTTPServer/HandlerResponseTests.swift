@@ -104,7 +104,7 @@ import Testing
     // Fault 63: who does not read is cut off at the limit, and nobody else notices.
     @Test func slowReader() async throws {
         var options = ServerOptions()
-        options.limits.outputBytes = 64 << 10
+        options.limits.maxOutputBytes = 64 << 10
         let handler = TestHandler()
         let server = MCPServer("s", version: "1", options: options)
         try await RequestHandlerTests.withHandler(handler, server: server) { port, _ in
@@ -129,7 +129,7 @@ import Testing
     /// Through somebody else's HTTP stack: the same events, and the same end when nobody reads.
     @Test func respond() async throws {
         let handler = TestHandler()
-        let endpoint = try TestServer().server.endpoint(handler: handler)
+        let endpoint = try TestServer().server.makeEndpoint(handler: handler)
         let request = HTTPRequest(
             method: "GET", target: "/door/events", headers: try HeaderFields(["Host": "localhost"]))
         let reader = Task { () -> [UInt8]? in

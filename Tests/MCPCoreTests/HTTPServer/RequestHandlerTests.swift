@@ -109,8 +109,9 @@ import Testing
             try headers.append(String(parts[0]), String(parts[1]))
         }
         let request = HTTPRequest(method: String(words[0]), target: String(words[1]), headers: headers)
-        let response = await (try TestServer().server).endpoint(servers: handler, handler: handler).respond(
-            to: request)
+        let response = await (try TestServer().server).makeEndpoint(servers: handler, handler: handler)
+            .respond(
+                to: request)
         #expect(response.status == (route.title == "not a status" ? 99 : route.status))
         #expect(handler.seen.count == (route.isAsked ? 1 : 0))
     }
@@ -293,7 +294,7 @@ import Testing
 
     private static func channel(_ name: String) -> MCPServer {
         let server = MCPServer(name, version: "1")
-        server.tool("who", "Says where it is") { () in name }
+        server.addTool("who", "Says where it is") { () in name }
         return server
     }
 
@@ -370,7 +371,7 @@ import Testing
             let fields = ["Accept: text/event-stream", "Mcp-Session-Id: \(id)"]
             let stream = try WireStream(port: port, Self.request("GET /mcp/a", fields))
             #expect(await stream.until { $0.lastID != nil })
-            channel.toolsChanged()
+            channel.notifyToolsChanged()
             #expect(await stream.heard("notifications/tools/list_changed") != nil)
             let last = try #require(stream.events.first?.id)
             stream.close()

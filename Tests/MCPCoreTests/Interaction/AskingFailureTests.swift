@@ -171,7 +171,7 @@ import Testing
         try await withAskedClient(setting, asking.server) { _ in
             .roots()
         } _: { client in
-            let limit = asking.server.options.limits.openQuestions
+            let limit = asking.server.options.limits.maxOpenQuestions
             #expect(await client.call("many", ["count": JSONValue(limit)]).text == "done")
             #expect(client.asked.count == limit)
             #expect(await client.call("many", ["count": JSONValue(limit + 1)]).errorCode == -32603)
@@ -284,7 +284,7 @@ import Testing
     @Test(arguments: Setting.legacy.filter { $0.leg == .stdio })
     func askingAmongManyRequests(_ setting: Setting) async throws {
         let asking = try AskingServer()
-        asking.server.tool("add", "Adds", Arg("a")) { (a: Int) in "\(a + 1)" }
+        asking.server.addTool("add", "Adds", Argument("a")) { (a: Int) in "\(a + 1)" }
         try await withAskedClient(setting, asking.server) { _ in
             .roots("file:///r")
         } _: { client in

@@ -181,7 +181,7 @@ import Testing
     // MRTR-02: others may not, and say so.
     @Test(arguments: [Setting.inMemory()]) func otherMethodsDoNotAsk(_ setting: Setting) async throws {
         let asking = try AskingServer()
-        asking.server.complete(.prompt("ask"), "name") { _, context in
+        asking.server.addCompletion(.prompt("ask"), "name") { _, context in
             CompletionResult([try await context.roots().description])
         }
         try await withAskedClient(setting, asking.server) { _ in

@@ -15,13 +15,13 @@ import Testing
                 arguments: [PromptArgument("language"), PromptArgument("style"), PromptArgument("x")])
         ) { _, _ in GetPromptResult([]) }
         try server.register(ResourceTemplate("file:///{name}", name: "files")) { _, _, _ in [] }
-        server.complete(.prompt("review"), "language", languages)
-        server.complete(.prompt("review"), "style") { query, context in
+        server.addCompletion(.prompt("review"), "language", languages)
+        server.addCompletion(.prompt("review"), "style") { query, context in
             await context.log(.error, "looked up")
             let names = query.arguments.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             return CompletionResult([query.value] + names, total: 7, hasMore: true)
         }
-        server.complete(.resource("file:///{name}"), "name") { query, _ in
+        server.addCompletion(.resource("file:///{name}"), "name") { query, _ in
             CompletionResult((0 ..< 250).map { "\(query.value)\($0)" })
         }
         return server
@@ -145,12 +145,12 @@ import Testing
         options.limits.requestDeadline = .milliseconds(30)
         let server = try Self.server(options)
         let cancelled = Gate()
-        server.complete(.prompt("review"), "language") { _, _ in
+        server.addCompletion(.prompt("review"), "language") { _, _ in
             await Gate().wait()
             cancelled.open()
             return CompletionResult([])
         }
-        server.complete(.prompt("review"), "style") { _, _ in throw ToolError("secret path") }
+        server.addCompletion(.prompt("review"), "style") { _, _ in throw ToolError("secret path") }
         try await withClient(setting, server) { client in
             let late = await client.request(
                 "completion/complete", Self.params(Self.prompt, "language", "s"))

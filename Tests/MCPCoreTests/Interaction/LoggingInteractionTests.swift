@@ -138,7 +138,7 @@ import Testing
     // LOG-08
     @Test(arguments: Setting.all) func limit(_ setting: Setting) async throws {
         var options = ServerOptions()
-        options.limits.logMessages = 20
+        options.limits.maxLogMessages = 20
         try await withClient(setting, try Self.server(options)) { client in
             let meta: JSONValue = .object([Self.levelKey: "info"])
             for (count, expected) in [(19, 19), (20, 20), (21, 21), (50, 21)] {

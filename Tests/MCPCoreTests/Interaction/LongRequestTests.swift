@@ -113,7 +113,7 @@ import Testing
     @Test(arguments: Setting.all.filter { $0.leg != .http || !$0.isModern })
     func tooManyInFlight(_ setting: Setting) async throws {
         var options = ServerOptions()
-        options.limits.requestsInFlight = 2
+        options.limits.maxRequestsInFlight = 2
         let test = try TestServer(options)
         try await withClient(setting, test.server) { client in
             async let first = client.call("wait", ["name": "1"])

@@ -50,13 +50,14 @@ import Testing
         options.middleware = middleware
         let server = MCPServer("seen", version: "1", options: options)
         let release = Gate()
-        server.tool("add", "Adds", Arg("a"), Arg("b")) { (a: Int, b: Int) in a + b }
-        server.tool("odd", "Odd") { "" }
-        server.tool("later", "Later") { () async throws -> String in
+        server.addTool("add", "Adds", Argument("a"), Argument("b")) { (a: Int, b: Int) in a + b }
+        server.addTool("odd", "Odd") { "" }
+        server.addTool("later", "Later") { () async throws -> String in
             await release.wait()
             return "later"
         }
-        server.tool("fail", "Fails") { () async throws -> String in throw MCPError(code: -7, message: "no") }
+        server.addTool("fail", "Fails") { () async throws -> String in throw MCPError(code: -7, message: "no")
+        }
         return (server, release)
     }
 

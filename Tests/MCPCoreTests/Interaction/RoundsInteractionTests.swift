@@ -245,7 +245,7 @@ import Testing
             let client = try await served.client(capabilities: ["roots": [:]])
             let fits = await client.call("hoards", ["bytes": 40_000])
             #expect(fits.result?["resultType"]?.string == "input_required")
-            #expect((fits.result?["requestState"]?.string?.utf8.count ?? 0) <= RequestState.maximumBytes)
+            #expect((fits.result?["requestState"]?.string?.utf8.count ?? 0) <= RequestState.maxBytes)
             for bytes in [50_000, 100_000] {
                 let reply = await client.call("hoards", ["bytes": JSONValue(bytes)])
                 #expect(reply.errorCode == -32603)

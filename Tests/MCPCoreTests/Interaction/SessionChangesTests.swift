@@ -57,7 +57,7 @@ import Testing
     // TOOL-21, PROM-08, DUAL-24, LEG-12, LEG-15: list changes need no subscription.
     @Test(arguments: settings) func lists(_ setting: Setting) async throws {
         try await Self.withListeners(setting, 2) { server, listeners in
-            server.tool("new", "New") { "" }
+            server.addTool("new", "New") { "" }
             try server.register(Prompt("new")) { _, _ in GetPromptResult([]) }
             #expect(server.unregisterResource("mem://a"))
             for listener in listeners {
@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: settings) func resources(_ setting: Setting) async throws {
         try await Self.withListeners(setting, 2) { server, listeners in
             let (one, two) = (listeners[0], listeners[1])
-            server.resourceUpdated("mem://a")
+            server.notifyResourceUpdated("mem://a")
             server.dispatcher.subscriptions.bus.deliverNow()
             #expect(
                 await one.client.request("resources/subscribe", ["uri": "mem://a"]).result?.value
@@ -83,8 +83,8 @@ import Testing
             // Twice is once.
             #expect(await one.client.request("resources/subscribe", ["uri": "mem://a"]).result != nil)
             #expect(await two.client.request("resources/subscribe", ["uri": "mem://item/b"]).result != nil)
-            server.resourceUpdated("mem://a")
-            server.resourceUpdated("mem://item/b")
+            server.notifyResourceUpdated("mem://a")
+            server.notifyResourceUpdated("mem://item/b")
             #expect(await one.heard(Self.updated, uri: "mem://a"))
             #expect(await two.heard(Self.updated, uri: "mem://item/b"))
             #expect(one.count(Self.updated) == 1 && one.count(Self.updated, uri: "mem://item/b") == 0)
@@ -93,8 +93,8 @@ import Testing
                 await one.client.request("resources/unsubscribe", ["uri": "mem://a"]).result?.value
                     .objectValue?.isEmpty == true)
             #expect(await one.client.request("resources/unsubscribe", ["uri": "never"]).result != nil)
-            server.resourceUpdated("mem://a")
-            server.toolsChanged()
+            server.notifyResourceUpdated("mem://a")
+            server.notifyToolsChanged()
             #expect(await one.heard("notifications/tools/list_changed"))
             #expect(one.count(Self.updated) == 1)
         }
@@ -104,7 +104,7 @@ import Testing
     @Test(arguments: settings) func once(_ setting: Setting) async throws {
         try await Self.withListeners(setting, 2) { server, listeners in
             for round in 1 ... 20 {
-                server.toolsChanged()
+                server.notifyToolsChanged()
                 server.dispatcher.subscriptions.bus.deliverNow()
                 for listener in listeners {
                     let isTold = await comesTrue {
@@ -137,7 +137,7 @@ import Testing
         }
         // RES-12: without the capability there is no such method.
         let plain = MCPServer("plain", version: "1")
-        plain.tool("t", "T") { "" }
+        plain.addTool("t", "T") { "" }
         try await withClient(setting, plain) { client in
             #expect(await client.request("resources/subscribe", ["uri": "a:b"]).errorCode == -32601)
         }

@@ -25,10 +25,10 @@ import Testing
                 await client.listen(["toolsListChanged": true, "promptsListChanged": false], id: id)
             }
             #expect(await client.told(Self.acknowledged, by: id) != nil)
-            server.promptsChanged()
-            server.resourcesChanged()
-            server.resourceUpdated("mem://a")
-            server.toolsChanged()
+            server.notifyPromptsChanged()
+            server.notifyResourcesChanged()
+            server.notifyResourceUpdated("mem://a")
+            server.notifyToolsChanged()
             #expect(await client.told(Self.tools, by: id) != nil)
             let heard = client.told(by: id)
             #expect(heard.compactMap { $0["method"]?.string } == [Self.acknowledged, Self.tools])
@@ -43,7 +43,7 @@ import Testing
     // ignored.
     @Test(arguments: Setting.modern) func whatIsHonoured(_ setting: Setting) async throws {
         let server = MCPServer("s", version: "1")
-        server.tool("t", "T") { "" }
+        server.addTool("t", "T") { "" }
         try await withClient(setting, server) { client in
             let filter: JSONObject = [
                 "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
@@ -122,13 +122,13 @@ import Testing
             let listening = Task { await client.listen(filter, id: "s") }
             #expect(await client.told(Self.acknowledged, by: "s") != nil)
             for number in 0 ..< 100 {
-                server.tool("t\(number)", "T") { "" }
+                server.addTool("t\(number)", "T") { "" }
                 try server.register(Prompt("p\(number)")) { _, _ in GetPromptResult([]) }
                 try server.register(Resource("mem://r\(number)", name: "r")) { _ in [] }
-                server.resourceUpdated("mem://a")
-                server.resourceUpdated("mem://b\(number)")
+                server.notifyResourceUpdated("mem://a")
+                server.notifyResourceUpdated("mem://b\(number)")
             }
-            server.resourceUpdated("mem://item/end")
+            server.notifyResourceUpdated("mem://item/end")
             clock.advance(by: ChangeBus.moment)
             #expect(await comesTrue { client.updates(by: "s").contains("mem://item/end") })
             for method in [Self.tools, Self.prompts, Self.resources] {
@@ -167,7 +167,7 @@ import Testing
             #expect(await client.call("add", ["a": 1]).errorCode == -32602)
             // Everything at once, in place of what was there.
             let other = MCPServer("other", version: "1")
-            other.tool("add", "Adds", Arg("a")) { (a: Int) in "\(a)" }
+            other.addTool("add", "Adds", Argument("a")) { (a: Int) in "\(a)" }
             server.adopt(other)
             #expect(await comesTrue { client.told(by: "s").count == 6 })
             #expect(await client.call("add", ["a": 1]).text == "1")
@@ -192,8 +192,8 @@ import Testing
                 Task { await client.listen(filter, id: id) }
             }
             for (client, id, _) in filters { #expect(await client.told(Self.acknowledged, by: id) != nil) }
-            server.toolsChanged()
-            server.resourceUpdated("mem://a")
+            server.notifyToolsChanged()
+            server.notifyResourceUpdated("mem://a")
             #expect(await one.told(Self.tools, by: 1) != nil)
             #expect(await one.told(Self.tools, by: "1") != nil)
             #expect(await one.told(Self.updated, by: 2) != nil)
@@ -201,8 +201,8 @@ import Testing
             // Only this one ends.
             try await one.cancel(1)
             #expect(await comesTrue { server.dispatcher.inFlight.count == 3 })
-            server.toolsChanged()
-            server.resourceUpdated("mem://a")
+            server.notifyToolsChanged()
+            server.notifyResourceUpdated("mem://a")
             #expect(await comesTrue { one.told(by: "1").count == 3 && two.told(by: 1).count == 3 })
             #expect(one.told(by: 1).count == 2)
             for (client, id, _) in filters.dropFirst() { try await client.cancel(id) }
@@ -226,7 +226,7 @@ import Testing
                         server.dispatcher.inFlight.count == 0
                             && !server.dispatcher.subscriptions.bus.hasSubscribers
                     })
-                server.toolsChanged()
+                server.notifyToolsChanged()
                 #expect(await client.request("server/discover").result != nil)
                 #expect(client.told(by: id).count == 1)
                 #expect(client.answers(to: id).isEmpty)
@@ -244,7 +244,7 @@ import Testing
             }
             #expect(await client.told(Self.acknowledged, by: 1) != nil)
             #expect(await client.told(Self.acknowledged, by: "two") != nil)
-            server.toolsChanged()
+            server.notifyToolsChanged()
             async let stopped: Void = served.stopServer()
             for (task, id) in zip(listening, [JSONValue]([1, "two"])) {
                 let reply = await task.value
@@ -281,7 +281,7 @@ import Testing
     // SUB-16: no deadline; but it counts as a request in flight.
     @Test(arguments: settings(.stdio, .inMemory)) func limits(_ setting: Setting) async throws {
         var options = ServerOptions()
-        options.limits.requestsInFlight = 5
+        options.limits.maxRequestsInFlight = 5
         options.limits.requestDeadline = .milliseconds(1)
         let server = try TestServer(options).server
         try await withServer(setting, server) { served in
@@ -298,7 +298,7 @@ import Testing
             #expect(twice.errorCode == -32600)
             #expect(await other.call("wait").errorCode == MCPError.deadlineExceededCode)
             server.dispatcher.deadlines.expire()
-            server.toolsChanged()
+            server.notifyToolsChanged()
             for number in 2 ... 5 { #expect(await client.told(Self.tools, by: JSONValue(number)) != nil) }
             for number in 1 ... 5 { try await client.cancel(JSONValue(number)) }
             for task in listening { _ = await task.value }
@@ -329,7 +329,7 @@ import Testing
             let words = client.heard.filter { $0["method"]?.string == "notifications/message" }
             #expect(words.count == 1)
             #expect(words.allSatisfy { $0.subscription == nil })
-            server.toolsChanged()
+            server.notifyToolsChanged()
             #expect(await client.told(Self.tools, by: "l") != nil)
             #expect(
                 client.told(by: "l").compactMap { $0["method"]?.string } == [Self.acknowledged, Self.tools])
@@ -347,7 +347,7 @@ import Testing
         let isDone = Gate()
         let publisher = Task.detached {
             while !isDone.isOpen {
-                server.toolsChanged()
+                server.notifyToolsChanged()
                 await Task.yield()
             }
         }

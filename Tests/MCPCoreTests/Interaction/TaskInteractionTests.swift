@@ -107,7 +107,7 @@ import Testing
             return .text("done")
         }
         struct Sum: Codable, Sendable { var a: Int }
-        server.tool("typed", "Adds", task: .required) { (sum: Sum, context) in
+        server.addTool("typed", "Adds", task: .required) { (sum: Sum, context) in
             try await context.becomeTask()
             return "\(sum.a + 1)"
         }
@@ -133,7 +133,7 @@ import Testing
     @Test(arguments: Setting.modern) func theRequestIsOver(_ setting: Setting) async throws {
         var limits = ServerLimits()
         limits.requestDeadline = .seconds(1)
-        limits.requestsInFlight = 2
+        limits.maxRequestsInFlight = 2
         let tasks = try TaskServer(limits: limits)
         try await withClient(setting, tasks.server) { client in
             var ids: [String] = []
@@ -219,7 +219,7 @@ import Testing
     // SEC-10
     @Test(arguments: Setting.modern) func fullStore(_ setting: Setting) async throws {
         var options = TaskOptions()
-        options.tasks = 2
+        options.maxTasks = 2
         let tasks = try TaskServer(options)
         try await withClient(setting, tasks.server) { client in
             for _ in 0 ..< 2 { _ = try Self.id(await client.taskCall("slow_compute")) }

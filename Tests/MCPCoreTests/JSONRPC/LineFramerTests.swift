@@ -17,7 +17,7 @@ import Testing
     }
 
     private static func cut(_ chunks: [[UInt8]], maximum: Int = 100) -> (cuts: [Cut], rest: String?) {
-        var framer = LineFramer(maximumBytes: maximum)
+        var framer = LineFramer(maxBytes: maximum)
         var cuts: [Cut] = []
         for chunk in chunks {
             framer.append(ByteSlice(chunk))
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func aLongLineTakesNoMemory() {
-        var framer = LineFramer(maximumBytes: 1000)
+        var framer = LineFramer(maxBytes: 1000)
         let piece = ByteSlice([UInt8](repeating: 0x78, count: 500))
         var reports = 0
         for _ in 0 ..< 10_000 {
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func readingIntoTheBuffer() {
-        var framer = LineFramer(maximumBytes: 100)
+        var framer = LineFramer(maxBytes: 100)
         let text = Array("one\ntwo\n".utf8)
         let count = unsafe framer.fill(reserving: 64) { room in
             for (place, byte) in text.enumerated() { unsafe room[place] = byte }

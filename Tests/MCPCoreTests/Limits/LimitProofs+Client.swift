@@ -14,20 +14,20 @@ extension LimitProofs {
         LimitProof("rounds of questions of one call (2026-07-28)", "\(ClientOptions().maxRounds)", rounds),
         LimitProof(
             "answers that are kept",
-            "\(LimitText.grouped(ResultCache.maximumEntries)), \(LimitText.bytes(ResultCache.maximumBytes)) in all"
+            "\(LimitText.grouped(ResultCache.maxEntries)), \(LimitText.bytes(ResultCache.maxBytes)) in all"
         ) {
             try ResultCacheTests().boundedInNumber()
             try ResultCacheTests().boundedInBytes()
         },
-        LimitProof("one answer that is kept", LimitText.bytes(ResultCache.maximumEntryBytes), keptAnswer),
+        LimitProof("one answer that is kept", LimitText.bytes(ResultCache.maxEntryBytes), keptAnswer),
         LimitProof(
             "time an answer is kept",
-            "what the server says, \(LimitText.seconds(ResultCache.maximumLifetime)) at most"
+            "what the server says, \(LimitText.seconds(ResultCache.maxLifetime)) at most"
         ) { try await ResultCacheTests().neverLongerThanADay() },
         LimitProof(
             "tools whose headers and output schemas are known",
-            "\(LimitText.grouped(KnownTools.maximumTools)), "
-                + "\(LimitText.bytes(KnownTools.maximumSchemaBytes)) of schemas"
+            "\(LimitText.grouped(KnownTools.maxTools)), "
+                + "\(LimitText.bytes(KnownTools.maxSchemaBytes)) of schemas"
         ) {
             try OutputSchemaTests().boundedInNumber()
             try OutputSchemaTests().boundedInBytes()
@@ -35,12 +35,12 @@ extension LimitProofs {
         LimitProof("requests of a server that are worked on", "\(ServerRequests.maximum)") {
             try await ServerRequestTests().manyAtOnce()
         },
-        LimitProof("changes that wait for a reader", LimitText.grouped(Subscription.maximumWaiting)) {
+        LimitProof("changes that wait for a reader", LimitText.grouped(Subscription.maxWaiting)) {
             try await waitingChanges()
             try await SubscriptionTests().whatWaits()
         },
-        LimitProof("questions after a task that get lost in a row", "\(TaskFollower.maximumLosses)") {
-            for count in [TaskFollower.maximumLosses, TaskFollower.maximumLosses + 1] {
+        LimitProof("questions after a task that get lost in a row", "\(TaskFollower.maxLosses)") {
+            for count in [TaskFollower.maxLosses, TaskFollower.maxLosses + 1] {
                 try await TaskFollowerTests().losses(count)
             }
         },
@@ -93,13 +93,13 @@ extension LimitProofs {
             return cache.result(for: key) != nil
         }
         // What is around the text and its key count too, with less than a kilobyte.
-        #expect(isKept(ResultCache.maximumEntryBytes - 1_024))
-        #expect(!isKept(ResultCache.maximumEntryBytes))
+        #expect(isKept(ResultCache.maxEntryBytes - 1_024))
+        #expect(!isKept(ResultCache.maxEntryBytes))
     }
 
     @Sendable private static func waitingChanges() async throws {
         for (count, isLost) in [
-            (Subscription.maximumWaiting, false), (Subscription.maximumWaiting + 1, true),
+            (Subscription.maxWaiting, false), (Subscription.maxWaiting + 1, true),
         ] {
             let subscription = Subscription(accepted: .lists)
             for number in 0 ..< count { subscription.publish(.resourceUpdated("mem://\(number)")) }

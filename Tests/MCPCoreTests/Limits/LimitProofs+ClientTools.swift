@@ -19,11 +19,11 @@ extension LimitProofs {
             LimitProof(
                 "channels with nothing but a façade registration nobody listens for",
                 "\(LimitText.grouped(L.channels)) with all others"
-            ) { try await FacadeTests().registrationsThatWereLeftAloneAreLimited() },
+            ) { try await StreamChatTests().registrationsThatWereLeftAloneAreLimited() },
             LimitProof("tools of clients in one channel", "\(L.toolsPerChannel)", toolsOfAChannel),
             LimitProof("clients of one channel", "\(L.clientsPerChannel)", clientsOfAChannel),
             LimitProof("schema of a client's tool", LimitText.bytes(L.schemaBytes)) {
-                try FacadeRegistrationTests().tooManyToolsAndTooLargeSchemasAreRefused()
+                try StreamChatRegistrationTests().tooManyToolsAndTooLargeSchemasAreRefused()
             },
             LimitProof("steps of a check against it", "1 million, and 8 for each byte", stepsOfASchema),
             LimitProof(
@@ -67,9 +67,10 @@ extension LimitProofs {
     ) -> EventFeed.Listener { EventFeed.Listener(wantsResults: false, send: send, end: {}) }
 
     private static func registration(_ channel: String, tools: String = #"{"name":"t","description":"d"}"#)
-        throws -> FacadeRegistration
+        throws -> StreamChatRegistration
     {
-        try FacadeRegistration(ByteSlice(#"{"channel_id":"\#(channel)","tools":[\#(tools)]}"#), isJSON: true)
+        try StreamChatRegistration(
+            ByteSlice(#"{"channel_id":"\#(channel)","tools":[\#(tools)]}"#), isJSON: true)
     }
 
     @Sendable private static func channels() async throws {
@@ -108,7 +109,7 @@ extension LimitProofs {
     }
 
     @Sendable private static func toolsOfAClient() async throws {
-        try FacadeRegistrationTests().tooManyToolsAndTooLargeSchemasAreRefused()
+        try StreamChatRegistrationTests().tooManyToolsAndTooLargeSchemasAreRefused()
         for (count, fits) in [(L.toolsPerClient, true), (L.toolsPerClient + 1, false)] {
             let fixture = F()
             let provider = try F.provider((0 ..< count).map { F.tool("t\($0)") })
@@ -179,7 +180,7 @@ extension LimitProofs {
             #expect(tool.tool.description?.utf8.count == min(bytes, L.textBytes))
             #expect(tool.instructions?.utf8.count == min(bytes, L.textBytes))
         }
-        try FacadeRegistrationTests().textsAreCutAndLoseControlCharacters()
+        try StreamChatRegistrationTests().textsAreCutAndLoseControlCharacters()
     }
 
     @Sendable private static func instructions() async throws {
@@ -211,7 +212,7 @@ extension LimitProofs {
                 try await fixture.attach(provider, name, channel: name)
             } else {
                 await #expect(throws: RegistrationError.self) { try await fixture.attach(provider, name) }
-                let refusal = #expect(throws: FacadeRefusal.self) { try registration(name) }
+                let refusal = #expect(throws: StreamChatRefusal.self) { try registration(name) }
                 #expect(refusal?.status == 400)
             }
         }
@@ -295,11 +296,11 @@ extension LimitProofs {
     @Sendable private static func keptEvents() async throws {
         func missed(_ count: Int, bytes: Int) -> Int {
             var feed = EventFeed()
-            let ids = FacadeTests.Ear()
+            let ids = StreamChatTests.Ear()
             _ = feed.add(ids.listener(results: false), after: nil)
             let event = ByteSlice("\"" + String(repeating: "x", count: bytes - 2) + "\"")
             for _ in 0 ..< count { _ = feed.send(event) }
-            let back = FacadeTests.Ear()
+            let back = StreamChatTests.Ear()
             _ = feed.add(back.listener(results: false), after: "other-1")
             return back.all.count
         }

@@ -27,7 +27,7 @@ private final class LooseConnection: Sendable {
         loop = try EventLoop(label: "test.connection")
         let set = ConnectionSet(loop: loop, counter: ConnectionCounter(limit: 10))
         var resources = HTTPServerResources()
-        resources.maxOutputBytes = server.dispatcher.options.limits.outputBytes
+        resources.maxOutputBytes = server.dispatcher.options.limits.maxOutputBytes
         let context = ConnectionContext(
             handler: StreamableEndpoint(server: server), policy: .unixSocket, options: options,
             resources: resources, memory: server.dispatcher.memory)
@@ -137,7 +137,7 @@ extension LimitProofs {
     @Sendable static func slowReaders() async throws {
         let server = try TestServer().server
         let text = String(repeating: "x", count: 1 << 20)
-        server.tool("large", "", schema: #"{"type":"object"}"#) { _, _, out in out.text(text) }
+        server.addTool("large", "", schema: #"{"type":"object"}"#) { _, _, out in out.text(text) }
         let call = Array(
             HTTPServerTests.post(
                 HTTPServerTests.body("tools/call", #""name":"large","arguments":{}"#), method: "tools/call",

@@ -16,7 +16,7 @@ extension LimitProofs {
                 "chunk extensions of a body", LimitText.bytes(limits.maxChunkExtensionBytes), chunkExtensions),
             LimitProof(
                 "connections",
-                "\(LimitText.grouped(options.connections)), or what the limit of open files allows",
+                "\(LimitText.grouped(options.maxConnections)), or what the limit of open files allows",
                 connections
             ),
             LimitProof("descriptors kept from connections", "\(HTTPServer.keptDescriptors)", descriptors),
@@ -117,7 +117,7 @@ extension LimitProofs {
     /// leaves.
     @Sendable private static func connections() async throws {
         var options = HTTPServerOptions()
-        options.connections = 2
+        options.maxConnections = 2
         try await TestServer().server.withPort(options) { port in
             try await onThread {
                 func open() throws -> (socket: WireSocket, response: WireResponse?, isClosed: Bool) {
@@ -211,13 +211,13 @@ extension LimitProofs {
     @Sendable private static func unread() async throws {
         let server = try TestServer().server
         let text = String(repeating: "x", count: 1 << 20)
-        server.tool("large", "", schema: #"{"type":"object"}"#) { _, _, out in out.text(text) }
+        server.addTool("large", "", schema: #"{"type":"object"}"#) { _, _, out in out.text(text) }
         let call = HTTPServerTests.post(
             HTTPServerTests.body("tools/call", #""name":"large","arguments":{}"#), method: "tools/call",
             more: "Mcp-Name: large\r\n")
         let options = patient {
             $0.writeTimeout = .milliseconds(500)
-            $0.connections = 1
+            $0.maxConnections = 1
         }
         try await server.withPort(options) { port in
             let socket = try WireSocket(port: port, isRecorded: false)

@@ -7,7 +7,7 @@ extension LimitProofs {
     static let memory: [LimitProof] = [
         LimitProof(
             "bodies, what is read ahead and answers that wait, of all HTTP connections",
-            "\(LimitText.bytes(ServerLimits().memoryBytes)), and "
+            "\(LimitText.bytes(ServerLimits().maxMemoryBytes)), and "
                 + "\(LimitText.bytes(HTTPConnection.ownBytes)) for each connection", budget)
     ]
 
@@ -31,7 +31,7 @@ extension LimitProofs {
     /// A body that fits is served and one that does not is refused, but for small ones, which are served ever.
     private static func bodies() async throws {
         var options = ServerOptions()
-        options.limits.memoryBytes = 1 << 20
+        options.limits.maxMemoryBytes = 1 << 20
         let test = try TestServer(options)
         let memory = test.server.dispatcher.memory
         @Sendable func echo(_ bytes: Int) -> String {

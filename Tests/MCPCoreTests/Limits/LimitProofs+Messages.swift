@@ -8,12 +8,12 @@ extension LimitProofs {
         let (server, http) = (ServerLimits(), HTTPLimits())
         return [
             LimitProof(
-                "depth of JSON", "\(server.jsonDepth) (\(JSONLimits.greatestDepth) at most)", jsonDepth),
-            LimitProof("string request id", LimitText.bytes(RequestID.maximumBytes), requestID),
-            LimitProof("line over stdio", LimitText.bytes(server.lineBytes), line),
+                "depth of JSON", "\(server.maxJSONDepth) (\(JSONLimits.greatestDepth) at most)", jsonDepth),
+            LimitProof("string request id", LimitText.bytes(RequestID.maxBytes), requestID),
+            LimitProof("line over stdio", LimitText.bytes(server.maxLineBytes), line),
             LimitProof("body over HTTP", LimitText.bytes(http.maxBodyBytes), body),
-            LimitProof("batch (2025-03-26)", "\(server.batchMessages) messages", batch),
-            LimitProof("resource address", LimitText.bytes(Dispatcher.maximumURIBytes), address),
+            LimitProof("batch (2025-03-26)", "\(server.maxBatchMessages) messages", batch),
+            LimitProof("resource address", LimitText.bytes(Dispatcher.maxURIBytes), address),
             LimitProof("page of a list", "\(server.pageSize) entries", page),
         ]
     }()
@@ -24,9 +24,9 @@ extension LimitProofs {
     }
 
     @Sendable private static func jsonDepth() async throws {
-        for limit in [ServerLimits().jsonDepth, 10] {
+        for limit in [ServerLimits().maxJSONDepth, 10] {
             var options = ServerOptions()
-            options.limits.jsonDepth = limit
+            options.limits.maxJSONDepth = limit
             try await withClient(.inMemory("2025-11-25"), try TestServer(options).server) { client in
                 // The message, its params and their arguments are three levels.
                 for (levels, code) in [(limit - 3, nil), (limit - 2, -32700)] {
@@ -45,7 +45,7 @@ extension LimitProofs {
 
     @Sendable private static func requestID() async throws {
         try await withClient(.inMemory("2025-11-25"), try TestServer().server) { client in
-            for (count, code) in [(RequestID.maximumBytes, nil), (RequestID.maximumBytes + 1, -32600)] {
+            for (count, code) in [(RequestID.maxBytes, nil), (RequestID.maxBytes + 1, -32600)] {
                 let id = JSONValue.string(String(repeating: "i", count: count))
                 let reply = await client.send(
                     text: #"{"jsonrpc":"2.0","id":\#(id.serialized()),"method":"ping"}"#, id: id)
@@ -57,7 +57,7 @@ extension LimitProofs {
 
     @Sendable private static func line() async throws {
         var options = ServerOptions()
-        options.limits.lineBytes = 100
+        options.limits.maxLineBytes = 100
         let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
         func padded(_ count: Int) -> String { ping + String(repeating: " ", count: count - ping.utf8.count) }
         let heard = try await LineServerTests.lines(
@@ -80,7 +80,7 @@ extension LimitProofs {
     }
 
     @Sendable private static func batch() async throws {
-        let limit = ServerLimits().batchMessages
+        let limit = ServerLimits().maxBatchMessages
         try await withClient(.inMemory("2025-03-26"), try TestServer().server) { client in
             func batch(_ count: Int) -> String {
                 let pings = (0 ..< count).map { #"{"jsonrpc":"2.0","id":\#($0),"method":"ping"}"# }
@@ -95,7 +95,7 @@ extension LimitProofs {
         let start = "mem://item/"
         try await withClient(.inMemory(), try TestServer().server) { client in
             for (count, code) in [
-                (Dispatcher.maximumURIBytes, nil), (Dispatcher.maximumURIBytes + 1, -32602),
+                (Dispatcher.maxURIBytes, nil), (Dispatcher.maxURIBytes + 1, -32602),
             ] {
                 let uri = start + String(repeating: "n", count: count - start.utf8.count)
                 let reply = await client.request("resources/read", ["uri": .string(uri)])
@@ -110,7 +110,7 @@ extension LimitProofs {
         let limit = ServerLimits().pageSize
         for (count, pages) in [(limit, [limit]), (limit + 1, [limit, 1])] {
             let server = MCPServer("s", version: "1")
-            for number in 0 ..< count { server.tool("t\(number)", "") { "" } }
+            for number in 0 ..< count { server.addTool("t\(number)", "") { "" } }
             try await withClient(.inMemory(), server) { client in
                 var (sizes, cursor): ([Int], JSONValue?) = ([], nil)
                 repeat {

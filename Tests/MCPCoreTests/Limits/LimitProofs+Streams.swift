@@ -6,20 +6,20 @@ import Testing
 extension LimitProofs {
     static let streams: [LimitProof] = [
         LimitProof(
-            "resources and tasks of one subscription", LimitText.grouped(Dispatcher.maximumURIs), subscription
+            "resources and tasks of one subscription", LimitText.grouped(Dispatcher.maxURIs), subscription
         ),
         LimitProof(
-            "resources that one session watches", LimitText.grouped(SessionMemory.maximumURIs), watched),
+            "resources that one session watches", LimitText.grouped(SessionMemory.maxURIs), watched),
         LimitProof(
-            "different resources that change within 20 ms", LimitText.grouped(ChangeBus.maximumPending),
+            "different resources that change within 20 ms", LimitText.grouped(ChangeBus.maxPending),
             changes
         ),
-        LimitProof("GET streams of one session", "\(SessionStreams.maximumServerStreams)") {
+        LimitProof("GET streams of one session", "\(SessionStreams.maxServerStreams)") {
             try await SessionStreamTests().several("2025-11-25")
         },
         LimitProof(
             "events kept for one stream",
-            "\(ResumableStream.maximumEvents), \(LimitText.bytes(ResumableStream.maximumBytes))"
+            "\(ResumableStream.maxEvents), \(LimitText.bytes(ResumableStream.maxBytes))"
         ) {
             try ResumableStreamTests().count()
             try ResumableStreamTests().bytes()
@@ -28,10 +28,10 @@ extension LimitProofs {
         LimitProof("how long they wait for a client that is gone", LimitText.seconds(ResumableStream.age)) {
             try ResumableStreamTests().age()
         },
-        LimitProof("events kept for all streams of a listener", LimitText.bytes(EventStore.maximumBytes)) {
+        LimitProof("events kept for all streams of a listener", LimitText.bytes(EventStore.maxBytes)) {
             try ResumableStreamTests().bytesOfAll()
         },
-        LimitProof("streams of one session that are kept", "\(SessionStreams.maximumPerSession)") {
+        LimitProof("streams of one session that are kept", "\(SessionStreams.maxPerSession)") {
             ResumableStreamTests().streamsOfASession()
         },
         LimitProof(
@@ -52,7 +52,7 @@ extension LimitProofs {
     ]
 
     @Sendable private static func subscription() async throws {
-        let limit = Dispatcher.maximumURIs
+        let limit = Dispatcher.maxURIs
         try await withClient(.inMemory(), try TestServer().server) { client in
             func filter(_ count: Int) -> JSONObject {
                 ["resourceSubscriptions": .array((0 ..< count).map { .string("mem://item/\($0)") })]
@@ -73,8 +73,8 @@ extension LimitProofs {
             func watch(_ number: Int) async -> RawReply {
                 await client.request("resources/subscribe", ["uri": .string("mem://item/\(number)")])
             }
-            for number in 0 ..< SessionMemory.maximumURIs { #expect(await watch(number).errorCode == nil) }
-            #expect(await watch(SessionMemory.maximumURIs).errorCode == -32602)
+            for number in 0 ..< SessionMemory.maxURIs { #expect(await watch(number).errorCode == nil) }
+            #expect(await watch(SessionMemory.maxURIs).errorCode == -32602)
         }
     }
 
@@ -115,11 +115,11 @@ extension LimitProofs {
         let stream = SessionMemoryTests.Stream()
         memory.attach(stream, to: 1)
         #expect(memory.watch("a:unchanged", for: 1) && memory.watch("a:0", for: 1))
-        for number in 0 ..< ChangeBus.maximumPending { bus.publish(.resource("a:\(number)")) }
+        for number in 0 ..< ChangeBus.maxPending { bus.publish(.resource("a:\(number)")) }
         bus.deliverNow()
         #expect(stream.heard.all.count { $0.contains("a:unchanged") } == 0)
         #expect(stream.heard.all.count { $0.contains("a:0") } == 1)
-        for number in 0 ... ChangeBus.maximumPending { bus.publish(.resource("b:\(number)")) }
+        for number in 0 ... ChangeBus.maxPending { bus.publish(.resource("b:\(number)")) }
         bus.deliverNow()
         #expect(stream.heard.all.count { $0.contains("a:unchanged") } == 1)
         SessionMemoryTests().moreChangesThanCanBeNamed()
@@ -136,12 +136,12 @@ extension LimitProofs {
             let start = try #require(first.lastID)
             first.close()
             #expect(await comesTrue { session.liveStreams(server) == 0 })
-            for count in 1 ... ResumableStream.maximumEvents + 1 {
-                server.toolsChanged()
+            for count in 1 ... ResumableStream.maxEvents + 1 {
+                server.notifyToolsChanged()
                 server.dispatcher.subscriptions.bus.deliverNow()
-                guard count >= ResumableStream.maximumEvents else { continue }
+                guard count >= ResumableStream.maxEvents else { continue }
                 let again = try session.get(after: start)
-                let isKept = count == ResumableStream.maximumEvents
+                let isKept = count == ResumableStream.maxEvents
                 #expect(await again.until { $0.status == (isKept ? 200 : 400) }, "\(count)")
                 if isKept { #expect(await again.until { $0.messages.count == count }) }
                 again.close()

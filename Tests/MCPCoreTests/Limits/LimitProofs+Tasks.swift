@@ -8,33 +8,33 @@ extension LimitProofs {
         let options = TaskOptions()
         let (least, most) = (TaskOptions.leastResultBytes, TaskOptions.mostResultBytes)
         return [
-            LimitProof("tasks that are kept or worked on", LimitText.grouped(options.tasks)) {
-                try TaskDeskTests().fullStore()
+            LimitProof("tasks that are kept or worked on", LimitText.grouped(options.maxTasks)) {
+                try TaskManagerTests().fullStore()
                 try await TaskInteractionTests().fullStore(.inMemory())
             },
             LimitProof(
                 "time a task is kept",
                 "\(LimitText.seconds(options.ttl)) (\(LimitText.seconds(options.maxTTL)) at most)"
             ) {
-                try TaskDeskTests().terms()
-                try await TaskDeskTests().expiry()
+                try TaskManagerTests().terms()
+                try await TaskManagerTests().expiry()
             },
             LimitProof("work on a task", LimitText.seconds(options.deadline)) {
-                try await TaskDeskTests().deadline()
+                try await TaskManagerTests().deadline()
             },
             LimitProof(
                 "result of a task",
-                "\(LimitText.bytes(options.resultBytes)) (\(LimitText.bytes(least)) to \(LimitText.bytes(most)))"
+                "\(LimitText.bytes(options.maxResultBytes)) (\(LimitText.bytes(least)) to \(LimitText.bytes(most)))"
             ) {
                 for (kilobytes, used) in [(0, 64), (100, 100), (1 << 20, 4096)] {
-                    TaskDeskTests().rangeOfTheResultLimit(kilobytes, used)
+                    TaskManagerTests().rangeOfTheResultLimit(kilobytes, used)
                 }
-                try TaskDeskTests().resultsAreLimited()
+                try TaskManagerTests().resultsAreLimited()
             },
-            LimitProof("results of all tasks", LimitText.bytes(options.totalBytes)) {
-                try TaskDeskTests().resultsAreLimited()
+            LimitProof("results of all tasks", LimitText.bytes(options.maxTotalBytes)) {
+                try TaskManagerTests().resultsAreLimited()
             },
-            LimitProof("questions of one task", LimitText.grouped(ServerTask.maximumQuestions)) {
+            LimitProof("questions of one task", LimitText.grouped(ServerTask.maxQuestions)) {
                 try await ServerTaskTests().questionsAreLimited()
             },
         ]

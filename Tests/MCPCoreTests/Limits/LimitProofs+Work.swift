@@ -8,7 +8,8 @@ extension LimitProofs {
         let limits = ServerLimits()
         return [
             LimitProof(
-                "requests in flight per connection or session", "\(limits.requestsInFlight)", requestsInFlight
+                "requests in flight per connection or session", "\(limits.maxRequestsInFlight)",
+                requestsInFlight
             ),
             LimitProof(
                 "one request",
@@ -16,7 +17,7 @@ extension LimitProofs {
             LimitProof(
                 "a question to a client of a handshake revision",
                 "\(LimitText.seconds(limits.inputTimeout)); the request's own time rests", question),
-            LimitProof("open questions of one request", "\(limits.openQuestions)") {
+            LimitProof("open questions of one request", "\(limits.maxOpenQuestions)") {
                 for setting in Setting.all where setting.leg == .inMemory {
                     try await AskingFailureTests().tooManyQuestions(setting)
                 }
@@ -25,7 +26,7 @@ extension LimitProofs {
                 "a round of questions (2026-07-28)", LimitText.seconds(ServerOptions().stateLifetime), round),
             LimitProof(
                 "`requestState`, with the answers and the handler's state",
-                LimitText.bytes(RequestState.maximumBytes)
+                LimitText.bytes(RequestState.maxBytes)
             ) {
                 try RequestStateTests().boundedSize()
                 try await RoundsInteractionTests().tooMuchState(.inMemory())
@@ -35,21 +36,21 @@ extension LimitProofs {
                 LimitText.grouped(StateLedger.defaultCapacity)
             ) { StateLedgerTests().bounded() },
             LimitProof(
-                "answers waiting for a reader, per HTTP connection", LimitText.bytes(limits.outputBytes),
+                "answers waiting for a reader, per HTTP connection", LimitText.bytes(limits.maxOutputBytes),
                 output
             ),
             LimitProof(
                 "answers waiting for a reader over stdio", LimitText.bytes(LineServer.backlogBytes)
             ) { try await LineServerTests().aClientThatDoesNotRead() },
             LimitProof(
-                "messages of a batch that is still being read", LimitText.bytes(limits.outputBytes),
+                "messages of a batch that is still being read", LimitText.bytes(limits.maxOutputBytes),
                 earlyMessages),
-            LimitProof("log messages of one request", LimitText.grouped(limits.logMessages)) {
+            LimitProof("log messages of one request", LimitText.grouped(limits.maxLogMessages)) {
                 for setting in [Setting.inMemory(), .inMemory("2025-11-25")] {
                     try await LoggingInteractionTests().limit(setting)
                 }
             },
-            LimitProof("values of one completion", "\(CompletionResult.maximumValues)", completion),
+            LimitProof("values of one completion", "\(CompletionResult.maxValues)", completion),
         ]
     }()
 
@@ -84,11 +85,11 @@ extension LimitProofs {
     /// Whoever does not read is not read from; what waits for it is answered once it reads again.
     @Sendable private static func output() async throws {
         var options = ServerOptions()
-        options.limits.outputBytes = 64 << 10
+        options.limits.maxOutputBytes = 64 << 10
         let test = try TestServer(options)
         let calls = Counter()
         let large = String(repeating: "x", count: 32 << 10)
-        test.server.tool("large", "", schema: #"{"type":"object"}"#) { _, _, out in
+        test.server.addTool("large", "", schema: #"{"type":"object"}"#) { _, _, out in
             calls.increment()
             out.text(large)
         }
@@ -117,7 +118,7 @@ extension LimitProofs {
         try await HandlerResponseTests().slowReader()
     }
 
-    private final class Heard: ExchangeSink {
+    private final class Heard: ResponseSink {
         let messages = Counter()
         var executor: (any TaskExecutor)? { nil }
         func notify(_ message: ByteSlice) { messages.increment() }
@@ -126,7 +127,7 @@ extension LimitProofs {
 
     /// What handlers say before the batch was read to its end is told behind it, as far as it is kept.
     @Sendable private static func earlyMessages() async throws {
-        let limit = ServerLimits().outputBytes
+        let limit = ServerLimits().maxOutputBytes
         let message = ByteSlice(String(repeating: "m", count: limit / 16))
         for (count, kept) in [(15, 15), (16, 16), (17, 16)] {
             let batch = BatchSink(limit: limit)
@@ -142,7 +143,7 @@ extension LimitProofs {
     }
 
     @Sendable private static func completion() async throws {
-        let limit = CompletionResult.maximumValues
+        let limit = CompletionResult.maxValues
         for (count, hasMore) in [(limit, false), (limit + 1, true)] {
             let result = CompletionResult((0 ..< count).map { "n\($0)" })
             #expect(result.values.count == limit && (result.hasMore ?? false) == hasMore)

@@ -4,10 +4,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeadlineWatchTests {
     private let clock = ManualClock()
-    private let table = InFlightTable<Exchange>()
+    private let table = InFlightTable<PendingRequest>()
 
-    private func exchange(_ id: Int64, seconds: Int, _ sink: RecordingSink) -> Exchange {
-        let exchange = ExchangeTests.exchange(
+    private func exchange(_ id: Int64, seconds: Int, _ sink: RecordingSink) -> PendingRequest {
+        let exchange = PendingRequestTests.exchange(
             sink, id: id, deadline: (clock.now + .seconds(seconds)).nanoseconds)
         #expect(table.insert(exchange, at: exchange.key, limit: 100) == nil)
         return exchange
@@ -71,7 +71,7 @@ import Testing
         let watch = DeadlineWatch(table: table, clock: SystemClock(), counters: ServerCounters())
         let gate = Gate()
         let sink = GateSink(gate)
-        let exchange = Exchange(
+        let exchange = PendingRequest(
             key: .init(channelID: 1, id: RequestID(1)), revision: .newest, progressToken: nil,
             deadline: (SystemClock().now + .milliseconds(5)).nanoseconds, sink: sink)
         #expect(table.insert(exchange, at: exchange.key, limit: 1) == nil)
@@ -79,7 +79,7 @@ import Testing
         #expect(await gate.wait())
     }
 
-    private final class GateSink: ExchangeSink {
+    private final class GateSink: ResponseSink {
         private let gate: Gate
         let executor: (any TaskExecutor)? = nil
 

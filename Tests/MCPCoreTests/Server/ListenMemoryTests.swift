@@ -7,7 +7,7 @@ import Testing
     /// A connection's block holds many requests; a stream that lasts for days must not keep it.
     @Test func theRequestIsCopied() throws {
         let server = MCPServer("memory", version: "1")
-        server.tool("echo", "") { "" }
+        server.addTool("echo", "") { "" }
         var inbox = ByteBuffer(capacity: 16_384)
         inbox.append(utf8: Self.listen)
         weak var block: ByteStorage?

@@ -25,7 +25,7 @@ import Testing
     // RES-12
     @Test func watchesAreBounded() {
         let memory = SessionMemory(bus: ChangeBus(clock: ManualClock()))
-        for number in 0 ..< SessionMemory.maximumURIs { #expect(memory.watch("a:\(number)", for: 1)) }
+        for number in 0 ..< SessionMemory.maxURIs { #expect(memory.watch("a:\(number)", for: 1)) }
         #expect(!memory.watch("a:more", for: 1))
         // What is watched already may be watched again.
         #expect(memory.watch("a:0", for: 1))
@@ -191,7 +191,7 @@ import Testing
         memory.attach(stream, to: 1)
         #expect(memory.watch("a:last", for: 1))
         #expect(memory.watch("b:other", for: 1))
-        for number in 0 ..< 3 * ChangeBus.maximumPending { bus.publish(.resource("a:\(number)")) }
+        for number in 0 ..< 3 * ChangeBus.maxPending { bus.publish(.resource("a:\(number)")) }
         bus.publish(.resource("a:last"))
         bus.deliverNow()
         let heard = stream.heard.all

@@ -34,9 +34,10 @@ import Testing
 
     @Test func parameterPacks() async throws {
         let server = Self.server()
-        server.tool("none", "") { "none" }
-        server.tool("one", "", Arg("p")) { (p: Point) in "\(p.x)" }
-        server.tool("many", "", Arg("a"), Arg("b"), Arg("c"), Arg("d"), Arg("e")) {
+        server.addTool("none", "") { "none" }
+        server.addTool("one", "", Argument("p")) { (p: Point) in "\(p.x)" }
+        server.addTool("many", "", Argument("a"), Argument("b"), Argument("c"), Argument("d"), Argument("e"))
+        {
             (a: Int, b: String?, c: [Double], d: Bool, e: Unit?) in
             "\(a) \(b ?? "-") \(c) \(d) \(e?.rawValue ?? "-")"
         }
@@ -58,8 +59,8 @@ import Testing
 
     @Test func schemasOfParameterPacks() async throws {
         let server = Self.server()
-        server.tool(
-            "t", "Tries", Arg("a", "first"), Arg("e"), Arg("o"),
+        server.addTool(
+            "t", "Tries", Argument("a", "first"), Argument("e"), Argument("o"),
             annotations: ToolAnnotations(readOnlyHint: true)
         ) { (a: Int, e: Unit, o: Int?) in "x" }
         try await withClient(.inMemory(), server) { client in
@@ -81,7 +82,7 @@ import Testing
 
     @Test func codable() async throws {
         let server = Self.server()
-        server.tool("move", "", describe: ["x": "East"]) { (point: Point, context) in
+        server.addTool("move", "", describe: ["x": "East"]) { (point: Point, context) in
             Point(x: point.x + 1, y: context.protocolVersion == .newest ? 9 : nil)
         }
         let reply = try await Self.call(server, "move", ["x": 1, "y": 5])
@@ -92,7 +93,7 @@ import Testing
 
     @Test func raw() async throws {
         let server = Self.server()
-        server.tool("raw", "", schema: #"{"type":"object"}"#) { arguments, context, out in
+        server.addTool("raw", "", schema: #"{"type":"object"}"#) { arguments, context, out in
             out.text(arguments["t"])
             out.content(.image([1, 2], mimeType: "image/png"))
             try out.structured(["n": arguments["n"]?.int ?? 0])
@@ -109,19 +110,19 @@ import Testing
 
     @Test(arguments: Setting.versions) func results(_ version: String) async throws {
         let server = Self.server()
-        server.tool("result", "", Arg("later")) { (later: Bool?) in
+        server.addTool("result", "", Argument("later")) { (later: Bool?) in
             CallToolResult(
                 content: [.text("a"), .text("b")], structuredContent: ["s": 1], isError: true,
                 meta: ["com.example/k": 5])
         }
-        server.tool("resultLater", "") { () async in
+        server.addTool("resultLater", "") { () async in
             CallToolResult(content: [.text("a")], meta: ["com.example/k": 5])
         }
-        server.tool("block", "") { ContentBlock.text("block") }
-        server.tool("blocks", "") { [ContentBlock.text("1"), .text("2")] }
-        server.tool("number", "") { 42 }
-        server.tool("array", "") { [1, 2, 3] }
-        server.tool("object", "") { Point(x: 1) }
+        server.addTool("block", "") { ContentBlock.text("block") }
+        server.addTool("blocks", "") { [ContentBlock.text("1"), .text("2")] }
+        server.addTool("number", "") { 42 }
+        server.addTool("array", "") { [1, 2, 3] }
+        server.addTool("object", "") { Point(x: 1) }
         let result = try await Self.call(server, "result", version: version)
         #expect(result.text == "a\nb")
         #expect(result.result?["isError"]?.bool == true)
@@ -157,8 +158,8 @@ import Testing
         ]
         for (name, error) in errors {
             switch kind {
-            case "now": server.tool(name, "") { () throws -> String in throw error }
-            case "later": server.tool(name, "") { () async throws -> String in throw error }
+            case "now": server.addTool(name, "") { () throws -> String in throw error }
+            case "later": server.addTool(name, "") { () async throws -> String in throw error }
             default: try server.registerBlocking(Tool(name)) { _, _ in throw error }
             }
         }
@@ -176,7 +177,7 @@ import Testing
     /// What was written before an error is thrown away with the error's answer.
     @Test func errorAfterWriting() async throws {
         let server = Self.server()
-        server.tool("half", "", schema: #"{"type":"object"}"#) { _, _, out in
+        server.addTool("half", "", schema: #"{"type":"object"}"#) { _, _, out in
             out.text("half of it")
             try out.structured(["a": 1])
             throw ToolError("no")
@@ -235,11 +236,12 @@ import Testing
         let value: JSONValue = ["a": deep]
         switch kind {
         case "now":
-            server.tool("deep", "", schema: #"{"type":"object"}"#) { _, _, out in try out.structured(value) }
+            server.addTool("deep", "", schema: #"{"type":"object"}"#) { _, _, out in try out.structured(value)
+            }
         case "later": try server.register(Tool("deep")) { _, _ in CallToolResult(structuredContent: value) }
-        default: server.tool("deep", "") { value }
+        default: server.addTool("deep", "") { value }
         }
-        server.tool("ok", "") { "ok" }
+        server.addTool("ok", "") { "ok" }
         try await withClient(.inMemory(), server) { client in
             let reply = await client.call("deep")
             #expect(reply.errorCode == -32603 || reply.result?["isError"]?.bool == true)

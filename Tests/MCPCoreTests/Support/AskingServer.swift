@@ -61,7 +61,7 @@ final class AskingServer: Sendable {
         }
         try add("page") { _, context in
             let result = try await context.elicit("Sign in", url: "https://example.com/in?x=1", key: "page")
-            context.elicitationCompleted("visit-1")
+            context.notifyElicitationCompleted("visit-1")
             return result.action.rawValue
         }
         try add("keeps") { _, context in

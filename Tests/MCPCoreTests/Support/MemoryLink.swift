@@ -13,7 +13,7 @@ final class MemoryLink: RawLink {
 
     init(_ server: MCPServer, _ recorder: MessageRecorder) {
         self.recorder = recorder
-        let made = server.connection { [weak self] message in self?.hear(message) }
+        let made = server.makeConnection { [weak self] message in self?.hear(message) }
         connection.withLock { $0 = made }
     }
 

@@ -61,7 +61,7 @@ final class StdioLink: RawLink {
     /// Reads lines until the server closes its output.
     private static func read(_ fd: Int32, _ take: (ByteSlice) -> Void) {
         let descriptor = FileDescriptor(owning: fd)
-        var framer = LineFramer(maximumBytes: .max)
+        var framer = LineFramer(maxBytes: .max)
         while let piece = try? readOnce(descriptor.rawValue, 65_536), !piece.isEmpty {
             framer.append(ByteSlice(piece))
             while case .line(let line) = framer.next() { take(line) }

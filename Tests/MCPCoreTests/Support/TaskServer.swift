@@ -17,13 +17,13 @@ final class TaskServer: Sendable {
         server.tasks = options
         server.limits = limits
         self.server = MCPServer("tasks", version: "1", options: server)
-        self.server.tool("greet", "Greets", Arg("name")) { (name: String) in "Hello, \(name)!" }
+        self.server.addTool("greet", "Greets", Argument("name")) { (name: String) in "Hello, \(name)!" }
         guard options != nil else { return }
         try addJobs()
         try addQuestions()
     }
 
-    var desk: TaskDesk? { server.dispatcher.tasks }
+    var desk: TaskManager? { server.dispatcher.tasks }
 
     private static func schema(_ properties: JSONObject = [:]) -> JSONValue {
         ["type": "object", "properties": .object(properties)]

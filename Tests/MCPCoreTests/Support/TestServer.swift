@@ -54,17 +54,18 @@ final class TestServer: Sendable {
     func begun(_ name: String) -> Gate { gates.gate(name) }
 
     private func addTypedTools() {
-        server.tool("add", "Adds", Arg("a"), Arg("b", "the second")) { (a: Int, b: Int?) in "\(a + (b ?? 0))"
+        server.addTool("add", "Adds", Argument("a"), Argument("b", "the second")) { (a: Int, b: Int?) in
+            "\(a + (b ?? 0))"
         }
-        server.tool("later", "Adds later", Arg("a")) { (a: Int) async in
+        server.addTool("later", "Adds later", Argument("a")) { (a: Int) async in
             await Task.yield()
             return "\(a + 1)"
         }
-        server.tool("forecast", "Weather", describe: ["city": "City name"]) { (query: Forecast, _) in
+        server.addTool("forecast", "Weather", describe: ["city": "City name"]) { (query: Forecast, _) in
             Weather(city: query.city, temperature: 21.5)
         }
-        server.tool("fails", "Fails") { () throws -> String in throw ToolError("b must be positive") }
-        server.tool("echo", "Repeats", schema: #"{"type":"object"}"#) { arguments, _, out in
+        server.addTool("fails", "Fails") { () throws -> String in throw ToolError("b must be positive") }
+        server.addTool("echo", "Repeats", schema: #"{"type":"object"}"#) { arguments, _, out in
             out.text(arguments["text"])
         }
     }

@@ -27,7 +27,7 @@ import Testing
             #"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","#
             + #""capabilities":{"roots":{}}}}"#
         let call = #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"where"}}"#
-        let connection = asking.server.connection()
+        let connection = asking.server.makeConnection()
         #expect(await connection.handle(Self.message(open)) != nil)
         let answer = await connection.handle(Self.message(call))
         #expect(try JSONValue(parsing: answer ?? [])["result"]?["isError"] == true)
@@ -36,7 +36,7 @@ import Testing
 
     @Test func closingCancels() async throws {
         let test = try TestServer()
-        let connection = test.server.connection()
+        let connection = test.server.makeConnection()
         let call = HTTPServerTests.body("tools/call", #""name":"wait","arguments":{"name":"k"}"#)
         async let answer = connection.handle(Self.message(call))
         #expect(await test.begun("k").wait())
@@ -51,7 +51,7 @@ import Testing
         let call = Self.message(
             HTTPServerTests.body("tools/call", #""name":"wait","arguments":{"name":"k"}"#))
         for _ in 0 ..< 200 {
-            let connection = test.server.connection()
+            let connection = test.server.makeConnection()
             async let answer = connection.handle(call)
             connection.close()
             #expect(await answer == nil)
@@ -71,7 +71,7 @@ import Testing
 
     // HTTP-09, HTTP-18, HTTP-20, HTTP-21
     @Test func aStreamedAnswer() async throws {
-        let endpoint = try TestServer().server.endpoint()
+        let endpoint = try TestServer().server.makeEndpoint()
         let call = HTTPServerTests.body("tools/call", #""name":"steps""#)
             .replacing(#""_meta":{"#, with: #""_meta":{"progressToken":7,"#)
         let response = await endpoint.respond(to: try Self.request(call, "tools/call", name: "steps"))
@@ -100,7 +100,7 @@ import Testing
             .replacing(#""_meta":{"#, with: #""_meta":{"progressToken":7,"#)
         let request = try Self.request(call, "tools/call", name: "t")
         let reader = Task {
-            let response = await server.endpoint().respond(to: request)
+            let response = await server.makeEndpoint().respond(to: request)
             for await _ in response.body.parts { return true }
             return false
         }
@@ -113,7 +113,7 @@ import Testing
         let test = try TestServer()
         let call = HTTPServerTests.body("tools/call", #""name":"wait","arguments":{"name":"k"}"#)
         let request = try Self.request(call, "tools/call", name: "wait")
-        let task = Task { await test.server.endpoint().respond(to: request) }
+        let task = Task { await test.server.makeEndpoint().respond(to: request) }
         #expect(await test.begun("k").wait())
         task.cancel()
         _ = await task.value

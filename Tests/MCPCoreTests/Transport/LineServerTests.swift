@@ -90,7 +90,7 @@ import Glibc
     // SEC-10
     @Test func lineThatIsTooLong() async throws {
         var options = ServerOptions()
-        options.limits.lineBytes = 1000
+        options.limits.maxLineBytes = 1000
         let server = try TestServer(options).server
         let heard = try await Self.lines(String(repeating: "x", count: 5000) + "\n" + Self.ping, server)
         #expect(heard.count == 2)

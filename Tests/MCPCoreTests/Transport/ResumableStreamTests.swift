@@ -15,7 +15,7 @@ import Testing
             try Syscalls.open("/dev/null", 0), loop: loop,
             context: ConnectionContext(handler: endpoint, policy: .loopback), identifier: 1,
             siblings: ConnectionSet(loop: loop, counter: ConnectionCounter(limit: 1)))
-        let writer = HTTPExchange(
+        let writer = HTTPResponseStream(
             connection: connection, endpoint: endpoint, version: .http11, session: nil)
         defer { stream.detach(writer) }
         return stream.takeUp(after: number, by: writer)?.events.map(\.number)
@@ -97,7 +97,7 @@ import Testing
 
     @Test func streamsOfASession() {
         let streams = SessionStreams(clock: ManualClock())
-        let made = (0 ... SessionStreams.maximumPerSession).map { _ in streams.make(1, isOfServer: false) }
+        let made = (0 ... SessionStreams.maxPerSession).map { _ in streams.make(1, isOfServer: false) }
         #expect(streams.find(ByteSlice(made[0].id(of: 0)), in: 1) == nil)
         for stream in made.dropFirst() {
             #expect(streams.find(ByteSlice(stream.id(of: 0)), in: 1)?.stream === stream)

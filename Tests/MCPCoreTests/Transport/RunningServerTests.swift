@@ -135,7 +135,7 @@ import Glibc
             for _ in 0 ..< 4 { group.addTask { await running.stop() } }
             // What changes meanwhile is told to nobody, or to those who are still there.
             for number in 0 ..< 20 {
-                group.addTask { test.server.tool("t\(number)", "x") { () in "x" } }
+                group.addTask { test.server.addTool("t\(number)", "x") { () in "x" } }
             }
             test.release.open()
         }

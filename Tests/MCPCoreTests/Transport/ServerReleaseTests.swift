@@ -8,7 +8,7 @@ import Testing
     private static func server(_ clock: ManualClock) -> MCPServer {
         let server = MCPServer(
             Implementation(name: "s", version: "1"), options: ServerOptions(), clock: clock)
-        server.tool("t", "T") { "" }
+        server.addTool("t", "T") { "" }
         return server
     }
 
@@ -42,7 +42,7 @@ import Testing
             bus = server.dispatcher.subscriptions.bus
             var connections: [MCPConnection] = []
             for _ in 0 ..< 3 {
-                let connection = server.connection { _ in
+                let connection = server.makeConnection { _ in
                     told.open()
                     release.wait()
                 }

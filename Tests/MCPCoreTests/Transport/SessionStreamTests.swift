@@ -77,7 +77,7 @@ import Testing
             let fifth = try session.get()
             #expect(await fifth.until { $0.status == 409 })
             for round in 1 ... 20 {
-                server.toolsChanged()
+                server.notifyToolsChanged()
                 server.dispatcher.subscriptions.bus.deliverNow()
                 let all = streams
                 #expect(await comesTrue { all.map(\.methods.count).reduce(0, +) == round })
@@ -93,7 +93,7 @@ import Testing
                 last = try session.get()
                 #expect(await last?.until { $0.status != nil } == true)
             }
-            server.toolsChanged()
+            server.notifyToolsChanged()
             #expect(await last?.heard(Self.toolsChanged) != nil)
             #expect(await other.heard(Self.toolsChanged) != nil)
             for stream in streams + [other, last].compactMap({ $0 }) { stream.close() }
@@ -111,11 +111,11 @@ import Testing
                 #expect(await stream.until { !$0.events.isEmpty })
                 #expect(stream.events[0].data.isEmpty && stream.events[0].id != nil)
             }
-            server.toolsChanged()
+            server.notifyToolsChanged()
             #expect(await streams[1].heard(Self.toolsChanged) != nil)
             streams[1].close()
             #expect(await comesTrue { session.liveStreams(server) == 1 })
-            server.toolsChanged()
+            server.notifyToolsChanged()
             #expect(await streams[0].heard(Self.toolsChanged) != nil)
             let ids = streams.flatMap { $0.events.compactMap(\.id) }
             #expect(ids.count == Set(ids).count)
@@ -161,7 +161,7 @@ import Testing
             #expect(try await session.request("tools/list")?.status == 404)
             let again = try session.get()
             #expect(await again.until { $0.status == 404 })
-            server.toolsChanged()
+            server.notifyToolsChanged()
             #expect(await kept.heard(Self.toolsChanged) != nil)
             #expect(server.dispatcher.inFlight.count == 0)
             gate.open()
@@ -177,7 +177,7 @@ import Testing
             for version in Self.versions {
                 streams.append(try await Self.open(try await WireSession(port: port, version: version)))
             }
-            server.toolsChanged()
+            server.notifyToolsChanged()
         }
         for stream in streams {
             #expect(await stream.until { $0.isComplete })
@@ -198,7 +198,7 @@ import Testing
             }
             func change(_ numbers: Range<Int>) {
                 for number in numbers {
-                    server.resourceUpdated("a:\(number)")
+                    server.notifyResourceUpdated("a:\(number)")
                     server.dispatcher.subscriptions.bus.deliverNow()
                 }
             }
@@ -260,7 +260,7 @@ import Testing
             }
             #expect(early.events.map(\.id) == late.events.map(\.id))
             // No answer and nothing of the call on the server's own stream.
-            server.toolsChanged()
+            server.notifyToolsChanged()
             #expect(await listening.heard(Self.toolsChanged) != nil)
             #expect(listening.messages.count == 1)
             listening.close()
@@ -277,7 +277,7 @@ import Testing
             let second = try await Self.open(session, after: first.lastID)
             #expect(await first.until { $0.isComplete })
             #expect(session.liveStreams(server) == 1)
-            server.toolsChanged()
+            server.notifyToolsChanged()
             #expect(await second.heard(Self.toolsChanged) != nil)
             #expect(first.messages.isEmpty)
             second.close()
@@ -312,7 +312,7 @@ import Testing
                 WireSession.get(
                     ["Mcp-Session-Id: \(other.id)", "Last-Event-ID: \(id)", "Last-Event-ID: \(id)"]))
             #expect(await twice.until { $0.status == 400 })
-            server.toolsChanged()
+            server.notifyToolsChanged()
             #expect(await stream.heard(Self.toolsChanged) != nil)
             stream.close()
         }
@@ -381,7 +381,7 @@ import Testing
             #expect(await lost.until { $0.status == 400 })
             #expect(try await again.request("resources/subscribe", #"{"uri":"mem://a"}"#)?.status == 200)
             let stream = try await Self.open(again)
-            server.resourceUpdated("mem://a")
+            server.notifyResourceUpdated("mem://a")
             #expect(await stream.heard(Self.updated) != nil)
             stream.close()
         }

@@ -23,7 +23,7 @@ import Glibc
     }
 
     private static func changeAll(_ server: MCPServer) {
-        for uri in uris { server.resourceUpdated(uri) }
+        for uri in uris { server.notifyResourceUpdated(uri) }
         server.dispatcher.subscriptions.bus.deliverNow()
     }
 
@@ -41,7 +41,7 @@ import Glibc
             var rounds = 0
             while server.dispatcher.inFlight.count > 1, rounds < 60 {
                 rounds += 1
-                server.resourceUpdated("b:fast")
+                server.notifyResourceUpdated("b:fast")
                 Self.changeAll(server)
                 let wanted = rounds + 1
                 #expect(await fast.until { $0.messages.count == wanted })
@@ -53,7 +53,7 @@ import Glibc
             }
             // Systems hold some megabytes on their own before a writer has to wait.
             #expect((1 ..< 60).contains(rounds), "\(rounds)")
-            server.resourceUpdated("b:fast")
+            server.notifyResourceUpdated("b:fast")
             let wanted = rounds + 2
             #expect(await fast.until { $0.messages.count == wanted })
             // What is left in the system's buffers, and then the end.
@@ -87,7 +87,7 @@ import Glibc
             var rounds = 0
             while session.liveStreams(server) == 1, rounds < 80 {
                 rounds += 1
-                server.toolsChanged()
+                server.notifyToolsChanged()
                 Self.changeAll(server)
                 let wanted = rounds
                 #expect(await fast.until { $0.methods.count == wanted })
@@ -96,7 +96,7 @@ import Glibc
             #expect((2 ..< 80).contains(rounds), "\(rounds)")
             let again = try session.get()
             #expect(await again.opened())
-            server.toolsChanged()
+            server.notifyToolsChanged()
             #expect(await again.heard("notifications/tools/list_changed") != nil)
             for stream in [again, fast] { stream.close() }
         }
@@ -131,7 +131,7 @@ import Glibc
         let bytes = Atomic<Int>(0)
         TestThread.run {
             let output = FileDescriptor(owning: outReader)
-            var framer = LineFramer(maximumBytes: .max)
+            var framer = LineFramer(maxBytes: .max)
             while let piece = try? readOnce(output.rawValue, 65_536), !piece.isEmpty {
                 bytes.add(piece.count, ordering: .relaxed)
                 framer.append(ByteSlice(piece))
@@ -154,7 +154,7 @@ import Glibc
             heard.withLock { $0.last?["method"]?.string } == "notifications/subscriptions/acknowledged"
         }
         #expect(isHeard)
-        server.resourceUpdated("b:quiet")
+        server.notifyResourceUpdated("b:quiet")
         #expect(await comesTrue { heard.withLock { $0.last?["params"]?["uri"]?.string } == "b:quiet" })
         Syscalls.close(inWriter)
         await stdio.waitUntilEnded()
@@ -182,7 +182,7 @@ import Glibc
         // The acknowledgment alone is longer than what may wait; it was the first, and the rest is cut off.
         var pieces: [Int] = []
         for await piece in response.body.parts { pieces.append(piece.count) }
-        #expect(pieces.count == 1 && pieces[0] > server.dispatcher.options.limits.outputBytes)
+        #expect(pieces.count == 1 && pieces[0] > server.dispatcher.options.limits.maxOutputBytes)
     }
 
     // MARK: Memory
@@ -222,7 +222,7 @@ import Glibc
             try await open(1_000)
             let each = (try Self.residentBytes() - before) / 1_000
             #expect(each < 30_000, "\(each) bytes for each stream")
-            server.resourceUpdated("a:999")
+            server.notifyResourceUpdated("a:999")
             let told = sockets[1_099]
             let heard: Bool = await withCheckedContinuation { continuation in
                 TestThread.run {

@@ -138,7 +138,7 @@ import Testing
                 content, for: Self.purpose, principal: "", expiry: 100, salt: [UInt8](repeating: 0, count: 8))
             #expect((text != nil) == fits)
             if let text {
-                #expect(text.utf8.count <= RequestState.maximumBytes)
+                #expect(text.utf8.count <= RequestState.maxBytes)
                 #expect(Self.open(text) == .success(content))
             }
         }

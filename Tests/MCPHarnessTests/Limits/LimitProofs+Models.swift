@@ -18,7 +18,7 @@ extension LimitProofs {
             waitingEvents),
         LimitProof(
             "runs with the client's model that wait for it",
-            "\(SamplingRuns.maximumKept), \(LimitText.seconds(SamplingRuns.patience))"
+            "\(SamplingRuns.maxKept), \(LimitText.seconds(SamplingRuns.patience))"
         ) {
             try await SamplingModelTests().whatIsNotGoneOnWithEnds()
             try await SamplingModelTests().theOldestEndsWhenThereAreTooMany()

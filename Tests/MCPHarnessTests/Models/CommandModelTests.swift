@@ -94,7 +94,7 @@ import Glibc
 
     @Test func answersAreLimited() async throws {
         var limits = HarnessLimits()
-        limits.responseBytes = 100_000
+        limits.maxResponseBytes = 100_000
         let model = model(
             #"read l; while :; do echo '{"type":"tool_call_delta","id":"a","arguments":"0123456789"}'; done"#)
         await #expect(throws: HarnessError.responseTooLarge(limit: 100_000)) {

@@ -117,7 +117,7 @@ extension ClientToolHub {
 
     private func sendEvent(_ call: ClientToolCall) {
         guard var channel = channels[call.channel] else { return }
-        let data = FacadeEvent.data(
+        let data = StreamChatEvent.data(
             call.definition, call.arguments, channel: call.channel, sentName: channel.sentName,
             messageID: call.messageID, invocationID: call.id)
         let isHeard = channel.feed.send(data)
@@ -131,7 +131,7 @@ extension ClientToolHub {
         } else if call.legs.count > 1 {
             fail(call.id, "", "The client answers no calls.")
         } else {
-            end(call.id, with: FacadeEvent.dispatched(call.definition.name))
+            end(call.id, with: StreamChatEvent.dispatched(call.definition.name))
         }
     }
 

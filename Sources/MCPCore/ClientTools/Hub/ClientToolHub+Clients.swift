@@ -176,7 +176,7 @@ extension ClientToolHub {
     }
 
     /// Puts a registration of the façade in the place of the former one; an empty one clears the channel.
-    func register(_ registration: FacadeRegistration) throws {
+    func register(_ registration: StreamChatRegistration) throws {
         let name = registration.channel
         try admit("", in: name)
         var channel = channels[name] ?? ClientToolChannel()

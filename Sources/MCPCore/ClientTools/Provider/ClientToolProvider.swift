@@ -101,7 +101,7 @@ public actor ClientToolProvider {
     static func emptyServer() -> MCPServer {
         var options = ServerOptions()
         // The daemon keeps its own count of calls.
-        options.limits.requestsInFlight = ClientToolLimits.callsPerClient + 8
+        options.limits.maxRequestsInFlight = ClientToolLimits.callsPerClient + 8
         options.limits.requestDeadline = .seconds(610)
         return MCPServer("client-tools", version: "1.0", options: options)
     }

@@ -106,7 +106,7 @@ extension Dispatcher {
         guard let state else {
             log(
                 "\(request.message.method): the answers and the state of the handler need more than "
-                    + "\(RequestState.maximumBytes) bytes of requestState")
+                    + "\(RequestState.maxBytes) bytes of requestState")
             return fail(request, .internalError("The call has more state than can be carried"), &writer)
         }
         let mark = writer.mark

@@ -71,7 +71,7 @@ extension RequestContext {
     /// Asks several things at once, in one round.
     ///
     /// - Parameters:
-    ///   - requests: at most `ServerLimits.openQuestions`, by keys of your choice.
+    ///   - requests: at most `ServerLimits.maxOpenQuestions`, by keys of your choice.
     ///   - state: kept until the call goes on, as `state`. The client can read it, but not change it.
     /// - Returns: an answer to each; every one has the shape of its kind, and forms fit their schemas.
     /// - Throws: what `require` throws when the client declared too little; `MCPError` with the client's code
@@ -116,7 +116,7 @@ extension RequestContext {
     /// Tells the client that the user is done with a page (2025-11-25; other revisions have no such message).
     ///
     /// - Parameter elicitationID: what `elicit(_:url:elicitationID:key:)` was given.
-    public func elicitationCompleted(_ elicitationID: String) {
+    public func notifyElicitationCompleted(_ elicitationID: String) {
         // ELIC-13
         guard revision.has(.elicitationModes), !revision.isModern else { return }
         call?.exchange.notify(Notifications.elicitationCompleted(elicitationID))

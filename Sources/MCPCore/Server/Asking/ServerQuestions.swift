@@ -2,7 +2,7 @@
 /// request that is being served (LEG-05). The handler waits.
 final class ServerQuestions: InputSource {
     private let call: DeferredCall
-    private var exchange: Exchange { call.exchange }
+    private var exchange: PendingRequest { call.exchange }
     private var dispatcher: Dispatcher { call.dispatcher }
 
     init(_ call: DeferredCall) { self.call = call }
@@ -37,13 +37,13 @@ final class ServerQuestions: InputSource {
         for call in calls { dispatcher.serverCalls.insert(call, channelID: exchange.key.channelID) }
         do {
             try exchange.open(
-                calls, limit: limits.openQuestions, now: dispatcher.clock.now.nanoseconds,
+                calls, limit: limits.maxOpenQuestions, now: dispatcher.clock.now.nanoseconds,
                 timeout: limits.inputTimeout.wholeNanoseconds)
         } catch {
             forget(calls)
             switch error {
             case .over: throw CancellationError()
-            case .tooMany: throw MCPError.tooManyQuestions(limits.openQuestions)
+            case .tooMany: throw MCPError.tooManyQuestions(limits.maxOpenQuestions)
             }
         }
         dispatcher.deadlines.watch(exchange)

@@ -3,7 +3,7 @@ import Synchronization
 /// Questions of a handler after its call became a task (ext-tasks "Task Update Requests").
 extension ServerTask: InputSource {
     /// Questions that one task may ask in all. The handler's mistake costs it this task, not the memory.
-    static let maximumQuestions = 1000
+    static let maxQuestions = 1000
 
     /// Puts questions into the task and waits until the client has answered them all.
     ///
@@ -12,7 +12,7 @@ extension ServerTask: InputSource {
         guard !requests.isEmpty else { return [:] }
         guard let round = update({ open(requests, &$0) }) else {
             if isOver { throw CancellationError() }
-            throw MCPError.internalError("A task may ask \(Self.maximumQuestions) questions")
+            throw MCPError.internalError("A task may ask \(Self.maxQuestions) questions")
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -24,7 +24,7 @@ extension ServerTask: InputSource {
     }
 
     private func open(_ requests: [String: InputRequest], _ state: inout State) -> Int? {
-        guard !state.status.isTerminal, state.asked + requests.count <= Self.maximumQuestions else {
+        guard !state.status.isTerminal, state.asked + requests.count <= Self.maxQuestions else {
             return nil
         }
         state.asked += requests.count

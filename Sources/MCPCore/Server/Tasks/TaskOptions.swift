@@ -3,7 +3,7 @@
 public struct TaskOptions: Sendable, Hashable {
     /// Tasks that are kept, finished ones included: 1,000. One more is refused with an overload error (code
     /// 503).
-    public var tasks = 1000
+    public var maxTasks = 1000
     /// How long a task is kept from its creation on: 1 h. Then it is forgotten, and cancelled if it still
     /// works.
     public var ttl: Duration = .seconds(3600)
@@ -15,9 +15,9 @@ public struct TaskOptions: Sendable, Hashable {
     /// the task fails (code 504).
     public var deadline: Duration = .seconds(3600)
     /// The result of one task: 1 MiB, at least 64 KiB and at most 4 MiB. A task with a larger one fails.
-    public var resultBytes = 1024 * 1024
+    public var maxResultBytes = 1024 * 1024
     /// The results of all tasks together: 64 MiB. A task whose result finds no room fails.
-    public var totalBytes = 64 * 1024 * 1024
+    public var maxTotalBytes = 64 * 1024 * 1024
 
     /// The defaults.
     public init() {}
@@ -25,7 +25,7 @@ public struct TaskOptions: Sendable, Hashable {
     /// The extension's identifier.
     static let identifier = "io.modelcontextprotocol/tasks"
 
-    var resultLimit: Int { min(max(resultBytes, Self.leastResultBytes), Self.mostResultBytes) }
+    var resultLimit: Int { min(max(maxResultBytes, Self.leastResultBytes), Self.mostResultBytes) }
 
     static let leastResultBytes = 64 * 1024
     static let mostResultBytes = 4 * 1024 * 1024

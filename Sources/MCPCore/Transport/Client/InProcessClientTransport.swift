@@ -61,7 +61,7 @@ final class InProcessClientTransport: ClientTransport {
 }
 
 /// Takes what a deferred exchange sends to the client that waits for it.
-private final class InboxSink: ExchangeSink {
+private final class InboxSink: ResponseSink {
     private let inbox: any ClientInbox
 
     init(_ inbox: any ClientInbox) { self.inbox = inbox }

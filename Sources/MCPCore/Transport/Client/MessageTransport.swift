@@ -28,8 +28,8 @@ extension ClientTarget {
     ///
     /// - Parameters:
     ///   - name: the server in words, for messages.
-    ///   - open: makes the transport for one connection. What takes time, such as connecting, belongs into the
-    ///     first `send`; `ClientOptions.connectTimeout` limits it.
+    ///   - open: makes the transport for one connection. Do what takes time, such as connecting, in the first
+    ///     `send`; `ClientOptions.connectTimeout` limits it.
     public static func transport(
         _ name: String, _ open: @escaping @Sendable () throws -> any MessageTransport
     ) -> ClientTarget {

@@ -63,7 +63,7 @@ final class LineChannel {
         self.name = name
         self.loop = loop
         self.options = options
-        framer = LineFramer(maximumBytes: options.maxMessageBytes)
+        framer = LineFramer(maxBytes: options.maxMessageBytes)
         framer.append(rest)
     }
 

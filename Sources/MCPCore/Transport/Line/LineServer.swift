@@ -61,7 +61,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
         self.loop = loop
         self.onEnd = onEnd
         channel = ServerChannel(id: identifier)
-        framer = LineFramer(maximumBytes: server.options.limits.lineBytes)
+        framer = LineFramer(maxBytes: server.options.limits.maxLineBytes)
     }
 
     /// Begins to serve. On the loop.
@@ -134,7 +134,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
             case .needMore: return takeLastLine()
             case .line(let line): take(line)
             case .tooLong:
-                let text = "A line is longer than \(framer.maximumBytes) bytes and was skipped"
+                let text = "A line is longer than \(framer.maxBytes) bytes and was skipped"
                 let refusal = Refusal(.invalidRequest(text))
                 _ = server.dispatcher.refuse(refusal, id: nil, session: channel.session, &output)
                 output.out.append(UInt8(ascii: "\n"))
@@ -147,7 +147,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
         guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return }
         isServing = true
         let disposition = server.dispatcher.receive(line, from: &channel, into: &output) {
-            LineExchange(self)
+            LineResponseSink(self)
         }
         isServing = false
         switch disposition {
@@ -274,7 +274,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
 }
 
 /// One exchange over a pipe that all share: its messages stand between those of others.
-final class LineExchange: ExchangeSink, @unchecked Sendable {
+final class LineResponseSink: ResponseSink, @unchecked Sendable {
     // SAFETY: `isOver` is touched on the owner's loop only.
     private let owner: LineServer
     private var isOver = false

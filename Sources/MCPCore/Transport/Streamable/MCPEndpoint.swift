@@ -12,7 +12,7 @@ extension MCPServer {
     ///   - handler: serves requests that are not MCP, at other paths.
     ///   - policy: which hosts and origins are allowed; loopback names by default.
     ///   - limits: those of a message.
-    public func endpoint(
+    public func makeEndpoint(
         path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
         handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy = .loopback,
         limits: HTTPLimits = HTTPLimits()
@@ -23,7 +23,7 @@ extension MCPServer {
 
     /// Answers one HTTP request with the default policy: loopback hosts only, path `/mcp`.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
-        await endpoint().respond(to: request)
+        await makeEndpoint().respond(to: request)
     }
 }
 
@@ -150,7 +150,7 @@ extension HTTPResponse {
 }
 
 /// Decides late whether an answer is one JSON body or an event stream. Not a `OneShot`: as `WaitingSink`.
-private final class StreamingSink: ExchangeSink {
+private final class StreamingSink: ResponseSink {
     private enum First {
         case answer(Answer?)
         case stream
@@ -162,7 +162,7 @@ private final class StreamingSink: ExchangeSink {
         var isStreaming = false
         var isOver = false
         /// What is cancelled when nobody reads.
-        var exchange: Exchange?
+        var exchange: PendingRequest?
     }
 
     private let state = Mutex(State())
@@ -172,7 +172,7 @@ private final class StreamingSink: ExchangeSink {
 
     init(_ dispatcher: Dispatcher) {
         self.dispatcher = dispatcher
-        queue = BoundedQueue(limit: dispatcher.options.limits.outputBytes) { $0.count }
+        queue = BoundedQueue(limit: dispatcher.options.limits.maxOutputBytes) { $0.count }
     }
 
     func notify(_ message: ByteSlice) {
@@ -208,7 +208,7 @@ private final class StreamingSink: ExchangeSink {
         dispatcher.cancel(exchange)
     }
 
-    func response(cancelling exchange: Exchange?) async -> HTTPResponse {
+    func response(cancelling exchange: PendingRequest?) async -> HTTPResponse {
         state.withLock { $0.exchange = exchange }
         let first = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

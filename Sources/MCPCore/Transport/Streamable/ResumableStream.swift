@@ -13,12 +13,12 @@ final class ResumableStream: SessionStream {
         var isEnded = false
         /// When a client was last there, or the last event came of a stream that has one.
         var touchedAt: MonotonicInstant
-        weak var writer: HTTPExchange?
+        weak var writer: HTTPResponseStream?
     }
 
     /// Events and bytes that are kept; older ones make room.
-    static let maximumEvents = 256
-    static let maximumBytes = 1 << 20
+    static let maxEvents = 256
+    static let maxBytes = 1 << 20
     /// How long events wait for a client that is gone.
     static let age = Duration.seconds(300)
 
@@ -35,7 +35,7 @@ final class ResumableStream: SessionStream {
         self.isOfServer = isOfServer
         self.store = store
         self.clock = clock
-        let log = ReplayLog(name: name, maxEvents: Self.maximumEvents, maxBytes: Self.maximumBytes)
+        let log = ReplayLog(name: name, maxEvents: Self.maxEvents, maxBytes: Self.maxBytes)
         state = Mutex(State(log: log, touchedAt: clock.now))
     }
 
@@ -76,9 +76,9 @@ final class ResumableStream: SessionStream {
 
     // MARK: Writers
 
-    func attach(_ writer: HTTPExchange) { state.withLock { $0.writer = writer } }
+    func attach(_ writer: HTTPResponseStream) { state.withLock { $0.writer = writer } }
 
-    func detach(_ writer: HTTPExchange) {
+    func detach(_ writer: HTTPResponseStream) {
         state.withLock { state in
             guard state.writer === writer else { return }
             state.writer = nil
@@ -97,7 +97,9 @@ final class ResumableStream: SessionStream {
 
     /// What came after an event, for the writer that takes the stream up now; nil when some of it is gone.
     /// Who wrote it before has nothing more to write.
-    func takeUp(after number: Int, by writer: HTTPExchange) -> (events: [ReplayLog.Event], isEnded: Bool)? {
+    func takeUp(after number: Int, by writer: HTTPResponseStream) -> (
+        events: [ReplayLog.Event], isEnded: Bool
+    )? {
         state.withLock { state in
             guard state.log.isComplete(after: number) else { return nil }
             state.writer?.endStream()
@@ -118,11 +120,11 @@ final class ResumableStream: SessionStream {
 /// Counts the bytes that all streams of a listener keep.
 final class EventStore: Sendable {
     /// When they are more, a stream keeps nothing that comes.
-    static let maximumBytes = 64 << 20
+    static let maxBytes = 64 << 20
 
     private let bytes = Atomic<Int>(0)
 
-    var isFull: Bool { bytes.load(ordering: .relaxed) > Self.maximumBytes }
+    var isFull: Bool { bytes.load(ordering: .relaxed) > Self.maxBytes }
     func take(_ count: Int) { bytes.add(count, ordering: .relaxed) }
     func giveBack(_ count: Int) { bytes.subtract(count, ordering: .relaxed) }
 }

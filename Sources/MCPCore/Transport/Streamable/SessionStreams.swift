@@ -3,11 +3,11 @@ import Synchronization
 /// The event streams of the sessions of one endpoint.
 final class SessionStreams: Sendable {
     /// Streams that one session has at a time; the oldest that are over make room.
-    static let maximumPerSession = 64
+    static let maxPerSession = 64
     /// Sessions whose streams are kept; those that opened one the longest ago make room.
     static let maxSessions = 10_000
     /// Streams for messages of the server that one session may open.
-    static let maximumServerStreams = 4
+    static let maxServerStreams = 4
     /// Between two looks for streams that nobody will come for.
     private static let sweepInterval = Duration.seconds(60)
 
@@ -39,7 +39,7 @@ final class SessionStreams: Sendable {
             var forgotten = Self.sweep(&state, now)
             let known: Void? = state.sessions.update(channelID) { streams in
                 streams.append(stream)
-                guard streams.count > Self.maximumPerSession else { return }
+                guard streams.count > Self.maxPerSession else { return }
                 forgotten.append(streams.remove(at: streams.firstIndex { !$0.isLive } ?? 0))
             }
             if known == nil, case .evicted(_, let streams) = state.sessions.insert([stream], for: channelID) {

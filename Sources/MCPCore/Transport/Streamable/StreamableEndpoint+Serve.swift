@@ -11,10 +11,10 @@ extension StreamableEndpoint {
         }
         let wasOpen = channel.session == nil
         let response = ResponseWriter.beginJSON(keepAlive: connection.keepAlive, in: &connection.output.out)
-        var exchange: HTTPExchange?
+        var exchange: HTTPResponseStream?
         let session = channel.session.map { (channelID: channel.id, revision: $0.revision) }
         let disposition = dispatcher.receive(body, from: &channel, into: &connection.output) {
-            let made = HTTPExchange(
+            let made = HTTPResponseStream(
                 connection: connection, endpoint: self, version: head.version, session: session)
             exchange = made
             return made
@@ -63,7 +63,7 @@ extension StreamableEndpoint {
                 if resumed == nil { throw Self.eventsAreGone }
             }
             try checkRoom(in: session, for: resumed?.stream)
-            let exchange = HTTPExchange(
+            let exchange = HTTPResponseStream(
                 connection: connection, endpoint: self, version: head.version,
                 session: (session.channelID, session.negotiated.revision))
             connection.wait(for: exchange)

@@ -190,10 +190,10 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         // Whoever takes up a stream that is read takes its place.
         if let stream, !stream.isOfServer || stream.isLive { return }
         guard
-            dispatcher.streamCount(of: session.channelID) < SessionStreams.maximumServerStreams
+            dispatcher.streamCount(of: session.channelID) < SessionStreams.maxServerStreams
         else {
             throw EarlyResponse(
-                status: 409, text: "A session opens at most \(SessionStreams.maximumServerStreams) streams")
+                status: 409, text: "A session opens at most \(SessionStreams.maxServerStreams) streams")
         }
     }
 

@@ -170,7 +170,7 @@ import Testing
     /// A handler that asks without end loses its task, not the server's memory.
     @Test func questionsAreLimited() async throws {
         let task = Self.task()
-        for _ in 0 ..< ServerTask.maximumQuestions {
+        for _ in 0 ..< ServerTask.maxQuestions {
             async let answers = task.ask(["q": .roots])
             let key = try #require(await Self.keys(task, 1).first)
             try task.take([key: ["roots": []]])

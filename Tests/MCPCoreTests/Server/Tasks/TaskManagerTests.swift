@@ -4,14 +4,14 @@ import Testing
 @testable import MCPCore
 
 /// The limits of tasks and their times, with a clock that the test moves.
-@Suite(.timeLimit(.minutes(1))) struct TaskDeskTests {
+@Suite(.timeLimit(.minutes(1))) struct TaskManagerTests {
     private let clock = ManualClock()
     private let counters = ServerCounters()
 
-    private func desk(_ change: (inout TaskOptions) -> Void = { _ in }) -> TaskDesk {
+    private func desk(_ change: (inout TaskOptions) -> Void = { _ in }) -> TaskManager {
         var options = TaskOptions()
         change(&options)
-        return TaskDesk(options: options, clock: clock, counters: counters) { _ in }
+        return TaskManager(options: options, clock: clock, counters: counters) { _ in }
     }
 
     /// A call that may become a task, and its handler, which waits until it is cancelled.
@@ -27,14 +27,14 @@ import Testing
             message: message,
             verdict: Classifier.Verdict(isModern: true, revision: .newest, entry: entry), channelID: 1,
             abilities: [])
-        let call = DeferredCall(request, ExchangeTests.exchange(RecordingSink()), dispatcher)
+        let call = DeferredCall(request, PendingRequestTests.exchange(RecordingSink()), dispatcher)
         let handler = Task { while !Task.isCancelled { await pause() } }
         call.attach(handler)
         return (call, handler)
     }
 
     private func open(
-        _ desk: TaskDesk, ttl: Duration? = nil, pollInterval: Duration? = nil, principal: String = ""
+        _ desk: TaskManager, ttl: Duration? = nil, pollInterval: Duration? = nil, principal: String = ""
     ) throws -> ServerTask {
         try desk.open(
             for: try call().call, principal: principal, ttl: ttl, pollInterval: pollInterval,
@@ -43,7 +43,7 @@ import Testing
 
     // TASK-23: 128 random bits in characters that can stand in a header.
     @Test func names() throws {
-        let desk = desk { $0.tasks = 2000 }
+        let desk = desk { $0.maxTasks = 2000 }
         let names = try (0 ..< 1000).map { _ in try open(desk).id }
         #expect(Set(names).count == 1000)
         #expect(names.allSatisfy { Base64URL.decode(ByteSlice($0))?.count == 16 })
@@ -121,7 +121,8 @@ import Testing
         var options = TaskOptions()
         options.deadline = .milliseconds(5)
         let gate = Gate()
-        let desk = TaskDesk(options: options, clock: SystemClock(), counters: counters) { _ in gate.open() }
+        let desk = TaskManager(options: options, clock: SystemClock(), counters: counters) { _ in gate.open()
+        }
         let task = try desk.open(
             for: try call().call, principal: "", ttl: nil, pollInterval: nil, statusMessage: nil)
         #expect(await gate.wait())
@@ -129,7 +130,7 @@ import Testing
     }
 
     @Test func fullStore() throws {
-        let desk = desk { $0.tasks = 3 }
+        let desk = desk { $0.maxTasks = 3 }
         let tasks = try (0 ..< 3).map { number in try open(desk, ttl: .seconds(10 + number)) }
         for _ in 0 ..< 5 {
             let error = #expect(throws: MCPError.self) { try open(desk) }
@@ -158,8 +159,8 @@ import Testing
 
     @Test func resultsAreLimited() throws {
         let desk = desk {
-            $0.resultBytes = 100 * 1024
-            $0.totalBytes = 150 * 1024
+            $0.maxResultBytes = 100 * 1024
+            $0.maxTotalBytes = 150 * 1024
         }
         func end(_ bytes: Int) throws -> JSONValue {
             let task = try open(desk, ttl: .seconds(60))
@@ -179,7 +180,7 @@ import Testing
     @Test(arguments: [(0, 64), (100, 100), (1 << 20, 4096)])
     func rangeOfTheResultLimit(_ kilobytes: Int, _ used: Int) {
         var options = TaskOptions()
-        options.resultBytes = kilobytes * 1024
+        options.maxResultBytes = kilobytes * 1024
         #expect(options.resultLimit == used * 1024)
     }
 

@@ -3,12 +3,13 @@ import Testing
 @testable import MCPCore
 
 /// The rules of `POST /register-tools`, in the order in which they decide.
-@Suite struct FacadeRegistrationTests {
-    private func read(_ body: String, isJSON: Bool = true) throws(FacadeRefusal) -> FacadeRegistration {
-        try FacadeRegistration(ByteSlice(body), isJSON: isJSON) { _, name in name == "builtin" }
+@Suite struct StreamChatRegistrationTests {
+    private func read(_ body: String, isJSON: Bool = true) throws(StreamChatRefusal) -> StreamChatRegistration
+    {
+        try StreamChatRegistration(ByteSlice(body), isJSON: isJSON) { _, name in name == "builtin" }
     }
 
-    private func refusal(_ body: String, isJSON: Bool = true) -> FacadeRefusal? {
+    private func refusal(_ body: String, isJSON: Bool = true) -> StreamChatRefusal? {
         do {
             _ = try read(body, isJSON: isJSON)
             return nil
@@ -26,15 +27,15 @@ import Testing
     ])
     func aMissingOrBlankChannelIsRefused(_ body: String) {
         #expect(refusal(body) == .missingChannel)
-        #expect(FacadeRefusal.missingChannel.status == 400)
-        #expect(FacadeRefusal.missingChannel.body == ["error": "Missing or invalid channel_id"])
+        #expect(StreamChatRefusal.missingChannel.status == 400)
+        #expect(StreamChatRefusal.missingChannel.body == ["error": "Missing or invalid channel_id"])
     }
 
     // C13
     @Test func aBodyThatIsNotDeclaredAsJSONIsNone() {
         #expect(refusal(#"{"channel_id":"a","tools":[]}"#, isJSON: false) == .missingChannel)
         #expect(refusal("{", isJSON: false) == .missingChannel)
-        #expect(refusal("{") == FacadeRefusal(400, "Invalid JSON"))
+        #expect(refusal("{") == StreamChatRefusal(400, "Invalid JSON"))
     }
 
     // C14
@@ -163,7 +164,7 @@ import Testing
             return #"{"channel_id":"a","tools":[\#(tools.joined(separator: ","))]}"#
         }
         #expect(try read(list(64)).tools.count == 64)
-        #expect(refusal(list(65)) == FacadeRefusal(400, "Too many tools"))
+        #expect(refusal(list(65)) == StreamChatRefusal(400, "Too many tools"))
         func schema(_ bytes: Int) -> String {
             let text = String(repeating: "x", count: bytes - #"{"type":"object","title":""}"#.utf8.count)
             return #"{"type":"object","title":"\#(text)"}"#

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Opens tasks, finds them, and ends what is late: the tasks extension of one server.
-final class TaskDesk: Sendable {
+final class TaskManager: Sendable {
     let options: TaskOptions
     private let store: TaskStore
     private let clock: any TimeSource
@@ -22,7 +22,7 @@ final class TaskDesk: Sendable {
         self.clock = clock
         self.counters = counters
         self.changed = changed
-        store = TaskStore(limit: max(1, options.tasks))
+        store = TaskStore(limit: max(1, options.maxTasks))
         alarm = Alarm(label: "mcp.tasks", clock: clock)
     }
 
@@ -42,7 +42,7 @@ final class TaskDesk: Sendable {
         for call: DeferredCall, principal: String, ttl: Duration?, pollInterval: Duration?,
         statusMessage: String?
     ) throws(MCPError) -> ServerTask {
-        let limit = max(1, options.tasks)
+        let limit = max(1, options.maxTasks)
         sweep()
         let hasRoom = handlers.withLock { handlers in
             guard handlers < limit else { return false }
@@ -108,7 +108,7 @@ final class TaskDesk: Sendable {
             return
         }
         let hasRoom = bytes.withLock { bytes in
-            guard size <= options.totalBytes - bytes else { return false }
+            guard size <= options.maxTotalBytes - bytes else { return false }
             bytes += size
             return true
         }

@@ -1,6 +1,6 @@
 /// A body of `POST /register-tools` that was understood, by the rules of Stream's endpoint and the limits of
 /// ours.
-struct FacadeRegistration {
+struct StreamChatRegistration {
     /// The channel by its plain name: `general` of `messaging:general`.
     let channel: String
     /// The channel as it was sent, trimmed.
@@ -15,7 +15,7 @@ struct FacadeRegistration {
     init(
         _ body: ByteSlice, isJSON: Bool,
         isTaken: (_ channel: String, _ name: String) -> Bool = { _, _ in false }
-    ) throws(FacadeRefusal) {
+    ) throws(StreamChatRefusal) {
         let object = try Self.object(body, isJSON: isJSON)
         guard let sent = object["channel_id"]?.stringValue?.trimmedLikeJavaScript(), !sent.isEmpty else {
             throw .missingChannel
@@ -32,7 +32,7 @@ struct FacadeRegistration {
                 invalid.append(Self.name(of: entry, at: index))
             }
         }
-        if tools.isEmpty, !entries.isEmpty { throw FacadeRefusal(invalidTools: invalid) }
+        if tools.isEmpty, !entries.isEmpty { throw StreamChatRefusal(invalidTools: invalid) }
         self.channel = channel
         self.tools = tools
         self.invalid = invalid
@@ -50,7 +50,7 @@ struct FacadeRegistration {
     }
 
     /// What is absent, declared as something else or no object has no members.
-    static func object(_ body: ByteSlice, isJSON: Bool) throws(FacadeRefusal) -> JSONObject {
+    static func object(_ body: ByteSlice, isJSON: Bool) throws(StreamChatRefusal) -> JSONObject {
         guard isJSON, !body.isEmpty else { return [:] }
         guard let json = try? JSONValue(parsing: body) else { throw .invalidJSON }
         return json.objectValue ?? [:]

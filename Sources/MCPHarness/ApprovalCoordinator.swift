@@ -2,7 +2,7 @@ import MCPCore
 import Synchronization
 
 /// Asks for approvals, one at a time, in the order in which they came.
-package actor ApprovalDesk {
+package actor ApprovalCoordinator {
     private let handler: ApprovalHandler?
     var hasHandler: Bool { handler != nil }
     private let decisions: RememberedDecisions

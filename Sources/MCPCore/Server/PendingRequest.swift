@@ -10,7 +10,7 @@ struct Answer: Sendable {
 /// process.
 ///
 /// Called from any thread; a transport takes the message to its own loop. `finish` is called exactly once.
-protocol ExchangeSink: AnyObject, Sendable {
+protocol ResponseSink: AnyObject, Sendable {
     /// Where asynchronous handlers run; nil for the default.
     var executor: (any TaskExecutor)? { get }
 
@@ -24,15 +24,15 @@ protocol ExchangeSink: AnyObject, Sendable {
     func finish(_ answer: Answer?)
 }
 
-extension ExchangeSink {
+extension ResponseSink {
     func release(retryAfter: Duration) {}
 }
 
 /// One request whose answer comes later.
 ///
 /// It is answered at most once, whoever comes first: the handler, the deadline, or a cancellation.
-final class Exchange: Sendable {
-    let key: InFlightTable<Exchange>.Key
+final class PendingRequest: Sendable {
+    let key: InFlightTable<PendingRequest>.Key
     let revision: Revision
     let progressToken: RawJSON?
     /// Where asynchronous handlers run; nil for the default.
@@ -41,7 +41,7 @@ final class Exchange: Sendable {
     private struct State {
         /// Where the messages go; nil when the exchange is over. The handler of a task may go on for long
         /// after the answer, and must not keep the connection.
-        var sink: (any ExchangeSink)?
+        var sink: (any ResponseSink)?
         var isOver: Bool { sink == nil }
         /// The handler was to be stopped, too.
         var isStopped = false
@@ -57,8 +57,8 @@ final class Exchange: Sendable {
     private let progressReported = Mutex(-Double.infinity)
 
     init(
-        key: InFlightTable<Exchange>.Key, revision: Revision, progressToken: RawJSON?,
-        deadline: Int64, sink: any ExchangeSink, trace: RequestTrace? = nil
+        key: InFlightTable<PendingRequest>.Key, revision: Revision, progressToken: RawJSON?,
+        deadline: Int64, sink: any ResponseSink, trace: RequestTrace? = nil
     ) {
         self.key = key
         self.revision = revision
@@ -87,7 +87,7 @@ final class Exchange: Sendable {
 
     /// Moves to `over`; nil when somebody else was first. Questions are taken back, on the same way that they
     /// went (CANC-11).
-    private func end(stopping isStopped: Bool) -> (sink: any ExchangeSink, task: Task<Void, Never>?)? {
+    private func end(stopping isStopped: Bool) -> (sink: any ResponseSink, task: Task<Void, Never>?)? {
         let ended = state.withLock { state -> State? in
             guard !state.isOver else { return nil }
             let before = state

@@ -1,5 +1,5 @@
 /// The event that tells the façade's clients of a call: Stream's, and the name of the call beside it.
-enum FacadeEvent {
+enum StreamChatEvent {
     static func data(
         _ tool: ClientToolDefinition, _ arguments: RawJSON, channel: String, sentName: String?,
         messageID: String, invocationID: String

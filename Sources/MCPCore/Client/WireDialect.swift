@@ -1,5 +1,5 @@
 /// How a message is worded: which revision it speaks, and whether it says so itself.
-enum Speech: Sendable {
+enum WireDialect: Sendable {
     /// `initialize`, which offers this revision.
     case opening(Revision)
     case legacy(Revision)

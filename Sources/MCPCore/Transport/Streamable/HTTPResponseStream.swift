@@ -1,7 +1,7 @@
 /// What a connection sends in answer to one request that was handed on: JSON when the answer comes alone,
 /// an event stream once a message came before it (HTTP-09, HTTP-18); or a stream that a session has opened
 /// by GET.
-final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
+final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendable {
     private let counted = Counted(.httpExchange)
 
     // SAFETY: all state is touched on the connection's loop only; `notify`, `finish` and what a stream
@@ -9,7 +9,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
     private let endpoint: StreamableEndpoint
     /// The session that the request belongs to; nil for a stateless request.
     private let session: (channelID: UInt64, revision: Revision)?
-    private var exchange: Exchange?
+    private var exchange: PendingRequest?
     private var stream: ResumableStream?
     private var isAttached = false
     private var isOpenedByGet = false
@@ -50,7 +50,7 @@ final class HTTPExchange: PendingResponse, ExchangeSink, @unchecked Sendable {
 
     // MARK: On the loop
 
-    func attach(_ exchange: Exchange?) { self.exchange = exchange }
+    func attach(_ exchange: PendingRequest?) { self.exchange = exchange }
 
     /// The connection waits for this exchange now: sends what came in the meantime.
     func deliverEarly() {

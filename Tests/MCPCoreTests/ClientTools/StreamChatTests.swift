@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// Clients of Stream's endpoint: what they hear, what they answer, and what agents get.
-@Suite struct FacadeTests {
+@Suite struct StreamChatTests {
     typealias F = HubFixture
 
     /// A listener that keeps what it hears.
@@ -26,7 +26,7 @@ import Testing
     }
 
     private func register(_ fixture: F, _ body: String) async throws {
-        try await fixture.hub.register(try FacadeRegistration(ByteSlice(body), isJSON: true))
+        try await fixture.hub.register(try StreamChatRegistration(ByteSlice(body), isJSON: true))
     }
 
     private static let greet = #"""

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Remembers what an exchange says.
-final class RecordingSink: ExchangeSink {
+final class RecordingSink: ResponseSink {
     enum Event: Equatable, Sendable {
         case notification(String)
         case answer(String)
@@ -24,9 +24,9 @@ final class RecordingSink: ExchangeSink {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
-    static func exchange(_ sink: RecordingSink, id: Int64 = 1, deadline: Int64 = .max) -> Exchange {
-        Exchange(
+@Suite(.timeLimit(.minutes(1))) struct PendingRequestTests {
+    static func exchange(_ sink: RecordingSink, id: Int64 = 1, deadline: Int64 = .max) -> PendingRequest {
+        PendingRequest(
             key: .init(channelID: 1, id: RequestID(id)), revision: .newest, progressToken: nil,
             deadline: deadline, sink: sink)
     }
@@ -119,7 +119,7 @@ final class RecordingSink: ExchangeSink {
         #expect(exchange.isAsking)
         try exchange.open([b], limit: 2, now: 70, timeout: 1000)
         #expect(exchange.deadline == 1070)
-        #expect(throws: Exchange.QuestionRefusal.tooMany) {
+        #expect(throws: PendingRequest.QuestionRefusal.tooMany) {
             try exchange.open(
                 [ServerCall(method: "c", params: ByteSlice("{}"))], limit: 2, now: 70, timeout: 1000)
         }
@@ -149,7 +149,7 @@ final class RecordingSink: ExchangeSink {
         #expect(sink.events == [.notification(String(open.cancellation)), .answer("a")])
         await #expect(throws: CancellationError.self) { try await open.result() }
         #expect(try await answered.result() == 1)
-        #expect(throws: Exchange.QuestionRefusal.over) {
+        #expect(throws: PendingRequest.QuestionRefusal.over) {
             try exchange.open([open], limit: 2, now: 0, timeout: 10)
         }
     }
