@@ -1,22 +1,13 @@
 /// What a connection may hold, and whether it reads.
 extension HTTPConnection {
-    /// Counts what the connection holds and decides whether it reads; every flush ends here.
-    ///
-    /// What it may hold of its input depends on its phase, and what is over the bound stays in the socket:
-    ///
-    /// - idle, head, body: one message with what is read behind it, while its queue of answers is within
-    ///   `HTTPServerResources.maxOutputBytes`. The parser bounds a head and the body's own limits the rest.
-    /// - serving: `readBytes`; less while memory is short.
-    /// - leaving: nothing, the rest is for whoever takes the socket.
-    /// - draining: nothing, what comes is dropped.
+    /// Counts what the connection holds and has its phase decide whether it reads; every flush ends here.
     func settle() {
         guard registration != nil else { return }
         count()
         guard let registration else { return }
-        var wanted: Readiness = []
-        if !peerClosed, mayRead { wanted.insert(.readable) }
-        if !wanted.contains(.readable), !peerClosed, !isReadClosed { wanted.insert(.readClosed) }
-        if !output.out.isEmpty { wanted.insert(.writable) }
+        let wanted = phase.interest(
+            input: input.count, outputIsEmpty: output.out.isEmpty, hasRoom: hasRoom,
+            isScarce: share.budget.isScarce)
         if wanted == interest { return }
         interest = wanted
         do {
@@ -26,22 +17,14 @@ extension HTTPConnection {
         }
     }
 
-    private var mayRead: Bool {
-        switch phase {
-        case .serving: input.count < (share.budget.isScarce ? Self.ownBytes / 2 : Self.readBytes)
-        case .leaving, .closed: false
-        case .idle, .head, .body, .draining: hasRoom
-        }
-    }
-
-    /// Whether more answers may be queued now.
-    var hasRoom: Bool { output.out.count <= outputLimit }
+    /// Whether more answers may be queued now: a longer queue stops reading until the client has taken some.
+    var hasRoom: Bool { output.out.count <= context.resources.maxOutputBytes }
 
     // MARK: Memory
 
     private func count() {
         var held = input.capacity + output.out.capacity
-        if case .body(_, let reader) = phase { held += reader.collectedBytes }
+        if case .body(_, let reader) = work { held += reader.collectedBytes }
         if held <= Self.ownBytes, share.bytes == 0 { return }
         mostBytes = max(mostBytes, held)
         share.set(max(0, held - Self.ownBytes))
@@ -51,7 +34,7 @@ extension HTTPConnection {
     /// One of those who hold memory when little is left: gives back what it can, and ends what there is no
     /// memory for.
     private func save() {
-        if case .body = phase {
+        if phase.state == .body {
             if share.budget.isOverdrawn { refuseForMemory() }
             return
         }

@@ -2,17 +2,15 @@
 extension HTTPConnection {
     /// Serves as many requests as are complete and as the client takes answers for.
     func process() {
-        while hasRoom {
-            switch phase {
-            // What stands behind a request that ends the connection is not served (RFC 9112, section 9.6).
-            case .idle where !keepAlive: return scheduleFlush()
-            case .idle, .head: guard parseHead() else { return }
-            case .body(let head, var reader):
-                guard readBody(head, &reader) else { return }
-            case .serving, .leaving, .draining, .closed: return
+        while true {
+            switch phase.next(hasRoom: hasRoom) {
+            case .parseHead: guard parseHead() else { return }
+            case .readBody:
+                guard case .body(let head, var reader) = work, readBody(head, &reader) else { return }
+            case .flush: return scheduleFlush()
+            case .wait: return
             }
         }
-        scheduleFlush()
     }
 
     /// Returns whether to go on at once.
@@ -21,10 +19,7 @@ extension HTTPConnection {
         let outcome = unsafe input.withBytes { unsafe parser.parse($0) }
         switch outcome {
         case .needMore:
-            if case .idle = phase {
-                phase = .head
-                armTimer(after: context.options.headTimeout)
-            }
+            carryOut(phase.headIsIncomplete(at: loop.now, context.times))
             return false
         case .failed(let error):
             // What was asked is not known, but it may begin like a HEAD.
@@ -81,7 +76,8 @@ extension HTTPConnection {
         let reader = BodyReader(
             head, bytes: bytes, startedAt: loop.now, options: context.options, handler: handler)
         input.consume(head.byteCount)
-        phase = .body(head, reader)
+        phase.beginBody()
+        work = .body(head, reader)
         armBodyTimer(reader)
         return true
     }
@@ -89,13 +85,14 @@ extension HTTPConnection {
     private func readBody(_ head: RequestHead, _ reader: inout BodyReader) -> Bool {
         switch reader.read(&input) {
         case .needMore:
-            phase = .body(head, reader)
+            work = .body(head, reader)
             return false
         case .failed(let error):
             fail(status: error.status, error.reason)
             return false
         case .done(let body):
-            phase = .idle
+            phase.endBody()
+            work = .none
             serve(head, reader.headBytes, body, by: reader.handler)
             return true
         }
@@ -133,8 +130,8 @@ extension HTTPConnection {
 
     /// The response is still to come: the connection waits for it.
     func wait(for response: PendingResponse) {
-        phase = .serving(response)
-        armTimer(after: context.options.keepAliveInterval)
+        work = .response(response)
+        timer?.arm(at: phase.serve(at: loop.now, context.times))
     }
 
     /// Responds, and goes on with the next request.

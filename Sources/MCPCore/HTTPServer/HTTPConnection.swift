@@ -11,9 +11,10 @@ import Glibc
 /// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests
 /// are answered in order. All answers of one turn leave in one write.
 ///
-/// Whatever happens to a connection, be it an event, a timer or a message of a handler, schedules a flush,
-/// and every flush ends in `settle()`. That is the one place that counts what the connection holds and
-/// decides whether it reads, so nothing is read beyond the bounds of its phase, whoever was last to touch it.
+/// What events and times mean is decided by its `ConnectionPhase`; the connection carries out the actions.
+/// Each event, timer or message of a handler schedules a flush, and every flush ends in `settle()`. That is
+/// the one place that counts what the connection holds and has the phase decide whether it reads, so nothing
+/// is read beyond the bounds of its phase.
 final class HTTPConnection: EventHandler, @unchecked Sendable {
     private let counted = Counted(.httpConnection)
 
@@ -21,21 +22,15 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     // for overlapping accesses at run time, which takes a tenth of a call, is accessed for single steps only,
     // in which nothing else is called that would reach it. `output`, which handlers write into, is checked.
 
-    /// What the connection waits for.
-    enum Phase {
-        /// The first byte of a request.
-        case idle
-        /// The rest of a head.
-        case head
-        /// The rest of a body.
+    /// What belongs to the phase that the connection is in.
+    enum Work {
+        case none
+        /// Of the state `body`.
         case body(RequestHead, BodyReader)
-        /// The answer to a request that was handed on.
-        case serving(PendingResponse)
-        /// The client to take the 101 that ends HTTP here.
-        case leaving(PendingUpgrade)
-        /// The client to take the answer to what could not be read; then the connection closes.
-        case draining(rest: Int)
-        case closed
+        /// Of the state `serving`.
+        case response(PendingResponse)
+        /// Of the state `leaving`.
+        case upgrade(PendingUpgrade)
     }
 
     let context: ConnectionContext
@@ -50,26 +45,14 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// The most it held beyond its own since the system got memory back, and where the allocator still is.
     @safe @exclusivity(unchecked) var mostBytes = 0
 
-    @safe @exclusivity(unchecked) var phase = Phase.idle
+    @safe @exclusivity(unchecked) var phase = ConnectionPhase()
+    @safe @exclusivity(unchecked) var work = Work.none
     @safe @exclusivity(unchecked) var input = ByteBuffer()
     var output = JSONWriter()
     @safe @exclusivity(unchecked) var parser: RequestParser
     /// The request asks for a head without its body (RFC 9110, section 9.3.2).
     @safe @exclusivity(unchecked) var isHead = false
-    /// Whether the connection may serve another request after this one.
-    @safe @exclusivity(unchecked) var keepAlive = true
-    /// The server stops: streams without end come to one.
-    @safe @exclusivity(unchecked) private(set) var isStopping = false
-    /// The client has stopped writing, and everything it wrote was read.
-    @safe @exclusivity(unchecked) private(set) var peerClosed = false
-    /// The poller has said so; there may be more to read.
-    @safe @exclusivity(unchecked) private(set) var isReadClosed = false
-    @safe @exclusivity(unchecked) private var timer: LoopTimer?
-    @safe @exclusivity(unchecked) private var stalledSince: MonotonicInstant?
-    /// What the client has taken since then.
-    @safe @exclusivity(unchecked) private var takenBytes = 0
-    @safe @exclusivity(unchecked) private var idleSince: MonotonicInstant
-    private var isWriteClosed = false
+    @safe @exclusivity(unchecked) private(set) var timer: LoopTimer?
     /// What the input buffer may keep between two requests: large messages mostly come one after the other,
     /// and new memory costs a page fault for every 4 KiB.
     @safe @exclusivity(unchecked) private var keptBytes = HTTPConnection.readBytes
@@ -86,10 +69,15 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// get a reset instead of the answer; most bodies that are too large are a few times too large.
     static let drainBytes = 16 * 1024 * 1024
     private static let inboxBytes = 16 * 1024
-    /// Buffers are given back after this time without a request.
-    private static let trimAfter: Duration = .seconds(2)
-    /// A queue of answers longer than this stops reading until the client has taken some.
-    var outputLimit: Int { context.resources.maxOutputBytes }
+
+    /// Whether the connection may serve another request after this one.
+    var keepAlive: Bool {
+        get { phase.keepAlive }
+        set { phase.keepAlive = newValue }
+    }
+
+    /// The server stops: streams without end come to one.
+    var isStopping: Bool { phase.isStopping }
 
     init(
         _ descriptor: consuming FileDescriptor, loop: EventLoop, context: ConnectionContext,
@@ -101,7 +89,6 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         self.identifier = identifier
         self.siblings = siblings
         share = MemoryShare(of: context.memory)
-        idleSince = loop.now
         parser = RequestParser(limits: context.options.limits)
     }
 
@@ -112,7 +99,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
             // Lets go of the connection when it is cancelled, as `detach` does. A weak reference would make
             // counting the others several times as slow.
             timer = loop.makeTimer { self.timeOut() }
-            timer?.arm(after: context.options.idleTimeout)
+            timer?.arm(at: phase.open(at: loop.now, context.times))
         } catch {
             close()
         }
@@ -123,24 +110,46 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     override func ready(_ events: Readiness) {
         scheduleFlush()
         if events.contains(.writable) { flush() }
-        switch phase {
-        case .serving(let exchange):
-            if isGone(events, exchange) { return vanish() }
-            // Reported for as long as it is watched, so it is watched no longer.
-            if events.contains(.readClosed), !events.contains(.readable) { return isReadClosed = true }
-        case .leaving:
-            if events.contains(.hangup) { return vanish() }
-            if events.contains(.readClosed), !events.contains(.readable) { return isReadClosed = true }
-        default: break
-        }
-        if events.contains(.readable) || events.contains(.hangup) { read() }
+        carryOut(phase.ready(events, responseEnds: responseEnds))
     }
 
-    /// Both directions are closed; or, where the response ends with the input, it has ended while reading
-    /// is switched off (HTTP-26).
-    private func isGone(_ events: Readiness, _ exchange: PendingResponse) -> Bool {
-        events.contains(.hangup)
-            || (events.contains(.readClosed) && !events.contains(.readable) && exchange.endsWithInput)
+    /// Whether a client that has stopped writing does not wait for the response.
+    private var responseEnds: Bool {
+        if case .response(let response) = work { response.endsWithInput } else { false }
+    }
+
+    private func timeOut() {
+        scheduleFlush()
+        carryOut(phase.timeOut(at: loop.now, context.times))
+    }
+
+    func carryOut(_ action: ConnectionPhase.Action) {
+        switch action {
+        case .none: break
+        case .read: read()
+        case .process: process()
+        case .settle: settle()
+        case .resume:
+            process()
+            carryOut(phase.resumed(outputIsEmpty: output.out.isEmpty))
+        case .drop: input.removeAll(keeping: Self.readBytes)
+        case .failTruncated: fail(status: 400, HTTPError.truncatedBody.reason)
+        case .wait(let end): timer?.arm(at: end)
+        case .giveBack(let end):
+            giveBack()
+            timer?.arm(at: end)
+        case .sendKeepAlive(let end):
+            if case .response(let response) = work { response.keepAlive() }
+            timer?.arm(at: end)
+        case .judgeBody: judgeBody()
+        case .tellStop: if case .response(let response) = work { response.serverStops() }
+        case .closeWriting:
+            closeWriting()
+            settle()
+        case .handOver: handOver()
+        case .vanish: vanish()
+        case .close: close()
+        }
     }
 
     override func loopStopped() {
@@ -149,7 +158,6 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     }
 
     private func read() {
-        if case .closed = phase { return }
         takeInbox()
         receive()
         returnInbox()
@@ -175,7 +183,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
 
     private func returnInbox() {
         if input.isEmpty {
-            if input.capacity <= keptBytes, input.capacity > Self.inboxBytes, !isServing { return }
+            if input.capacity <= keptBytes, input.capacity > Self.inboxBytes, !phase.isHandedOn { return }
             // Whoever still refers to what was read keeps the block.
             input.removeAll(keeping: Self.inboxBytes)
             if siblings.inbox.capacity == 0 { swap(&input, &siblings.inbox) } else { input = ByteBuffer() }
@@ -200,20 +208,12 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         swap(&input, &rest)
     }
 
-    /// A request was handed on, or its connection is.
-    private var isServing: Bool {
-        switch phase {
-        case .serving, .leaving: true
-        default: false
-        }
-    }
-
     private func receive() {
         let outcome: Int?
         do {
             var count: Int?
             // A long block that was kept is not filled with what is only read ahead.
-            let most = isServing ? max(1024, Self.readBytes - input.count) : Int.max
+            let most = phase.isHandedOn ? max(1024, Self.readBytes - input.count) : Int.max
             _ = unsafe try input.fill { (room) throws(IOError) in
                 let room = unsafe UnsafeMutableBufferPointer(rebasing: room[..<min(room.count, most)])
                 count = unsafe try Syscalls.receive(
@@ -225,72 +225,29 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
             return vanish()
         }
         guard let count = outcome else { return }
-        if count == 0 { return endOfInput() }
-        if case .draining(let rest) = phase { return drain(count, rest) }
-        process()
-    }
-
-    /// The client has stopped writing.
-    private func endOfInput() {
-        peerClosed = true
-        switch phase {
-        case .serving(let exchange) where exchange.endsWithInput:
-            // Disconnecting cancels the request (HTTP-24, HTTP-26).
-            vanish()
-        case .body: fail(status: 400, HTTPError.truncatedBody.reason)
-        case .draining: close()
-        case .idle, .head:
-            // The answers to what was read still leave (fault 65).
-            if output.out.isEmpty { close() }
-        case .serving, .leaving, .closed: break
-        }
+        carryOut(
+            count > 0
+                ? phase.received(count)
+                : phase.endOfInput(outputIsEmpty: output.out.isEmpty, responseEnds: responseEnds))
     }
 
     /// The response that is waited for ends from now on with the input, which may have ended already.
-    func responseEndsWithInput() { if peerClosed || isReadClosed { vanish() } }
+    func responseEndsWithInput() { carryOut(phase.responseEndsWithInput()) }
 
     /// The client is gone: nobody will read a response. What that means for the request is its handler's.
     func vanish() {
-        if case .serving(let exchange) = phase { exchange.clientVanished() }
+        if case .response(let response) = work { response.clientVanished() }
         close()
     }
-
-    /// After an error whose request was not read to its end: lets the client see the answer before the
-    /// connection closes, but reads only so much.
-    private func drain(_ count: Int, _ rest: Int) {
-        input.removeAll(keeping: Self.readBytes)
-        if count >= rest { close() } else { phase = .draining(rest: rest - count) }
-    }
-
-    // MARK: Deadlines
 
     /// A request begins that has so many bytes; they come as fast as its client sends them.
     func expect(_ bytes: Int) { keptBytes = max(Self.readBytes, 2 * bytes) }
 
-    func armTimer(after duration: Duration) { timer?.arm(after: duration) }
-
-    private func timeOut() {
-        scheduleFlush()
-        if let since = stalledSince {
-            if loop.now - since >= context.options.writeTimeout { return vanish() }
-            timer?.arm(at: since + context.options.writeTimeout)
-            return
-        }
-        switch phase {
-        case .idle: rest()
-        case .head, .draining: close()
-        case .body(let head, var reader):
-            if reader.isTooSlow(at: loop.now, memoryIsShort: share.budget.isScarce) {
-                return close()
-            }
-            armBodyTimer(reader)
-            phase = .body(head, reader)
-        case .serving(let exchange):
-            exchange.keepAlive()
-            timer?.arm(after: context.options.keepAliveInterval)
-        // The time for writing is what ends it.
-        case .leaving, .closed: break
-        }
+    private func judgeBody() {
+        guard case .body(let head, var reader) = work else { return }
+        if reader.isTooSlow(at: loop.now, memoryIsShort: share.budget.isScarce) { return close() }
+        armBodyTimer(reader)
+        work = .body(head, reader)
     }
 
     func armBodyTimer(_ reader: BodyReader) { timer?.arm(at: min(reader.deadline, loop.now + .seconds(5))) }
@@ -299,7 +256,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
 
     override func flush() {
         guard !output.out.isEmpty else { return afterFlush() }
-        if case .closed = phase { return }
+        if phase.state == .closed { return }
         do {
             while !output.out.isEmpty {
                 let written = unsafe try output.out.withBytes { (bytes) throws(IOError) in
@@ -308,7 +265,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
                 guard let written else { break }
                 output.out.consume(written)
                 writtenBytes += written
-                if stalledSince != nil { note(taken: written) }
+                if phase.isStalled { phase.took(written, at: loop.now) }
             }
         } catch {
             return vanish()
@@ -316,48 +273,15 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         if output.out.isEmpty {
             output.out.removeAll(keeping: max(Self.readBytes, 2 * writtenBytes))
             writtenBytes = 0
-            stalledSince = nil
-        } else if stalledSince == nil {
-            stalledSince = loop.now
-            takenBytes = 0
-            timer?.arm(after: context.options.writeTimeout)
+            phase.tookAll()
+        } else {
+            carryOut(phase.tookPart(at: loop.now, context.times))
         }
         afterFlush()
     }
 
-    /// The client goes on taking its answer, unless it does so to hold on to it.
-    private func note(taken count: Int) {
-        takenBytes += count
-        guard takenBytes >= Self.leastTaken else { return }
-        takenBytes = 0
-        stalledSince = loop.now
-    }
-
     private func afterFlush() {
-        guard output.out.isEmpty else { return settle() }
-        switch phase {
-        case .idle where !keepAlive: return close()
-        // Requests that waited for the answers before them.
-        case .idle where !input.isEmpty:
-            process()
-            if peerClosed, output.out.isEmpty, isUnfinished { return close() }
-        case .idle where peerClosed, .head where peerClosed, .draining where peerClosed: return close()
-        case .draining where !isWriteClosed:
-            isWriteClosed = true
-            // Fails for a client that is gone, which the next event tells.
-            try? Syscalls.shutdownWriting(descriptor.rawValue)
-        case .leaving(let upgrade): return complete(upgrade)
-        default: break
-        }
-        settle()
-    }
-
-    /// A request has begun whose rest will never come once the client has stopped writing.
-    private var isUnfinished: Bool {
-        switch phase {
-        case .head, .body: true
-        default: false
-        }
+        carryOut(phase.flushed(outputIsEmpty: output.out.isEmpty, inputIsEmpty: input.isEmpty))
     }
 
     /// Sends what is queued at the end of this turn.
@@ -366,53 +290,49 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// The next request may begin.
     func becomeIdle() {
         scheduleFlush()
-        phase = .idle
-        idleSince = loop.now
-        timer?.arm(after: min(Self.trimAfter, context.options.idleTimeout))
+        work = .none
+        timer?.arm(at: phase.becomeIdle(at: loop.now, context.times))
     }
 
-    /// Gives back the buffers of a connection that rests, and closes one that rests too long.
-    private func rest() {
-        let end = idleSince + context.options.idleTimeout
-        if loop.now >= end { return close() }
+    /// Gives back the buffers of a connection that rests.
+    private func giveBack() {
         let before = input.capacity + output.out.capacity
         if input.isEmpty { input.removeAll(keeping: 0) }
         if output.out.isEmpty { output.out.removeAll(keeping: 0) }
         siblings.gaveBack(max(before, mostBytes) - input.capacity - output.out.capacity)
         mostBytes = 0
-        timer?.arm(at: end)
     }
 
     /// Stops taking requests: at once when idle, after the current answer otherwise.
     func stopServing() {
         scheduleFlush()
-        keepAlive = false
-        isStopping = true
-        if case .serving(let exchange) = phase { exchange.serverStops() }
-        if case .idle = phase, output.out.isEmpty, input.isEmpty { close() }
+        carryOut(phase.stop(outputIsEmpty: output.out.isEmpty, inputIsEmpty: input.isEmpty))
     }
 
     /// Closes after the answer, leaving the client some time to read it.
     func closeAfterAnswer() {
-        keepAlive = false
-        phase = .draining(rest: Self.drainBytes)
+        let end = phase.drain(at: loop.now)
+        work = .none
         keptBytes = Self.readBytes
         input.removeAll(keeping: Self.readBytes)
-        timer?.arm(after: .seconds(1))
+        timer?.arm(at: end)
         flush()
     }
 
     func close() {
-        if case .closed = phase { return }
+        if phase.state == .closed { return }
         detach()
-        // The descriptor closes with this object; the loop lets go of it at the end of the turn. Fails for a
-        // client that is gone.
-        try? Syscalls.shutdownWriting(descriptor.rawValue)
+        // The descriptor closes with this object; the loop lets go of it at the end of the turn.
+        closeWriting()
     }
+
+    /// Fails for a client that is gone, which the next event tells.
+    private func closeWriting() { try? Syscalls.shutdownWriting(descriptor.rawValue) }
 
     /// Ends the connection's part of the socket's life.
     private func detach() {
-        phase = .closed
+        phase.close()
+        work = .none
         timer?.cancel()
         timer = nil
         if let registration { loop.deregister(registration) }
@@ -441,11 +361,13 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     func upgrade(_ headers: HeaderFields, _ upgrade: PendingUpgrade) {
         ResponseWriter.writeHead(
             status: 101, framing: .none, keepAlive: true, extra: headers, to: &output.out)
-        phase = .leaving(upgrade)
+        phase.leave()
+        work = .upgrade(upgrade)
         scheduleFlush()
     }
 
-    private func complete(_ upgrade: PendingUpgrade) {
+    private func handOver() {
+        guard case .upgrade(let upgrade) = work else { return }
         let rest = input.slice(0 ..< input.count).copy()
         detach()
         upgrade.complete(rest: rest)

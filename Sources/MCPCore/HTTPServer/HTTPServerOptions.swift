@@ -49,6 +49,8 @@ final class ConnectionContext: Sendable {
     let options: HTTPServerOptions
     let resources: HTTPServerResources
     let memory: MemoryBudget
+    /// Those of `options`.
+    let times: ConnectionTimes
 
     init(
         handler: RequestHandler, policy: AccessPolicy, options: HTTPServerOptions = HTTPServerOptions(),
@@ -58,6 +60,7 @@ final class ConnectionContext: Sendable {
         self.policy = policy
         self.options = options
         self.resources = resources
+        times = ConnectionTimes(options)
         self.memory = memory ?? MemoryBudget(limit: resources.maxMemoryBytes)
     }
 }

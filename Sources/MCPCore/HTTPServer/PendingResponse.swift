@@ -80,17 +80,14 @@ class PendingResponse: @unchecked Sendable {
 
 extension HTTPConnection {
     func isWaiting(for response: PendingResponse) -> Bool {
-        if case .serving(let current) = phase { current === response } else { false }
+        if case .response(let current) = work { current === response } else { false }
     }
 
     /// A client that lets messages pile up beyond the limit is disconnected (fault 63).
     func limitOutput() {
         if hasRoom { return }
         flush()
-        if !hasRoom, case .serving(let response) = phase {
-            response.clientVanished()
-            close()
-        }
+        if !hasRoom, phase.state == .serving { vanish() }
     }
 }
 
