@@ -146,18 +146,15 @@ struct ConnectionPhase {
     /// - Parameter responseEnds: whether the response that is waited for ends with the input.
     @inline(__always)
     mutating func ready(_ events: Readiness, responseEnds: @autoclosure () -> Bool) -> Action {
-        let hasEnded = events.contains(.readClosed) && !events.contains(.readable)
-        switch state {
-        case .closed: return .none
-        case .serving, .leaving:
-            if events.contains(.hangup) { return .vanish }
-            // Reading is switched off, so the end is not read (HTTP-26).
-            if hasEnded, state == .serving, responseEnds() { return .vanish }
-            // Reported for as long as it is watched, so it is watched no longer.
-            if hasEnded { isReadClosed = true }
-        case .idle, .head, .body, .draining: break
-        }
-        return events.contains(.readable) || events.contains(.hangup) ? .read : .none
+        if state == .closed { return .none }
+        if isHandedOn, events.contains(.hangup) { return .vanish }
+        if events.contains(.readable) || events.contains(.hangup) { return .read }
+        guard events.contains(.readClosed) else { return .none }
+        // Reading is switched off, so the end is not read (HTTP-26).
+        if state == .serving, responseEnds() { return .vanish }
+        // Reported for as long as it is watched, so it is watched no longer: the loop would not come to rest.
+        isReadClosed = true
+        return .none
     }
 
     /// So many bytes were read.
