@@ -43,7 +43,7 @@ struct Load: Sendable {
             guard result["isError"]?.bool == true else { return .ok }
             return .toolError(inlineText(result["content"]?[0]?["text"]?.string ?? "isError"))
         } catch {
-            return .noResult(inlineText("\(error)"))
+            return .noResult(inlineText((error as? ClientError)?.message ?? "\(error)"))
         }
     }
 

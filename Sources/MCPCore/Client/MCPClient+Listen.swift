@@ -9,6 +9,8 @@ extension MCPClient {
     /// - Parameter needsStream: for clients that call nothing else. Some HTTP servers of the revisions before
     ///   have no event stream of their own, and tell of changes only along with the answers to calls; then
     ///   the subscription ends with `ClientError.httpStatus`.
+    /// An address that a server refuses is left out of `accepted`, as long as something is left.
+    ///
     /// - Throws: `MCPError` when the server refuses, for example -32601 when it has no subscriptions;
     ///   `ClientError` when no usable answer came.
     public func listen(
@@ -49,12 +51,24 @@ extension MCPClient {
         conversation.transport.openServerStream()
         var subscribed: [String] = []
         do {
+            var refusal: MCPError?
             for uri in accepted.resourceURIs {
                 subscribed.append(uri)
                 // The server keeps one subscription per address and session, whoever asked for it here.
-                if conversation.listeners.retain(uri) {
+                guard conversation.listeners.retain(uri) else { continue }
+                do {
                     _ = try await request("resources/subscribe", ["uri": .string(uri)])
+                } catch let error as MCPError {
+                    _ = conversation.listeners.release(uri)
+                    subscribed.removeLast()
+                    refusal = refusal ?? error
                 }
+            }
+            // As in 2026-07-28, what is left is what the server tells of.
+            if let refusal {
+                accepted.resourceURIs = subscribed
+                guard !accepted.isEmpty else { throw refusal }
+                subscription.accept(accepted)
             }
             // Nobody ends what was added after the end.
             if let end = conversation.endOfConversation { throw end }

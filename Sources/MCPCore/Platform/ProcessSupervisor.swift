@@ -131,6 +131,9 @@ package final class ProcessSupervisor: Sendable {
         }
     }
 
+    /// Whether `endNow` was called: what runs dies by it, and its end says nothing about it.
+    package var isEnding: Bool { state.withLock { $0.isEnding } }
+
     /// Kills all commands and the helper, now, and waits for their death; no command starts any more.
     ///
     /// For the last moments of a process: from any thread, without any queue, and for a second at most.

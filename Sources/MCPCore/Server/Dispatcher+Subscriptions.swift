@@ -88,7 +88,11 @@ extension Dispatcher {
         guard let uri = request.message.raw(request.message.head.uri)?.string, Self.isAddress(uri) else {
             return fail(request, .invalidParams("resources/subscribe needs \"uri\", a URI"), &writer)
         }
-        guard registry.reportsChanges(of: uri) else { return fail(request, .resourceNotFound(uri), &writer) }
+        guard registry.reportsChanges(of: uri) else {
+            var error = MCPError.resourceNotFound(uri)
+            error.message = "Changes of \(uri) are not reported: it is unknown, or not watched"
+            return fail(request, error, &writer)
+        }
         guard subscriptions.sessions.watch(uri, for: request.channelID) else {
             let limit = SessionMemory.maxURIs
             return fail(request, .invalidParams("A session watches at most \(limit) resources"), &writer)

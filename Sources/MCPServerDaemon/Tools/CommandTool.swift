@@ -123,6 +123,12 @@ struct CommandTool: Sendable {
             return .error(Self.text(.failed(error), program: run.argv[0]))
         }
         if result.end == .cancelled { throw CancellationError() }
+        // Not "killed by signal 9": it was the server that ended it, on its own way out.
+        if supervisor?.isEnding == true {
+            throw MCPError(
+                code: MCPError.interruptedCode,
+                message: "The server was stopped; \(definition.name) had begun and may have had an effect")
+        }
         return CommandResult(definition: definition, output: output).result(of: result)
     }
 

@@ -248,6 +248,23 @@ import Testing
         await second.stop()
     }
 
+    // A daemon that is busy is no refusal, even as its first answer.
+    @Test(arguments: [429, 503]) func aBusyDaemonIsAskedAgain(_ status: Int) async throws {
+        let peer = try HTTPPeer { _ in .status(status) }
+        defer { peer.stop() }
+        let port = try #require(peer.endpoint.split(separator: ":").last.flatMap { UInt16($0) })
+        let again = Counter()
+        let provider = ClientToolProvider(
+            .server(try HubFixture.provider([HubFixture.tool("t")])), channel: "a", clientID: "p",
+            address: .tcp(port: port), token: { nil }, firstPause: .milliseconds(1)
+        ) { event in if case .disconnected = event { again.increment() } }
+        let run = Task { try await provider.run() }
+        await eventually { again.value >= 3 }
+        #expect(again.value >= 3)
+        run.cancel()
+        try await run.value
+    }
+
     // C28
     @Test func aHundredCallsThroughOneSocket() async throws {
         let daemon = try Daemon()

@@ -56,7 +56,9 @@ extension ClientToolHub {
                 throw error
             }
         } catch {
-            log("client tools: refused channel=\(channel) client=\(clientID): \(error)")
+            // A hint is for a person at the other end.
+            let reason = (error as? ClientError)?.message ?? "\(error)"
+            log("client tools: refused channel=\(channel) client=\(clientID): \(reason)")
         }
     }
 

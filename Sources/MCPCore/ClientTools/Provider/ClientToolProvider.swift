@@ -110,8 +110,8 @@ public actor ClientToolProvider {
     /// to 30 s. Returns when the task is cancelled.
     ///
     /// - Throws: `ClientError` when the first answer of a daemon is a refusal: 401, 403 (`.authentication`),
-    ///   400 for a bad name, 404 without client tools (`.httpStatus`). A daemon that is not there yet is
-    ///   waited for.
+    ///   400 for a bad name, 404 without client tools (`.httpStatus`). A daemon that is not there yet, or is
+    ///   busy (429, 503), is waited for.
     public func run() async throws {
         let loop = try await prepare()
         defer { loop.stop() }
@@ -129,7 +129,9 @@ public actor ClientToolProvider {
                 if ContinuousClock.now - start > .seconds(2) { backoff.reset() }
                 failure = linkEnded
             } catch let error as ClientError {
-                let isRefusal = error.kind != .cannotConnect && error.httpStatus != 429
+                // 429 and 503 pass.
+                let isRefusal =
+                    error.kind != .cannotConnect && error.httpStatus != 429 && error.httpStatus != 503
                 if isRefusal, !wasConnected { throw error }
                 failure = error
             } catch {

@@ -237,7 +237,8 @@ final class HTTPClientExchange {
     }
 
     private static func snippet(_ body: ByteSlice) -> [String] {
-        let text = String(body[0 ..< min(body.count, snippetBytes)])
-        return text.allSatisfy(\.isWhitespace) ? [] : ["body: \(text)"]
+        var text = String(body[0 ..< min(body.count, snippetBytes)])
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text.isEmpty ? [] : ["body: \(text)"]
     }
 }
