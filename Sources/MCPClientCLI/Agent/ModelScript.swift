@@ -1,8 +1,10 @@
 import MCPCore
 import MCPHarness
 
-/// What a scripted model says, one answer per line: `{"text": …}` or
-/// `{"calls": [{"name": …, "arguments": {…}}]}`.
+/// What a scripted model says, one answer per line: `{"text": …}`,
+/// `{"calls": [{"name": …, "arguments": {…}}]}`, or both.
+///
+/// The last line is given again for each further answer.
 enum ModelScript {
     private static let form =
         #"script:FILE has one answer per line: {"text":"…"} or {"calls":[{"name":"…","arguments":{…}}]}"#
@@ -32,20 +34,31 @@ enum ModelScript {
     }
 
     private static func step(_ json: JSONValue) -> ScriptedModel.Step? {
-        if let text = json["text"]?.stringValue { return .text(text) }
-        guard let calls = json["calls"]?.arrayValue, !calls.isEmpty else { return nil }
+        guard has(json, only: ["text", "calls"]) else { return nil }
+        let text = json["text"]?.stringValue
+        if json["text"] != nil, text == nil { return nil }
+        guard let calls = json["calls"] else { return text.map(ScriptedModel.Step.text) }
+        guard let calls = calls.arrayValue, !calls.isEmpty else { return nil }
         var made: [(name: String, arguments: String)] = []
         for call in calls {
-            guard let name = call["name"]?.stringValue else { return nil }
+            guard has(call, only: ["name", "arguments"]), let name = call["name"]?.stringValue else {
+                return nil
+            }
             made.append((name, (call["arguments"] ?? [:]).serialized()))
         }
         return .events { [made] request in
-            made.enumerated().map { index, call in
-                .toolCall(
-                    ModelToolCall(
-                        callID: "call_\(request.messages.count)_\(index + 1)", name: call.name,
-                        arguments: call.arguments))
-            } + [.stop("tool_calls")]
+            (text.map { [.textDelta($0)] } ?? [])
+                + made.enumerated().map { index, call in
+                    .toolCall(
+                        ModelToolCall(
+                            callID: "call_\(request.messages.count)_\(index + 1)", name: call.name,
+                            arguments: call.arguments))
+                } + [.stop("tool_calls")]
         }
+    }
+
+    /// A misspelt member would be left out of what is tried.
+    private static func has(_ json: JSONValue, only names: Set<String>) -> Bool {
+        json.objectValue?.allSatisfy { names.contains($0.key) } ?? false
     }
 }

@@ -131,7 +131,7 @@ extension Command {
         Command(
             name: "agent", summary: "let a model use the tools of servers, under your approval",
             operands: [Operand("PROMPT"), Operand("TARGET", .zeroOrMore)], targets: .several,
-            flags: Flag.connected + Flag.results + Flag.answering + Flag.withModel
+            flags: Flag.connected + [.output(.output)] + Flag.answering + Flag.withModel
                 + [.agent(.policy), .agent(.trust), .agent(.rounds), .agent(.events)],
             notes: [
                 "Every call that may change something, or that a server only says to be harmless, is put",
@@ -146,7 +146,7 @@ extension Command {
         Command(
             name: "host", summary: "show servers' user interfaces (MCP Apps) in a browser",
             operands: [Operand("TARGET", .zeroOrMore)], targets: .several,
-            flags: Flag.connected + Flag.results + Flag.withModel + HostFlag.allCases.map(Flag.host),
+            flags: Flag.connected + Flag.withModel + HostFlag.allCases.map(Flag.host),
             notes: [
                 "Prints one line, the address of the page; its end is a key of this run. Serves on 127.0.0.1",
                 "until it is stopped. Views run in a sandbox, each with an origin of its own.",

@@ -86,9 +86,13 @@ final class DirectoryResources: ResourceProvider {
         return try await Offload.run { [self] in [try contents(of: path, uri: uri)] }
     }
 
-    /// With `watch`, also of a file that does not exist yet.
+    /// With `watch`, also of a file that does not exist yet. Changes are told under the address of the list,
+    /// so another spelling of it, which can be read, would hear of none.
     func reportsChanges(of uri: String) -> Bool {
-        definition.watch && definition.template.path(of: uri).map(isShown) == true
+        guard definition.watch, let path = definition.template.path(of: uri), isShown(path) else {
+            return false
+        }
+        return definition.template.uri(of: path) == uri
     }
 
     /// Whether an address names exactly one spelling of this path, and only what the list could show.

@@ -155,9 +155,21 @@ import Testing
         let outcome = await harness.run(words)
         #expect(outcome.code == .ok && outcome.stdout == "Done.\n")
         #expect(outcome.stderr.contains("← unit_restart completed"))
-        try OutputFile(path).write(Array(#"{"song":"la"}"#.utf8))
-        let wrong = await harness.run(words)
-        #expect(wrong.code == .usage && wrong.stderr.contains("line 1 of"))
+        // What is said before the calls is one answer with them.
+        let both = lines.replacing(#"{"calls""#, with: #"{"text":"Let me.","calls""#)
+        try OutputFile(path).write(Array(both.utf8))
+        let said = await harness.run(words)
+        #expect(said.code == .ok && said.stdout == "Done.\n")
+        #expect(said.stderr.contains("Let me."))
+        #expect(said.stderr.contains("← unit_restart completed"))
+        for line in [
+            #"{"song":"la"}"#, "{}", #"{"text":1}"#, #"{"text":"x","calls":[]}"#, #"{"text":"x","call":[]}"#,
+            #"{"calls":[{"name":"a","argument":{}}]}"#, #"["text"]"#,
+        ] {
+            try OutputFile(path).write(Array(line.utf8))
+            let wrong = await harness.run(words)
+            #expect(wrong.code == .usage && wrong.stderr.contains("line 1 of"), "\(line)")
+        }
         try FileManager.default.removeItem(atPath: path)
         let missing = await harness.run(words)
         #expect(missing.code == .usage && missing.stderr.contains("cannot read"))

@@ -47,9 +47,10 @@ import Testing
         let directory = try makeFiles()
         let server = try server(directory, #", "exclude": ["*.bin"], "watch": \#(isWatched)"#)
         let client = try await MCPClient.connect(.inProcess(server.server))
-        let shown = ["docs:///a.md", "docs:///later/b.md"]
+        let shown = ["docs:///a.md", "docs:///later/b.md", "docs:///%C3%A9.md"]
         let hidden = [
             "docs:///data.bin", "docs:///.env", "docs:///../docs-evil/x.md", "docs:///sub//x", "nope:///a.md",
+            "docs:///%61.md", "docs:///é.md", "docs:///%c3%a9.md",
         ]
         let subscription = try await client.listen(SubscriptionFilter(resourceURIs: shown + hidden))
         #expect(subscription.accepted.resourceURIs == (isWatched ? shown : []))
