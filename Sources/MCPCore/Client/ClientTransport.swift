@@ -67,7 +67,7 @@ protocol ClientTransport: AnyObject, Sendable {
     /// when it is open, or there is nothing to open.
     func openingFailure(after limit: Duration) -> ClientError?
 
-    /// What a program that we have started wrote to stderr last; nil where the server is no such program.
+    /// The last lines on stderr of a program that the client started; nil for other servers.
     var lastErrors: [String]? { get }
 }
 

@@ -2,7 +2,7 @@
 /// events", `Last-Event-ID`).
 ///
 /// An event's id is `NAME-NUMBER`, so one of another stream is told apart. Beyond either limit the oldest
-/// events make room; the newest is kept whatever its size, unless `append` is told that there is no memory.
+/// events are dropped first; the newest is kept whatever its size, unless memory is used up.
 package struct ReplayLog: Sendable {
     /// One event that is kept.
     package struct Event: Sendable {
@@ -32,7 +32,7 @@ package struct ReplayLog: Sendable {
     /// Keeps an event and returns its number.
     ///
     /// - Parameters:
-    ///   - isFull: there is no memory for what is kept; asked again after each event that made room.
+    ///   - isFull: whether memory is used up; asked again after each dropped event.
     ///   - drop: takes the bytes of each event that makes room.
     @discardableResult
     package mutating func append(

@@ -18,7 +18,7 @@
 /// - Output that nobody reads: `ServerLimits.maxOutputBytes`, on a pipe `LineServer.backlogBytes`; the
 ///   connection or the subscription ends (`HTTPConnection`, `LineServer`).
 ///
-/// A request is answered at most once, whoever comes first: handler, deadline, cancellation or the end of the
+/// A request is answered at most once, by the first of handler, deadline, cancellation and the end of the
 /// channel (`PendingRequest`). After `end` nothing of the channel is in flight, watched or subscribed.
 struct ServerChannel: Sendable {
     /// The number of the connection or session: ids of requests are unique within it.

@@ -95,7 +95,7 @@ final class RequestTrace: Sendable {
         self.clock = clock
     }
 
-    /// Called once, by whoever ended the request.
+    /// Reports the end. Called once.
     func end(_ outcome: RequestOutcome) {
         let duration = clock.now - start
         for each in entered.reversed() { each.didServe(request, outcome: outcome, duration: duration) }

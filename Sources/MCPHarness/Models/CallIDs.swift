@@ -1,6 +1,6 @@
 /// Results are told apart by the id of the call, so that each call of an answer needs one of its own.
 struct CallIDs: Sendable {
-    /// One answer may make so many calls; more is no answer that can be used.
+    /// Calls in one answer; an answer with more is refused.
     static let maximum = 1_024
 
     private var used: Set<String> = []
