@@ -49,7 +49,8 @@ let package = Package(
         .executableTarget(name: "example-embedded", dependencies: ["MCPCore"], path: "Examples/Embedded"),
         .executableTarget(
             name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
-        .executableTarget(name: "example-asking", dependencies: ["MCPCore"], path: "Examples/Asking"),
+        .executableTarget(
+            name: "example-elicitation", dependencies: ["MCPCore"], path: "Examples/Elicitation"),
         .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
         .executableTarget(
             name: "example-inventory", dependencies: ["MCPHarness", "MCPCore"], path: "Examples/Inventory"),
@@ -102,7 +103,7 @@ let package = Package(
             dependencies: [
                 "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
                 "example-client",
-                "example-behind-own-http", "example-forecast", "example-reports", "example-asking",
+                "example-behind-own-http", "example-forecast", "example-reports", "example-elicitation",
                 "example-inventory", "example-client-tools", "example-tool-hub", "example-dice",
                 "example-routes", "example-request-log",
                 "example-view-host",

@@ -1,4 +1,4 @@
-// Usage: example-client PROGRAM [ARGUMENT]… or example-client http://…, for example with ./example-asking
+// Usage: example-client PROGRAM [ARGUMENT]… or example-client http://…, for example with ./example-elicitation
 // as the program.
 import MCPCore
 

@@ -178,7 +178,7 @@ import Testing
         }
         options.onSample = { _ in CreateMessageResult(content: [.text("A lake.")], model: "m") }
         let client = try await MCPClient.connect(
-            .command(ExampleProgram.path("example-asking")), options: options)
+            .command(ExampleProgram.path("example-elicitation")), options: options)
         let booked = try await client.callTool("book", ["restaurant": "Ochsen"])
         #expect(booked.text == "A table for 2 at Ochsen, in the name of Ada.")
         #expect(try await client.callTool("book", ["restaurant": "Krone"]).text == "Nothing was booked.")

@@ -2,7 +2,7 @@ import MCPCore
 import MCPHarness
 
 /// The conversation with the model: one turn at a time.
-struct Talk {
+struct ModelConversation {
     var harness: ToolHarness?
     var task: Task<Void, Never>?
     /// What was said while the model was at work.
@@ -24,12 +24,12 @@ extension AppHost {
     public func say(_ text: String) throws(AppHostError) {
         guard options.model != nil else { throw .noModel }
         add(ConversationItem(id: nextID("m"), author: .user, content: [.text(text)]))
-        talk.waiting.append(text)
+        modelConversation.waiting.append(text)
         nextTurn()
     }
 
     /// Stops the model, and the calls that it makes.
-    public func stopTalking() { talk.task?.cancel() }
+    public func stopTalking() { modelConversation.task?.cancel() }
 
     func add(_ item: ConversationItem) {
         var item = item
@@ -60,7 +60,7 @@ extension AppHost {
         }
         add(ConversationItem(id: nextID("m"), author: .view(view.serverName), content: content))
         if options.model != nil {
-            talk.waiting.append(text)
+            modelConversation.waiting.append(text)
             nextTurn()
         }
         return [:]
@@ -105,20 +105,20 @@ extension AppHost {
     // MARK: Turns
 
     private func nextTurn() {
-        guard talk.task == nil, !talk.waiting.isEmpty else { return }
-        let text = talk.waiting.joined(separator: "\n\n") + takeContexts()
-        talk.waiting = []
-        talk.task = Task {
+        guard modelConversation.task == nil, !modelConversation.waiting.isEmpty else { return }
+        let text = modelConversation.waiting.joined(separator: "\n\n") + takeContexts()
+        modelConversation.waiting = []
+        modelConversation.task = Task {
             await turn(text)
-            talk.task = nil
+            modelConversation.task = nil
             nextTurn()
         }
     }
 
     private func turn(_ text: String) async {
         defer { endItem() }
-        talk.calls = [:]
-        talk.partials = [:]
+        modelConversation.calls = [:]
+        modelConversation.partials = [:]
         do {
             let harness = try harness()
             try await harness.use(sources)
@@ -135,11 +135,11 @@ extension AppHost {
             add(ConversationItem(id: nextID("m"), author: .host, content: [.text(text)]))
         }
         // What began with the model's first words for it and was never called.
-        for id in talk.calls.values where calls[id]?.call.state == .queued { abandon(id) }
+        for id in modelConversation.calls.values where calls[id]?.call.state == .queued { abandon(id) }
     }
 
     private func harness() throws -> ToolHarness {
-        if let harness = talk.harness { return harness }
+        if let harness = modelConversation.harness { return harness }
         guard let model = options.model else { throw AppHostError.noModel }
         var limits = HarnessLimits()
         limits.toolTimeout = options.timeout
@@ -150,7 +150,7 @@ extension AppHost {
             summary: "You help the user with the tools you are given; some of them show a view to the user.",
             model: model, sources: [], policies: options.policies, limits: limits, options: behaviour
         ) { [weak self] in await self?.approve($0, view: nil) ?? .denied() }
-        talk.harness = harness
+        modelConversation.harness = harness
         return harness
     }
 
@@ -165,44 +165,47 @@ extension AppHost {
         case .toolInputDelta(let callID, let name, let partial): growInput(callID, name, partial)
         case .toolCallRequested(let request): requested(request)
         case .toolProgress(let callID, let progress):
-            if let id = talk.calls[callID] { progressed(id, progress) }
+            if let id = modelConversation.calls[callID] { progressed(id, progress) }
         case .toolCallCompleted(let result):
             endItem()
-            if let id = talk.calls[result.invocation.callID] { finish(id, result) }
+            if let id = modelConversation.calls[result.invocation.callID] { finish(id, result) }
         case .warning(let text): log("model", .warning, text)
         case .usage, .roundStarted, .approvalRequested, .externalSources, .completed: break
         }
     }
 
     private func grow(_ text: String) {
-        if let id = talk.item, let index = conversation.lastIndex(where: { $0.id == id }) {
+        if let id = modelConversation.item, let index = conversation.lastIndex(where: { $0.id == id }) {
             conversation[index].content = [.text(conversation[index].text + text)]
             conversation[index].bytes += text.utf8.count
             emit(.conversationDelta(id: id, text))
         } else {
             let item = ConversationItem(id: nextID("m"), author: .model, content: [.text(text)])
-            talk.item = item.id
+            modelConversation.item = item.id
             add(item)
         }
     }
 
-    private func endItem() { talk.item = nil }
+    private func endItem() { modelConversation.item = nil }
 
     // MARK: Calls of the model
 
     /// A piece of a call's arguments: the view shows them while they are written.
     private func growInput(_ callID: String, _ name: String?, _ piece: String) {
-        var partial = talk.partials[callID] ?? (nil, "")
+        var partial = modelConversation.partials[callID] ?? (nil, "")
         partial.name = partial.name ?? name
         partial.text += piece
-        talk.partials[callID] = partial
+        modelConversation.partials[callID] = partial
         guard partial.text.utf8.count <= Self.maxMessageBytes else { return }
-        if talk.calls[callID] == nil, let name = partial.name, let (server, tool) = offered(name),
+        if modelConversation.calls[callID] == nil, let name = partial.name,
+            let (server, tool) = offered(name),
             (try? tool.uiResourceURI()) ?? nil != nil
         {
-            talk.calls[callID] = open(source: server, tool, [:], by: .model, from: nil)
+            modelConversation.calls[callID] = open(source: server, tool, [:], by: .model, from: nil)
         }
-        guard let id = talk.calls[callID], let healed = PartialJSON.heal(partial.text) else { return }
+        guard let id = modelConversation.calls[callID], let healed = PartialJSON.heal(partial.text) else {
+            return
+        }
         calls[id]?.partial = healed
         if let view = calls[id]?.call.view {
             update(view) { $0.toolInputPartial(healed) }
@@ -237,20 +240,20 @@ extension AppHost {
     }
 
     func modelCallEnds(_ invocation: ToolInvocation, with outcome: Result<CallToolResult, any Error>) {
-        if let id = talk.calls[invocation.callID] { callEnds(id, with: outcome) }
+        if let id = modelConversation.calls[invocation.callID] { callEnds(id, with: outcome) }
     }
 
     /// Notes a call of the model, once, with its arguments.
     private func note(_ invocation: ToolInvocation, _ tool: Tool) -> String {
         let arguments = invocation.argumentsJSON ?? [:]
         let id: String
-        if let known = talk.calls[invocation.callID] {
+        if let known = modelConversation.calls[invocation.callID] {
             id = known
             guard calls[id]?.hasBegun == false else { return id }
             change(id) { $0.call.arguments = arguments }
         } else {
             id = open(source: invocation.source.name, tool, arguments, by: .model, from: nil)
-            talk.calls[invocation.callID] = id
+            modelConversation.calls[invocation.callID] = id
         }
         calls[id]?.cancel = { [weak self] in Task { await self?.stopTalking() } }
         return id
@@ -280,11 +283,11 @@ extension AppHost {
             throw MCPError.invalidParams("The model is not given tools of others.")
         }
         let minute = ContinuousClock.now - .seconds(60)
-        talk.samples.removeAll { $0 < minute }
-        guard talk.samples.count < Self.maxSamples else {
+        modelConversation.samples.removeAll { $0 < minute }
+        guard modelConversation.samples.count < Self.maxSamples else {
             throw Self.refusal("The model answers \(Self.maxSamples) such requests a minute; try later.")
         }
-        talk.samples.append(.now)
+        modelConversation.samples.append(.now)
         let said = request.messages.map { (isUser: $0.role == .user, text: Self.text($0.content)) }
         // What is agreed to is all that the model gets.
         var parts = request.systemPrompt.map { ["System prompt:\n\($0)"] } ?? []

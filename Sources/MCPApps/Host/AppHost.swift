@@ -49,7 +49,7 @@ public actor AppHost {
     var pastCalls: [HistoryEntry]
     var pins = DocumentPins()
     var conversation: [ConversationItem] = []
-    var talk = Talk()
+    var modelConversation = ModelConversation()
     var page = HostEnvironment()
     let decisions = RememberedDecisions()
     private(set) lazy var desk = ApprovalCoordinator(
@@ -154,7 +154,7 @@ public actor AppHost {
     /// Ends everything: calls are cancelled, questions left, views closed, servers let go.
     public func close() async {
         isClosed = true
-        talk.task?.cancel()
+        modelConversation.task?.cancel()
         for record in calls.values { record.cancel?() }
         for id in questionOrder { closeQuestion(id, .cancel) }
         for id in viewOrder { removeView(id) }

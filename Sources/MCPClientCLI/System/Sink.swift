@@ -1,3 +1,13 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// A place for bytes: a descriptor, or memory in tests.
 protocol Sink: Sendable {
     /// Whether a person reads it directly.
@@ -14,4 +24,47 @@ extension Sink {
     var isClosed: Bool { false }
 
     func write(_ text: String) { write(Array(text.utf8)) }
+}
+
+/// Collects what stdout would get, for `-o FILE`.
+final class BufferSink: Sink {
+    private let collected = Mutex<[UInt8]>([])
+
+    let isTerminal = false
+    let failure: String? = nil
+
+    func write(_ bytes: [UInt8]) { collected.withLock { $0 += bytes } }
+
+    var bytes: [UInt8] { collected.withLock { $0 } }
+}
+
+/// stdout or stderr.
+final class DescriptorSink: Sink {
+    private let descriptor: Int32
+    let isTerminal: Bool
+    private let failed = Mutex<Failed>(Failed())
+
+    private struct Failed {
+        var isClosed = false
+        var message: String?
+    }
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        isTerminal = isatty(descriptor) == 1
+    }
+
+    var failure: String? { failed.withLock { $0.message } }
+
+    var isClosed: Bool { failed.withLock { $0.isClosed } }
+
+    func write(_ bytes: [UInt8]) {
+        failed.withLock { state in
+            if state.isClosed { return }
+            guard let code = SystemFile.writeAll(descriptor, bytes) else { return }
+            state.isClosed = true
+            // A reader that has seen enough, such as `head`, is no failure.
+            if code != EPIPE { state.message = SystemFile.text(code) }
+        }
+    }
 }

@@ -17,8 +17,8 @@ extension MCPClient {
 
     /// TOOL-15: a result that failed has no shape to keep.
     private func check(_ result: CallToolResult, of name: String) throws(ClientError) {
-        guard conversation.options.checksOutput, !result.isError,
-            conversation.profile?.revision.has(.structured) == true,
+        guard connection.options.checksOutput, !result.isError,
+            connection.profile?.revision.has(.structured) == true,
             let schema = outputSchema(of: name)
         else { return }
         var error = ClientError(
@@ -37,9 +37,9 @@ extension MCPClient {
 
     private func outputSchema(of name: String) -> CompiledSchema? {
         do {
-            return try conversation.tools.outputSchema(of: name)
+            return try connection.tools.outputSchema(of: name)
         } catch {
-            conversation.trace(.warning("results of \(name) are not checked; its output schema: \(error)"))
+            connection.trace(.warning("results of \(name) are not checked; its output schema: \(error)"))
             return nil
         }
     }
@@ -99,7 +99,7 @@ extension MCPClient {
     /// (HDR-19), which the trace tells.
     public var tools: PagedSequence<Tool> {
         let all: PagedSequence<Tool> = pages("tools/list", "tools")
-        guard conversation.mirrorsArguments(conversation.speech) else { return all }
+        guard connection.mirrorsArguments(connection.speech) else { return all }
         return PagedSequence { cursor in
             let page = try await all.fetch(cursor)
             return PagedSequence.Page(elements: page.elements.filter(self.isUsable), next: page.next)
@@ -111,7 +111,7 @@ extension MCPClient {
             _ = try HeaderPlan(tool.inputSchema, at: .lenient)
             return true
         } catch {
-            conversation.trace(
+            connection.trace(
                 .warning("the tool \(tool.name) is left out: x-mcp-header in its input schema: \(error)"))
             return false
         }
@@ -189,7 +189,7 @@ extension MCPClient {
         var params: JSONObject = [
             "ref": reference.json, "argument": ["name": .string(argument), "value": .string(value)],
         ]
-        if !context.isEmpty, conversation.profile?.revision.has(.completionContext) == true {
+        if !context.isEmpty, connection.profile?.revision.has(.completionContext) == true {
             let members = context.sorted { $0.key < $1.key }.map {
                 (key: $0.key, value: JSONValue.string($0.value))
             }
@@ -205,7 +205,7 @@ extension MCPClient {
     ///
     /// - Throws: `MCPError` -32601 when a server before 2026-07-28 has no logging.
     public func setLoggingLevel(_ level: LoggingLevel) async throws {
-        conversation.choose(level)
+        connection.choose(level)
         guard !protocolVersion.isModern else { return }
         _ = try await request("logging/setLevel", ["level": .string(level.rawValue)])
     }
@@ -215,12 +215,12 @@ extension MCPClient {
     ///
     /// - Throws: `ClientError` when the message cannot be sent.
     public func notifyRootsChanged() async throws {
-        guard !protocolVersion.isModern, conversation.options.onRoots != nil,
-            let speech = conversation.speech
+        guard !protocolVersion.isModern, connection.options.onRoots != nil,
+            let speech = connection.speech
         else { return }
         let method = "notifications/roots/list_changed"
-        try await conversation.transport.post(
-            conversation.outbound(MessageEncoder.notification(method), method, speech))
+        try await connection.transport.post(
+            connection.outbound(MessageEncoder.notification(method), method, speech))
     }
 
     // MARK: Life
@@ -229,15 +229,15 @@ extension MCPClient {
     ///
     /// - Throws: `MCPError` or `ClientError` when the server does not answer.
     public func ping(options: CallOptions = CallOptions()) async throws -> Duration {
-        let start = conversation.clock.now
+        let start = connection.clock.now
         var options = options
         options.usesCache = false
         _ = try await request(protocolVersion.isModern ? "server/discover" : "ping", options: options)
-        return conversation.clock.now - start
+        return connection.clock.now - start
     }
 
     /// Forgets the answers that were kept: the next lists and reads ask the server.
-    public func dropCache() { conversation.cache.dropAll() }
+    public func dropCache() { connection.cache.dropAll() }
 
     // MARK: Reading results
 
@@ -258,7 +258,7 @@ extension MCPClient {
                     method, cursor.map { ["cursor": .string($0)] } ?? [:], options: options)
             } catch let error as MCPError where cursor != nil {
                 // The pages before belong to a list that is no more (CACHE-12).
-                self.conversation.cache.drop(method)
+                self.connection.cache.drop(method)
                 throw error
             }
             let elements: [E] = try Self.elements(of: result, member, method)

@@ -10,13 +10,13 @@
 /// ```
 public final class MCPClient: Sendable {
     private let counted = Counted(.mcpClient)
-    let conversation: ClientConversation
+    let connection: ClientConnection
 
-    private init(_ conversation: ClientConversation) { self.conversation = conversation }
+    private init(_ connection: ClientConnection) { self.connection = connection }
 
     deinit {
-        conversation.conclude(ClientError(.connectionClosed, "the client was deallocated"))
-        conversation.transport.shutDown()
+        connection.conclude(ClientError(.connectionClosed, "the client was deallocated"))
+        connection.transport.shutDown()
     }
 
     /// Connects to a server and agrees on a revision with it, in `ClientOptions.connectTimeout` at most.
@@ -38,9 +38,9 @@ public final class MCPClient: Sendable {
     static func connect(
         over transport: any ClientTransport, options: ClientOptions, clock: any TimeSource = SystemClock()
     ) async throws -> MCPClient {
-        let client = MCPClient(ClientConversation(transport, options: options, clock: clock))
-        client.conversation.transport.start(client.conversation)
-        let negotiation = Negotiation(client.conversation)
+        let client = MCPClient(ClientConnection(transport, options: options, clock: clock))
+        client.connection.transport.start(client.connection)
+        let negotiation = Negotiation(client.connection)
         do {
             try await negotiation.open()
         } catch {
@@ -48,34 +48,34 @@ public final class MCPClient: Sendable {
             do {
                 try await TimeLimit.run(negotiation.left, late: { error }, { await client.close() })
             } catch {
-                await client.conversation.transport.abort()
+                await client.connection.transport.abort()
             }
             throw error
         }
-        await client.conversation.tellInterests(isAgain: false, atMost: min(.seconds(10), negotiation.left))
-        client.conversation.remembersInterests()
+        await client.connection.tellInterests(isAgain: false, atMost: min(.seconds(10), negotiation.left))
+        client.connection.remembersInterests()
         return client
     }
 
     // MARK: The server
 
     /// Who the server says it is; modern servers may keep silent about it. For display, never for decisions.
-    public var serverInfo: Implementation? { conversation.profile?.serverInfo }
+    public var serverInfo: Implementation? { connection.profile?.serverInfo }
 
     /// The revision that is spoken.
-    public var protocolVersion: ProtocolVersion { conversation.profile?.revision.version ?? .newest }
+    public var protocolVersion: ProtocolVersion { connection.profile?.revision.version ?? .newest }
 
     /// What the server offers.
     public var serverCapabilities: ServerCapabilities {
-        conversation.profile?.capabilities ?? ServerCapabilities()
+        connection.profile?.capabilities ?? ServerCapabilities()
     }
 
     /// How a model should use the server.
-    public var instructions: String? { conversation.profile?.instructions }
+    public var instructions: String? { connection.profile?.instructions }
 
     /// The revisions that the server lists; of a server from before 2026-07-28 only the negotiated one is
     /// known.
-    public var supportedVersions: [String] { conversation.profile?.supportedVersions ?? [] }
+    public var supportedVersions: [String] { connection.profile?.supportedVersions ?? [] }
 
     // MARK: Requests
 
@@ -97,13 +97,13 @@ public final class MCPClient: Sendable {
 
     /// Ends the connection: legacy sessions are deleted, a program gets the end of its input, then SIGTERM,
     /// then SIGKILL. Calls that wait fail with `.connectionClosed`. May be called again.
-    public func close() async { await conversation.close() }
+    public func close() async { await connection.close() }
 
     /// Returns when the connection is at its end for good, with the reason: `close()` was called, or the
     /// server is gone.
     public func waitUntilClosed() async -> ClientError {
         await withCheckedContinuation { continuation in
-            conversation.whenEnded { continuation.resume(returning: $0) }
+            connection.whenEnded { continuation.resume(returning: $0) }
         }
     }
 }

@@ -3,13 +3,13 @@ import Synchronization
 /// What an earlier connection has shown spares the probe (DUAL-19, DUAL-20).
 extension Negotiation {
     private var cache: (ServerProfileCache, ServerKey)? {
-        guard let profiles = conversation.options.profiles, let key = conversation.transport.serverKey else {
+        guard let profiles = connection.options.profiles, let key = connection.transport.serverKey else {
             return nil
         }
         return (profiles, key)
     }
 
-    /// Opens the conversation by what is known of the server; false when it has to be probed.
+    /// Opens the connection by what is known of the server; false when it has to be probed.
     func openByVerdict() async throws -> Bool {
         guard let (profiles, key) = cache, let verdict = profiles.verdict(key),
             let revision = Revision.named(verdict.version)
@@ -19,7 +19,7 @@ extension Negotiation {
             adopt(profile, isAssumed: true)
             return true
         }
-        guard conversation.options.protocol == .auto else { return false }
+        guard connection.options.protocol == .auto else { return false }
         do {
             try await initialize(revision)
             return true
@@ -38,7 +38,7 @@ extension Negotiation {
         let result = RawJSON(unchecked: writer.finish())
         let versions = ServerProfile.supportedVersions(in: result) ?? []
         var wanted = revision
-        if case .exactly(let version) = conversation.options.protocol {
+        if case .exactly(let version) = connection.options.protocol {
             guard let named = Revision.named(version.text), named.isModern else { return nil }
             wanted = named
         }

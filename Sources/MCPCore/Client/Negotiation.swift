@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Finds out which revision a server speaks and opens the conversation (basic/versioning "Backward
+/// Finds out which revision a server speaks and opens the connection (basic/versioning "Backward
 /// Compatibility").
 struct Negotiation {
-    let conversation: ClientConversation
+    let connection: ClientConnection
     /// When all steps together have to be done.
     private let deadline: MonotonicInstant
     private let progress = Progress()
-    private var options: ClientOptions { conversation.options }
-    private var isHTTP: Bool { conversation.transport.isHTTP }
+    private var options: ClientOptions { connection.options }
+    private var isHTTP: Bool { connection.transport.isHTTP }
 
     /// What an answer to `server/discover` says about the era.
     private enum Verdict {
@@ -18,9 +18,9 @@ struct Negotiation {
     }
 
     /// The time for connecting begins.
-    init(_ conversation: ClientConversation) {
-        self.conversation = conversation
-        deadline = conversation.clock.now + conversation.options.connectTimeout
+    init(_ connection: ClientConnection) {
+        self.connection = connection
+        deadline = connection.clock.now + connection.options.connectTimeout
     }
 
     /// - Throws: `ClientError`, or the `MCPError` with which the server refuses.
@@ -38,7 +38,7 @@ struct Negotiation {
     }
 
     /// What is left of the time for connecting.
-    var left: Duration { max(.zero, deadline - conversation.clock.now) }
+    var left: Duration { max(.zero, deadline - connection.clock.now) }
 
     /// Does `work` in the time for connecting, which is one for all that it waits for.
     func limited(_ work: @escaping @Sendable () async throws -> Void) async throws {
@@ -49,7 +49,7 @@ struct Negotiation {
     private func timedOut() -> any Error {
         if let refusal = progress.refusal.withLock({ $0 }) { return refusal }
         let limit = options.connectTimeout
-        if let error = conversation.transport.openingFailure(after: limit) { return error }
+        if let error = connection.transport.openingFailure(after: limit) { return error }
         let steps = progress.unanswered.withLock { $0 }
         let text =
             switch steps.count {
@@ -57,8 +57,8 @@ struct Negotiation {
             case 1: "the server did not answer \(steps[0])"
             default: "the server answered neither \(steps.joined(separator: " nor "))"
             }
-        let errors = conversation.transport.lastErrors
-        let unreadable = conversation.state.withLock { $0.unreadable }
+        let errors = connection.transport.lastErrors
+        let unreadable = connection.state.withLock { $0.unreadable }
         return ClientError(
             .timeout, "\(text) within \(limit.inWords)",
             details: (errors ?? []).map { "stderr: \($0)" } + (unreadable.map { [$0.detail] } ?? []),
@@ -98,7 +98,7 @@ struct Negotiation {
         }
     }
 
-    /// Opens the conversation with a server that was started again: most probably it is as old as before.
+    /// Opens the connection with a server that was started again: most probably it is as old as before.
     func openAgain(as revision: Revision) async throws {
         try await limited { try await openLike(revision) }
     }
@@ -120,7 +120,7 @@ struct Negotiation {
     private func initializeOrProbeAgain(_ revision: Revision) async throws {
         do {
             try await initialize(revision)
-            if let profile = conversation.profile { record(profile, discovery: nil) }
+            if let profile = connection.profile { record(profile, discovery: nil) }
         } catch let error as ClientError where error.kind == .unsupportedVersion && !isHTTP {
             // The error is that of `initialize`, whatever came of the second look.
             guard case .modern(let profile, let discovery)? = try? await probe(atMost: left) else {
@@ -130,17 +130,17 @@ struct Negotiation {
         }
     }
 
-    /// The conversation is open, as `discovery` has shown.
+    /// The connection is open, as `discovery` has shown.
     private func adopt(_ profile: ServerProfile, _ discovery: RawJSON) {
         record(profile, discovery: discovery)
         adopt(profile)
     }
 
-    /// The conversation is open. `isAssumed`: nothing was asked, and the first answer shows whether the
+    /// The connection is open. `isAssumed`: nothing was asked, and the first answer shows whether the
     /// server is what it is thought to be.
     func adopt(_ profile: ServerProfile, isAssumed: Bool = false) {
-        let now = conversation.clock.now
-        conversation.state.withLock { state in
+        let now = connection.clock.now
+        connection.state.withLock { state in
             state.speech = profile.revision.isModern ? .modern(profile.revision) : .legacy(profile.revision)
             state.profile = profile
             state.generation += 1
@@ -164,7 +164,7 @@ struct Negotiation {
     private func discoverOnce(_ revision: Revision, atMost limit: Duration) async -> ClientCall.Reply {
         let step = "server/discover"
         let reply = await asking(step) {
-            await conversation.exchange(
+            await connection.exchange(
                 step, [:], CallOptions(timeout: limit, deadline: limit), .modern(revision))
         }
         if case .failed(let error) = reply, error.kind == .timeout { return reply }
@@ -252,7 +252,7 @@ struct Negotiation {
 
     // MARK: initialize
 
-    /// Opens a legacy conversation: `initialize`, then `notifications/initialized` (LIFE-01 to LIFE-05).
+    /// Opens a legacy connection: `initialize`, then `notifications/initialized` (LIFE-01 to LIFE-05).
     func initialize(_ offered: Revision) async throws {
         let result = try await offer(offered)
         guard let version = result["protocolVersion"]?.string else {
@@ -265,20 +265,20 @@ struct Negotiation {
         let profile = try ServerProfile(initialized: result, revision)
         let bytes = MessageEncoder.notification("notifications/initialized")
         let step = "notifications/initialized"
-        conversation.trace(.sent(method: step, bytes: bytes))
+        connection.trace(.sent(method: step, bytes: bytes))
         try await asking(step) {
-            try await conversation.transport.post(conversation.outbound(bytes, step, .legacy(revision)))
+            try await connection.transport.post(connection.outbound(bytes, step, .legacy(revision)))
         }
         adopt(profile)
-        if conversation.wantsServerStream { conversation.transport.openServerStream() }
+        if connection.wantsServerStream { connection.transport.openServerStream() }
     }
 
     /// Sends `initialize`, over HTTP+SSE to a server that speaks nothing newer (DUAL-17).
     private func offer(_ offered: Revision) async throws -> RawJSON {
         let limit = left
         let reply = await asking("initialize") {
-            await conversation.exchange(
-                "initialize", conversation.encoder.initialize(offered),
+            await connection.exchange(
+                "initialize", connection.encoder.initialize(offered),
                 CallOptions(timeout: limit, deadline: limit),
                 .opening(offered))
         }
@@ -307,7 +307,7 @@ struct Negotiation {
         else { return false }
         // Silence on the old way says less than the refusal on the new one.
         progress.refusal.withLock { $0 = refusal }
-        let isOld = try await conversation.transport.fallBack(within: left)
+        let isOld = try await connection.transport.fallBack(within: left)
         if isOld { progress.refusal.withLock { $0 = nil } }
         return isOld
     }
@@ -333,7 +333,7 @@ struct Negotiation {
     }
 }
 
-extension ClientConversation {
+extension ClientConnection {
     /// Opens a new legacy session for all calls that found the old one gone; nil when it is open.
     func reopen(after generation: Int) async -> ClientError? {
         await openOnce(after: generation) { negotiation, revision in

@@ -36,7 +36,7 @@ enum Repetition {
     ]
 }
 
-extension ClientConversation {
+extension ClientConnection {
     /// Whether sending the request a second time does no harm: its method, or what the server's list said of
     /// the tool.
     func mayRepeat(_ method: String, _ params: JSONObject) -> Bool {

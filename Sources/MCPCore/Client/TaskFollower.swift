@@ -9,7 +9,7 @@ struct TaskFollower {
     /// Questions in a row that may get lost on the way; the task goes on meanwhile.
     static let maxLosses = 5
 
-    private var clock: any TimeSource { client.conversation.clock }
+    private var clock: any TimeSource { client.connection.clock }
 
     /// The result of the call, when the task has one.
     ///
@@ -57,7 +57,7 @@ struct TaskFollower {
 
     /// Whether a question got lost that can be asked again.
     private func isLoss(_ error: ClientError) -> Bool {
-        guard client.conversation.endOfConversation == nil else { return false }
+        guard client.connection.endOfConnection == nil else { return false }
         return switch error.kind {
         case .connectionClosed, .cannotConnect, .timeout: true
         case .httpStatus: (error.httpStatus ?? 0) >= 500

@@ -10,7 +10,7 @@ public enum TraceEvent: Sendable {
     case httpRequest(head: String)
     /// The head of an HTTP answer, with secrets masked.
     case httpResponse(status: Int, head: String)
-    /// What came is no message, or one that nobody waits for. The conversation goes on.
+    /// What came is no message, or one that nobody waits for. The connection goes on.
     case garbage(String)
     /// Something that the server does wrong and that is left out, such as a tool that cannot be called.
     case warning(String)

@@ -245,3 +245,58 @@ struct SchemaIndex {
         return found
     }
 }
+
+/// A schema with a URI of its own: a whole document, or a part that has an `$id` (2020-12 core 4.3.5).
+struct SchemaResource {
+    /// The absolute URI without fragment; empty for a document that has none.
+    let uri: SchemaURI
+    /// Which document it lies in, and where.
+    let document: Int
+    let pointer: String
+    let value: JSONValue
+    let dialect: SchemaDialect
+    let vocabularies: SchemaVocabularies
+    /// Names of `$anchor` and `$dynamicAnchor`.
+    var anchors: [String: SchemaPlace] = [:]
+    /// Names of `$dynamicAnchor` alone.
+    var dynamicAnchors: [String: SchemaPlace] = [:]
+}
+
+/// A schema inside a document.
+struct SchemaPlace {
+    let resource: Int
+    /// From the root of the document.
+    let pointer: String
+    let value: JSONValue
+}
+
+extension SchemaIndex {
+    /// Calls `body` with each member of `schema` that is a schema by its keyword, and the pointer to it.
+    ///
+    /// What stands under other keywords (`enum`, `const`, unknown ones) is no schema, even if it looks like
+    /// one.
+    static func forEachSubschema(
+        of schema: JSONObject, _ body: (_ path: String, JSONValue) throws(SchemaError) -> Void
+    ) throws(SchemaError) {
+        for (keyword, value) in schema {
+            switch keyword {
+            case "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not",
+                "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties":
+                try body("/" + keyword, value)
+            case "allOf", "anyOf", "items", "oneOf", "prefixItems":
+                guard case .array(let elements) = value else {
+                    if keyword == "items" { try body("/items", value) }
+                    continue
+                }
+                for (index, element) in elements.enumerated() { try body("/\(keyword)/\(index)", element) }
+            case "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties",
+                "properties":
+                guard case .object(let members) = value else { continue }
+                for (name, member) in members {
+                    try body("/\(keyword)/" + JSONPointer.escaped(name), member)
+                }
+            default: continue
+            }
+        }
+    }
+}

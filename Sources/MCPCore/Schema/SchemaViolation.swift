@@ -29,3 +29,19 @@ public struct SchemaViolation: Sendable, Hashable, CustomStringConvertible {
     /// The path, where it is not the whole value, and the message: `/limit: 0 is less than the minimum 1`.
     public var description: String { instancePath.isEmpty ? message : "\(instancePath): \(message)" }
 }
+
+/// Why a schema cannot be used.
+public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Where in the schema: a JSON pointer as a URI fragment, such as `#/properties/limit/minimum`.
+    public let location: String
+    /// What is wrong, in words.
+    public let message: String
+
+    init(at location: String, _ message: String) {
+        self.location = location
+        self.message = message
+    }
+
+    /// The place and what is wrong, in one line.
+    public var description: String { "schema \(location): \(message)" }
+}

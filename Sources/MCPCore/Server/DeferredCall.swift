@@ -28,7 +28,7 @@ final class DeferredCall: Sendable {
     /// Whether the call may become a task.
     let taskSupport: TaskSupport
     /// What the handler asked, and what is answered.
-    let asking: Mutex<Asking>
+    let input: Mutex<InputState>
 
     init(
         _ request: Dispatcher.Request, _ exchange: PendingRequest, _ dispatcher: Dispatcher,
@@ -38,7 +38,7 @@ final class DeferredCall: Sendable {
         self.exchange = exchange
         self.dispatcher = dispatcher
         self.taskSupport = taskSupport
-        asking = Mutex(Asking(retry))
+        input = Mutex(InputState(retry))
     }
 
     /// Whether nobody waits for the outcome any more.
@@ -55,21 +55,22 @@ final class DeferredCall: Sendable {
     var inputSource: any InputSource {
         get throws(MCPError) {
             switch role.withLock({ $0 }) {
-            case .request: try request.verdict.isModern ? rounds : ServerQuestions(self)
+            case .request: try request.verdict.isModern ? rounds : ServerRequestInput(self)
             case .task(let task): task
             }
         }
     }
 
-    private var rounds: InputRounds {
+    private var rounds: MultiRoundTripInput {
         get throws(MCPError) {
             guard request.verdict.entry.flags.contains(.asksForInput) else {
                 // MRTR-02
                 throw .internalError("\(request.message.method) cannot ask the client anything")
             }
-            return asking.withLock { asking in
-                let rounds = asking.rounds ?? InputRounds(limit: dispatcher.options.limits.maxOpenQuestions)
-                asking.rounds = rounds
+            return input.withLock { input in
+                let rounds =
+                    input.rounds ?? MultiRoundTripInput(limit: dispatcher.options.limits.maxOpenQuestions)
+                input.rounds = rounds
                 return rounds
             }
         }

@@ -94,7 +94,7 @@ extension Dispatcher {
             return fail(request, error, &writer)
         }
         guard subscriptions.sessions.watch(uri, for: request.channelID) else {
-            let limit = SessionMemory.maxURIs
+            let limit = SessionTable.maxURIs
             return fail(request, .invalidParams("A session watches at most \(limit) resources"), &writer)
         }
         return pong(request, &writer)

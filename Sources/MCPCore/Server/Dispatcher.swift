@@ -22,10 +22,10 @@ final class Dispatcher: Sendable {
     let cursors: CursorSeal
     let requestStates: RequestState
     let stateLedger = StateLedger()
-    let serverCalls = ServerCalls()
+    let serverCalls = ServerRequestTable()
     let inFlight = InFlightTable<PendingRequest>()
     let deadlines: DeadlineWatch
-    let subscriptions: Subscriptions
+    let subscriptions: SubscriptionHub
     let counters = ServerCounters()
     /// What the connections of this server share.
     let memory: MemoryBudget
@@ -43,7 +43,7 @@ final class Dispatcher: Sendable {
         self.options = options
         self.clock = clock
         memory = MemoryBudget(limit: options.limits.maxMemoryBytes)
-        subscriptions = Subscriptions(clock: clock)
+        subscriptions = SubscriptionHub(clock: clock)
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.maxJSONDepth)
         cursors = CursorSeal(key: stateKey)
         requestStates = RequestState(key: stateKey)

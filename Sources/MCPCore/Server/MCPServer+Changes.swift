@@ -1,5 +1,6 @@
+/// Changes while the server runs, and the notifications that tell clients about them.
 extension MCPServer {
-    // MARK: Telling of changes
+    // MARK: Notifications
 
     /// Tells subscribers that the list of tools changed. Registering does so by itself.
     ///
@@ -23,27 +24,9 @@ extension MCPServer {
         dispatcher.subscriptions.bus.publish(.anyResource)
     }
 
-    // MARK: Taking away
+    // MARK: Changing what is offered
 
-    /// Takes a tool away; calls in flight go on. False when there is none of this name.
-    @discardableResult
-    public func unregisterTool(_ name: String) -> Bool {
-        remove(from: \.tools) { $0.tool.name == name }
-    }
-
-    /// Takes a resource away; reads in flight go on. False when there is none at this address.
-    @discardableResult
-    public func unregisterResource(_ uri: String) -> Bool {
-        remove(from: \.resources) { $0.resource.uri == uri }
-    }
-
-    /// Takes a prompt away; requests in flight go on. False when there is none of this name.
-    @discardableResult
-    public func unregisterPrompt(_ name: String) -> Bool {
-        remove(from: \.prompts) { $0.prompt.name == name }
-    }
-
-    private func remove<T>(
+    func remove<T>(
         from list: any WritableKeyPath<Registry.Draft, [T]> & Sendable, where isMeant: (T) -> Bool
     ) -> Bool {
         var isFound = false
@@ -79,5 +62,18 @@ extension MCPServer {
         {
             notifyResourcesChanged()
         }
+    }
+}
+
+extension MCPServer {
+    /// Takes over everything that another server offers, at once, in place of what it offered itself.
+    ///
+    /// For programs that build a new server when their configuration changes: calls in flight go on with what
+    /// they started with, and subscribers are told which lists changed. Instructions come along; name,
+    /// version and options stay.
+    public func adopt(_ other: MCPServer) {
+        let contents = other.dispatcher.registry.draft
+        // What is registered elsewhere has been checked there.
+        try? update(isReplacement: true) { $0 = contents }
     }
 }

@@ -1,46 +1,62 @@
-/// One argument of a tool that is declared by its closure.
-///
-/// The type comes from the closure's parameter; an optional one need not be given.
-public struct Argument<Value: Decodable & Sendable>: Sendable {
-    /// The argument's name.
-    public let name: String
-    /// What it means, for the model.
-    public let description: String?
-
-    /// Names an argument.
-    public init(_ name: String, _ description: String? = nil) {
-        self.name = name
-        self.description = description
-    }
-
-    /// The argument's value; an absent one is null, which only optional types accept.
-    func value(in arguments: RawJSON) throws -> Value {
-        do {
-            return try (arguments[name] ?? .null).decode(Value.self)
-        } catch let error as JSONError {
-            throw error.prefixed(by: "/\(name)")
-        }
-    }
-
-    /// Adds the argument's schema.
-    func describe(in properties: inout JSONObject, required: inout [JSONValue]) {
-        var schema = SchemaBuilder.schema(for: Value.self)
-        if let description, case .object(var object) = schema {
-            object["description"] = .string(description)
-            schema = .object(object)
-        }
-        properties[name] = schema
-        if !(Value.self is any OptionalArgument.Type) { required.append(.string(name)) }
-    }
-}
-
-/// An argument that may be left out.
-private protocol OptionalArgument {}
-extension Optional: OptionalArgument {}
-
-// A duplicate name, or a type without a schema, is a mistake in the program: these forms stop it with a clear
-// text. For tools that come from configuration, files or peers there is `register`.
+/// Tools: `register` throws what is wrong with a tool, `addTool` stops the program.
 extension MCPServer {
+    /// Registers a tool whose code is asynchronous: it runs as a task on the connection's loop.
+    ///
+    /// - Parameters:
+    ///   - timeout: how long a call may take; nil is the server's `requestDeadline`.
+    ///   - task: whether calls become tasks, which the handler does with `RequestContext.becomeTask`.
+    /// - Throws: `RegistrationError` when the name is taken or no tool name, a schema is not valid, or the
+    ///   tool has tasks and `ServerOptions.tasks` is nil.
+    public func register(
+        _ tool: Tool, timeout: Duration? = nil, task: TaskSupport = .never,
+        handler: @escaping @Sendable (ToolCall, RequestContext) async throws -> CallToolResult
+    ) throws(RegistrationError) {
+        guard task == .never || options.tasks != nil else {
+            throw RegistrationError(
+                "the tool \(tool.name) has tasks, which are off; set ServerOptions.tasks to turn them on")
+        }
+        try register(ToolEntry(tool, timeout: timeout, task: task, handler: .asynchronous(handler)))
+    }
+
+    /// Registers a tool whose code blocks or computes for long: it runs on a thread of the system's pool.
+    ///
+    /// - Throws: `RegistrationError` when the name is taken or no tool name, or a schema is not valid.
+    public func registerBlocking(
+        _ tool: Tool, timeout: Duration? = nil,
+        handler: @escaping @Sendable (ToolCall, RequestContext) throws -> CallToolResult
+    ) throws(RegistrationError) {
+        try register(ToolEntry(tool, timeout: timeout, handler: .offloaded(handler)))
+    }
+
+    /// Registers a tool that answers at once and writes its result straight into the answer: the fastest
+    /// form.
+    ///
+    /// The code runs on the connection's own thread and must not block.
+    /// - Throws: `RegistrationError` when the name is taken or no tool name, or a schema is not valid.
+    public func registerRaw(
+        _ tool: Tool,
+        handler: @escaping @Sendable (RawJSON, RequestContext, inout ResultWriter) throws -> Void
+    ) throws(RegistrationError) {
+        try register(ToolEntry(tool, timeout: nil, handler: .synchronous(handler)))
+    }
+
+    func register(_ entry: ToolEntry) throws(RegistrationError) {
+        try update { (draft) throws(RegistrationError) in
+            if draft.tools.contains(where: { $0.tool.name == entry.tool.name }) {
+                throw RegistrationError("the tool \(entry.tool.name) is registered already")
+            }
+            draft.tools.append(entry)
+        }
+    }
+
+    /// Takes a tool away; calls in flight go on. False when there is none of this name.
+    @discardableResult
+    public func unregisterTool(_ name: String) -> Bool {
+        remove(from: \.tools) { $0.tool.name == name }
+    }
+
+    // MARK: Tools declared by their closures
+
     /// Adds a tool whose arguments are the closure's parameters; it answers at once on the connection's own
     /// thread.
     ///

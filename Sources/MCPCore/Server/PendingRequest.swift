@@ -48,7 +48,7 @@ final class PendingRequest: Sendable {
         var task: Task<Void, Never>?
         var deadline: Int64
         /// What the client was asked and has not answered.
-        var questions: [ServerCall] = []
+        var questions: [ServerRequest] = []
         /// What is left of the handler's time while it waits for the client.
         var rest: Int64 = 0
     }
@@ -152,7 +152,7 @@ final class PendingRequest: Sendable {
     /// Takes in questions that are about to be sent. The handler's time rests until they are closed; the
     /// client has `timeout` for them, in nanoseconds like `now`.
     func open(
-        _ questions: [ServerCall], limit: Int, now: Int64, timeout: Int64
+        _ questions: [ServerRequest], limit: Int, now: Int64, timeout: Int64
     ) throws(QuestionRefusal) {
         let refusal = state.withLock { state -> QuestionRefusal? in
             if state.isOver { return .over }
@@ -166,7 +166,7 @@ final class PendingRequest: Sendable {
     }
 
     /// The handler does not wait for these any more.
-    func close(_ questions: [ServerCall], now: Int64) {
+    func close(_ questions: [ServerRequest], now: Int64) {
         state.withLock { state in
             state.questions.removeAll { open in questions.contains { $0 === open } }
             if state.questions.isEmpty, !state.isOver { state.deadline = Self.moment(now, plus: state.rest) }

@@ -10,7 +10,7 @@
 ///   (`DeadlineWatch`).
 /// - Questions to the client: `ServerLimits.maxOpenQuestions`, for `.inputTimeout`; the handler gets an error
 ///   (`PendingRequest`).
-/// - Resources that are watched: `SessionMemory.maxURIs`; one more is -32602 (`SessionMemory`).
+/// - Resources that are watched: `SessionTable.maxURIs`; one more is -32602 (`SessionTable`).
 /// - Streams for messages of the server: one; over HTTP `SessionStreams.maxServerStreams`, then 409
 ///   (`StreamableEndpoint`).
 /// - Input that is read ahead: one line, or one body within `ServerLimits.maxMemoryBytes`; an error, or 503

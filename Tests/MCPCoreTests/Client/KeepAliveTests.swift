@@ -142,7 +142,7 @@ import Testing
         _ = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(calls.withLock { $0 } == 2)
         _ = try await client.listTools()
-        client.conversation.changed(.toolsListChanged)
+        client.connection.changed(.toolsListChanged)
         _ = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(calls.withLock { $0 } == 3)
         await client.close()
@@ -202,7 +202,7 @@ import Testing
         }
         let client = try await MCPClient.connect(transport.target)
         isOld.withLock { $0 = true }
-        client.conversation.state.withLock { $0.isAssumed = true }
+        client.connection.state.withLock { $0.isAssumed = true }
         let outcome = await mcpError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(outcome?.code == (isRepeated ? nil : code))
         #expect(transport.methods.count { $0 == "tools/call" } == (isRepeated ? 2 : 1))

@@ -105,7 +105,7 @@ import Testing
         subscription = nil
         await eventually { Self.calls(transport).count == 2 }
         #expect(Self.calls(transport).last == "resources/unsubscribe mem://a")
-        #expect(!client.conversation.listeners.hasAny)
+        #expect(!client.connection.listeners.hasAny)
         await client.close()
     }
 
@@ -119,11 +119,11 @@ import Testing
         let client = try await MCPClient.connect(transport.target)
         let some = try await client.listen(Self.watching("mem://a", "mem://no", "mem://b"))
         #expect(some.accepted == Self.watching("mem://a", "mem://b"))
-        #expect(Set(client.conversation.listeners.watchedURIs) == ["mem://a", "mem://b"])
+        #expect(Set(client.connection.listeners.watchedURIs) == ["mem://a", "mem://b"])
         await some.cancel()
         await #expect(throws: MCPError.self) { try await client.listen(Self.watching("mem://no")) }
-        #expect(!client.conversation.listeners.hasAny)
-        #expect(client.conversation.listeners.watchedURIs == [])
+        #expect(!client.connection.listeners.hasAny)
+        #expect(client.connection.listeners.watchedURIs == [])
         let again = try await client.listen(Self.watching("mem://no"))
         #expect(Self.calls(transport).last == "resources/subscribe mem://no")
         #expect(refusals.value == 3)

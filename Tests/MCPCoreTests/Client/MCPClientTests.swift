@@ -194,7 +194,7 @@ import Testing
         #expect(transport.abandoned == [2])
         // HTTPC-08: over modern HTTP the closed exchange says it.
         #expect((transport.methods.last == "notifications/cancelled") == !isHTTP)
-        #expect(client.conversation.pending.count == 0)
+        #expect(client.connection.pending.count == 0)
         await client.close()
     }
 
@@ -369,7 +369,7 @@ import Testing
         let value = deep
         let error = await clientError { _ = try await client.request("x", ["deep": value]) }
         #expect(error?.kind == .invalidRequest)
-        #expect(client.conversation.pending.count == 0)
+        #expect(client.connection.pending.count == 0)
         await client.close()
     }
 

@@ -31,7 +31,7 @@ import Testing
         #expect(error?.message.contains(row.reason) == true, "\(error?.message ?? "")")
         #expect(error?.details.contains { $0.contains("may have run") } == true)
         #expect(error?.details.contains { $0.hasPrefix("answer: ") } == true)
-        #expect(client.conversation.pending.count == 0)
+        #expect(client.connection.pending.count == 0)
         await client.close()
     }
 

@@ -83,7 +83,7 @@ import Testing
                 "server/discover": 2, "tools/list": 1, "prompts/list": 1, "resources/list": 1,
                 "resources/templates/list": 1, "resources/read": 2, "tools/call": 2, "prompts/get": 2,
             ])
-        #expect(client.conversation.cache.count == 7)
+        #expect(client.connection.cache.count == 7)
         await client.close()
         // Nothing is answered after the end.
         #expect(await clientError { _ = try await client.listTools() }?.kind == .connectionClosed)
@@ -96,7 +96,7 @@ import Testing
         let peer = try await Peer(ttl: ttl)
         #expect(try await peer.tool() == "t1")
         #expect(try await peer.tool() == "t2")
-        #expect(peer.client.conversation.cache.count == 0)
+        #expect(peer.client.connection.cache.count == 0)
         await peer.client.close()
     }
 
@@ -155,7 +155,7 @@ import Testing
             #expect(try await peer.client.readResource("mem://a").first?.text == "\(number)")
         }
         #expect(peer.asked("resources/read") == 4)
-        #expect(peer.client.conversation.cache.count == 0)
+        #expect(peer.client.connection.cache.count == 0)
         await peer.client.close()
     }
 

@@ -100,7 +100,7 @@ import Testing
     @Test func headersOfTheRetry() async throws {
         let transport = Self.peer([Self.asks(#"{"q":\#(Self.form)}"#)], isHTTP: true)
         let client = try await MCPClient.connect(transport.target, options: Self.options())
-        client.conversation.tools.learn(
+        client.connection.tools.learn(
             try RawJSON(
                 validating:
                     #"{"tools":[{"name":"t","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"R"}}}}]}"#

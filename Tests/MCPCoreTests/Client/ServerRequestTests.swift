@@ -79,7 +79,7 @@ import Testing
             let error = await clientError { _ = try await second.request("tools/list", options: silent) }
             #expect(error?.kind == .timeout)
         }
-        #expect(client.conversation.pending.count == 1)
+        #expect(client.connection.pending.count == 1)
         answered.open()
         await eventually { !Self.answers(transport, #""s""#).isEmpty }
         // From here on the server is silent.
@@ -209,12 +209,16 @@ import Testing
                     return []
                 }
             })
-        for number in 0 ..< ServerRequests.maximum { Self.ask(transport, "roots/list", id: "\(number)") }
+        for number in 0 ..< ServerRequestHandler.maximum {
+            Self.ask(transport, "roots/list", id: "\(number)")
+        }
         Self.ask(transport, "roots/list", id: #""too many""#)
         // The client's own calls go on.
         _ = try await client.request("tools/list")
         release.open()
-        await eventually { transport.sent.count { $0.message.method.isEmpty } == ServerRequests.maximum }
+        await eventually {
+            transport.sent.count { $0.message.method.isEmpty } == ServerRequestHandler.maximum
+        }
         #expect(Self.answers(transport, #""too many""#).isEmpty)
         #expect(await Self.answer(transport, "ping", id: #""after""#)?["result"] != nil)
         await client.close()

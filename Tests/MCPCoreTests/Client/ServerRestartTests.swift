@@ -71,7 +71,7 @@ import Glibc
             Self.server(in: directory, opening: opening), options: options)
         let version = client.protocolVersion
         let reconnections = Mutex(0)
-        client.conversation.state.withLock {
+        client.connection.state.withLock {
             $0.onReconnect = { reconnections.withLock { $0 += 1 } }
         }
         // What is on its way is lost, told so, and never sent again.

@@ -96,7 +96,7 @@ import Glibc
 
     /// Ends a connection in one way, and returns the conversation that was there.
     private static func end(_ link: Link, _ ending: Ending, _ options: ClientOptions) async throws
-        -> () -> ClientConversation?
+        -> () -> ClientConnection?
     {
         switch ending {
         case .dropped: _ = try link.take()
@@ -111,7 +111,7 @@ import Glibc
             }
         case .peerCloses, .peerResets, .clientCloses, .clientIsLetGo:
             let client = try await connect(link, options, answer: discovered)
-            weak let conversation = client.conversation
+            weak let conversation = client.connection
             if ending == .peerResets { async let _ = client.request("tools/list") }
             if ending == .peerCloses || ending == .peerResets {
                 link.close()

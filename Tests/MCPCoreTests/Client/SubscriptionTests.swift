@@ -91,7 +91,7 @@ import Testing
         let client = try await MCPClient.connect(transport.target, options: options)
         #expect(await clientError { _ = try await client.listen(.lists) }?.kind == .timeout)
         #expect(transport.abandoned.count == 1)
-        #expect(client.conversation.pending.count == 0)
+        #expect(client.connection.pending.count == 0)
         await client.close()
     }
 
@@ -102,7 +102,7 @@ import Testing
         await eventually { !Self.listens(transport).isEmpty }
         opening.cancel()
         #expect(await clientError { _ = try await opening.value }?.kind == .cancelled)
-        await eventually { client.conversation.pending.count == 0 }
+        await eventually { client.connection.pending.count == 0 }
         #expect(transport.abandoned.count == 1)
         await client.close()
     }
@@ -118,7 +118,7 @@ import Testing
         let late = await clientError { _ = try await client.request("tools/list") }
         #expect(late?.kind == .timeout)
         #expect(!subscription.isOver)
-        #expect(client.conversation.pending.count == 1)
+        #expect(client.connection.pending.count == 1)
         await client.close()
     }
 
@@ -256,7 +256,7 @@ import Testing
             [Self.acknowledged("{}"), .message(Self.tagged("notifications/tools/list_changed"))])
         let client = try await MCPClient.connect(transport.target)
         let key = try #require(ResultCache.Key("tools/list", [:]))
-        let cache = client.conversation.cache
+        let cache = client.connection.cache
         cache.keep(RawJSON(["ttlMs": 60_000]), cache.ticket(for: key))
         let subscription = try await client.listen(.lists)
         #expect(try await Self.taken(subscription, 2).contains(.resubscribed))

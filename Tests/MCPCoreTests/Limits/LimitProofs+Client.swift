@@ -32,7 +32,7 @@ extension LimitProofs {
             try OutputSchemaTests().boundedInNumber()
             try OutputSchemaTests().boundedInBytes()
         },
-        LimitProof("requests of a server that are worked on", "\(ServerRequests.maximum)") {
+        LimitProof("requests of a server that are worked on", "\(ServerRequestHandler.maximum)") {
             try await ServerRequestTests().manyAtOnce()
         },
         LimitProof("changes that wait for a reader", LimitText.grouped(Subscription.maxWaiting)) {

@@ -9,7 +9,7 @@ extension LimitProofs {
             "resources and tasks of one subscription", LimitText.grouped(Dispatcher.maxURIs), subscription
         ),
         LimitProof(
-            "resources that one session watches", LimitText.grouped(SessionMemory.maxURIs), watched),
+            "resources that one session watches", LimitText.grouped(SessionTable.maxURIs), watched),
         LimitProof(
             "different resources that change within 20 ms", LimitText.grouped(ChangeBus.maxPending),
             changes
@@ -36,7 +36,7 @@ extension LimitProofs {
         },
         LimitProof(
             "sessions that are remembered, those that somebody listens for aside",
-            LimitText.grouped(SessionMemory.maxSessions)
+            LimitText.grouped(SessionTable.maxSessions)
         ) {
             SessionMemoryTests().sessionsMakeRoomForOthers()
             SessionMemoryTests().roomIsMadeByQuietSessions()
@@ -73,8 +73,8 @@ extension LimitProofs {
             func watch(_ number: Int) async -> RawReply {
                 await client.request("resources/subscribe", ["uri": .string("mem://item/\(number)")])
             }
-            for number in 0 ..< SessionMemory.maxURIs { #expect(await watch(number).errorCode == nil) }
-            #expect(await watch(SessionMemory.maxURIs).errorCode == -32602)
+            for number in 0 ..< SessionTable.maxURIs { #expect(await watch(number).errorCode == nil) }
+            #expect(await watch(SessionTable.maxURIs).errorCode == -32602)
         }
     }
 
@@ -111,7 +111,7 @@ extension LimitProofs {
     @Sendable private static func changes() async throws {
         // As many as can be named are named.
         let bus = ChangeBus()
-        let memory = SessionMemory(bus: bus)
+        let memory = SessionTable(bus: bus)
         let stream = SessionMemoryTests.Stream()
         memory.attach(stream, to: 1)
         #expect(memory.watch("a:unchanged", for: 1) && memory.watch("a:0", for: 1))

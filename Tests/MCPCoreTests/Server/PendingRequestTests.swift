@@ -112,7 +112,8 @@ final class RecordingSink: ResponseSink {
     @Test func deadlineRests() throws {
         let exchange = Self.exchange(RecordingSink(), deadline: 100)
         let (a, b) = (
-            ServerCall(method: "a", params: ByteSlice("{}")), ServerCall(method: "b", params: ByteSlice("{}"))
+            ServerRequest(method: "a", params: ByteSlice("{}")),
+            ServerRequest(method: "b", params: ByteSlice("{}"))
         )
         try exchange.open([a], limit: 2, now: 60, timeout: 1000)
         #expect(exchange.deadline == 1060)
@@ -121,7 +122,7 @@ final class RecordingSink: ResponseSink {
         #expect(exchange.deadline == 1070)
         #expect(throws: PendingRequest.QuestionRefusal.tooMany) {
             try exchange.open(
-                [ServerCall(method: "c", params: ByteSlice("{}"))], limit: 2, now: 70, timeout: 1000)
+                [ServerRequest(method: "c", params: ByteSlice("{}"))], limit: 2, now: 70, timeout: 1000)
         }
         exchange.close([a], now: 500)
         #expect(exchange.deadline == 1070)
@@ -140,7 +141,8 @@ final class RecordingSink: ResponseSink {
         let sink = RecordingSink()
         let exchange = Self.exchange(sink)
         let (open, answered) = (
-            ServerCall(method: "a", params: ByteSlice("{}")), ServerCall(method: "b", params: ByteSlice("{}"))
+            ServerRequest(method: "a", params: ByteSlice("{}")),
+            ServerRequest(method: "b", params: ByteSlice("{}"))
         )
         try exchange.open([open, answered], limit: 2, now: 0, timeout: 10)
         #expect(answered.settle(.success(1)))

@@ -13,7 +13,7 @@ import Testing
 
     // LOG-07
     @Test func levelsBelongToOneSession() {
-        let memory = SessionMemory(bus: ChangeBus(clock: ManualClock()))
+        let memory = SessionTable(bus: ChangeBus(clock: ManualClock()))
         #expect(memory.level(of: 1) == .info)
         memory.set(.alert, for: 1)
         #expect(memory.level(of: 1) == .alert)
@@ -24,8 +24,8 @@ import Testing
 
     // RES-12
     @Test func watchesAreBounded() {
-        let memory = SessionMemory(bus: ChangeBus(clock: ManualClock()))
-        for number in 0 ..< SessionMemory.maxURIs { #expect(memory.watch("a:\(number)", for: 1)) }
+        let memory = SessionTable(bus: ChangeBus(clock: ManualClock()))
+        for number in 0 ..< SessionTable.maxURIs { #expect(memory.watch("a:\(number)", for: 1)) }
         #expect(!memory.watch("a:more", for: 1))
         // What is watched already may be watched again.
         #expect(memory.watch("a:0", for: 1))
@@ -57,7 +57,7 @@ import Testing
     // LEG-16: each message goes to one stream: the newest that is read, else the newest that was.
     @Test func oneStreamGetsAMessage() {
         let bus = ChangeBus(clock: ManualClock())
-        let memory = SessionMemory(bus: bus)
+        let memory = SessionTable(bus: bus)
         let (one, two, three) = (Stream(), Stream(), Stream())
         memory.send(ByteSlice("nobody"), to: 1)
         memory.attach(one, to: 1)
@@ -97,7 +97,7 @@ import Testing
     // twice.
     @Test func streamsThatComeAndGoAtOnce() async {
         let bus = ChangeBus(clock: ManualClock())
-        let memory = SessionMemory(bus: bus)
+        let memory = SessionTable(bus: bus)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0 ..< 8 {
                 group.addTask {
@@ -122,7 +122,7 @@ import Testing
 
     @Test func theEndOfASessionEndsItsStreams() {
         let bus = ChangeBus(clock: ManualClock())
-        let memory = SessionMemory(bus: bus)
+        let memory = SessionTable(bus: bus)
         let stream = Stream()
         memory.attach(stream, to: 1)
         memory.forget(1)
@@ -132,22 +132,22 @@ import Testing
     }
 
     @Test func sessionsMakeRoomForOthers() {
-        let memory = SessionMemory(bus: ChangeBus(clock: ManualClock()))
-        for channelID in 0 ..< UInt64(SessionMemory.maxSessions) + 1 { memory.set(.alert, for: channelID) }
+        let memory = SessionTable(bus: ChangeBus(clock: ManualClock()))
+        for channelID in 0 ..< UInt64(SessionTable.maxSessions) + 1 { memory.set(.alert, for: channelID) }
         #expect(memory.level(of: 0) == .info)
-        #expect(memory.level(of: UInt64(SessionMemory.maxSessions)) == .alert)
+        #expect(memory.level(of: UInt64(SessionTable.maxSessions)) == .alert)
     }
 
     // A session that is forgotten for want of room is no subscriber any more; one that is listened to stays.
     @Test func roomIsMadeByQuietSessions() {
         let bus = ChangeBus(clock: ManualClock())
-        let memory = SessionMemory(bus: bus)
+        let memory = SessionTable(bus: bus)
         let (quiet, live) = (Stream(), Stream())
         memory.attach(quiet, to: 1)
         quiet.disconnect()
         memory.lostReader(1)
         memory.attach(live, to: 2)
-        for channelID in 3 ... UInt64(SessionMemory.maxSessions) + 2 { memory.set(.alert, for: channelID) }
+        for channelID in 3 ... UInt64(SessionTable.maxSessions) + 2 { memory.set(.alert, for: channelID) }
         #expect(memory.streamCount(2) == 1)
         bus.publish(.toolsList)
         bus.deliverNow()
@@ -155,7 +155,7 @@ import Testing
         #expect(live.heard.all.count == 1)
         // Whoever asks again is not the one that asked the longest ago.
         memory.set(.debug, for: 4)
-        for channelID in 20_000 ... 20_000 + UInt64(SessionMemory.maxSessions) - 2 {
+        for channelID in 20_000 ... 20_000 + UInt64(SessionTable.maxSessions) - 2 {
             memory.set(.alert, for: channelID)
         }
         #expect(memory.level(of: 4) == .debug)
@@ -166,7 +166,7 @@ import Testing
     // so that a busy machine makes no difference.
     @Test func aFullMemoryIsAsFastAsAnEmptyOne() {
         func least(_ sessions: Int) -> Duration {
-            let memory = SessionMemory(bus: ChangeBus(clock: ManualClock()))
+            let memory = SessionTable(bus: ChangeBus(clock: ManualClock()))
             for channelID in 0 ..< UInt64(sessions) { memory.set(.alert, for: channelID) }
             var next = UInt64(sessions)
             return (0 ..< 20).map { _ in
@@ -174,19 +174,19 @@ import Testing
                     for _ in 0 ..< 200 {
                         next += 1
                         memory.set(.alert, for: next)
-                        if sessions < SessionMemory.maxSessions { memory.forget(next) }
+                        if sessions < SessionTable.maxSessions { memory.forget(next) }
                     }
                 }
             }.min() ?? .zero
         }
-        let (few, full) = (least(100), least(SessionMemory.maxSessions))
-        #expect(full < few * 8, "\(few) with 100 sessions, \(full) with \(SessionMemory.maxSessions)")
+        let (few, full) = (least(100), least(SessionTable.maxSessions))
+        #expect(full < few * 8, "\(few) with 100 sessions, \(full) with \(SessionTable.maxSessions)")
     }
 
     // RES-12, RES-14: more changes at once than can be named are told as every resource that is watched.
     @Test func moreChangesThanCanBeNamed() {
         let bus = ChangeBus(clock: ManualClock())
-        let memory = SessionMemory(bus: bus)
+        let memory = SessionTable(bus: bus)
         let stream = Stream()
         memory.attach(stream, to: 1)
         #expect(memory.watch("a:last", for: 1))
@@ -206,9 +206,9 @@ import Testing
         let clock = ManualClock()
         let bus = ChangeBus(clock: clock)
         let stream = Stream()
-        weak var gone: SessionMemory?
+        weak var gone: SessionTable?
         do {
-            let memory = SessionMemory(bus: bus)
+            let memory = SessionTable(bus: bus)
             gone = memory
             memory.attach(stream, to: 1)
             bus.publish(.toolsList)

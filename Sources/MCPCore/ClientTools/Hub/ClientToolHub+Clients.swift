@@ -24,7 +24,7 @@ extension ClientToolHub {
             ? try? await client.listen(SubscriptionFilter(toolsListChanged: true)) : client.listenForTools()
         let tools = try await link.tools()
         try install(tools, clientID, channel, serial, link)
-        client.conversation.whenEnded { [weak self] _ in
+        client.connection.whenEnded { [weak self] _ in
             Task { [weak self] in await self?.lost(clientID, channel, serial) }
         }
         guard let changes else { return }

@@ -23,3 +23,32 @@ struct Pattern: Sendable {
         return matcher.search(left: &budget)
     }
 }
+
+/// A parsed regular expression.
+indirect enum PatternNode: Sendable {
+    case empty
+    case set(ScalarSet)
+    case assertion(PatternAssertion)
+    case sequence([PatternNode])
+    case alternation([PatternNode])
+    case repeated(PatternNode, minimum: Int, maximum: Int?)
+    case look(PatternNode, ahead: Bool, isNegated: Bool)
+}
+
+/// A condition on a position, which consumes nothing.
+enum PatternAssertion: Sendable {
+    case start, end, wordBoundary, notWordBoundary
+}
+
+/// Why a regular expression is not usable.
+struct PatternError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, in words.
+    let description: String
+    /// Where, counted in Unicode scalars from the start of the expression.
+    let offset: Int
+
+    init(_ description: String, at offset: Int) {
+        self.description = description
+        self.offset = offset
+    }
+}

@@ -43,8 +43,8 @@ extension RequestContext {
 extension DeferredCall {
     /// A call with open questions is answered with these and becomes no task (TASK-08).
     fileprivate func finishRounds() throws {
-        let asking = asking.withLock { $0 }
-        if let refusal = asking.refusal { throw refusal }
-        if asking.rounds?.questions.isEmpty == false { throw InputPending() }
+        let input = input.withLock { $0 }
+        if let refusal = input.refusal { throw refusal }
+        if input.rounds?.questions.isEmpty == false { throw InputPending() }
     }
 }

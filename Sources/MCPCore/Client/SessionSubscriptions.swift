@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Who wants to know of changes in a conversation of the handshake revisions, where a session has one
+/// Who wants to know of changes in a connection of the handshake revisions, where a session has one
 /// stream for all.
-final class Listeners: Sendable {
+final class SessionSubscriptions: Sendable {
     private struct Entry {
         let filter: SubscriptionFilter
         let needsStream: Bool

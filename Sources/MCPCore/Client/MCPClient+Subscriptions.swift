@@ -24,7 +24,7 @@ extension MCPClient {
 
     private func listenModern(_ filter: SubscriptionFilter) async throws -> Subscription {
         let subscription = Subscription(accepted: SubscriptionFilter())
-        let stream = ListenStream(conversation: conversation, filter: filter, subscription: subscription)
+        let stream = SubscriptionStream(connection: connection, filter: filter, subscription: subscription)
         try await stream.open()
         let task = Task { await stream.run() }
         subscription.whenCancelled { task.cancel() }
@@ -46,20 +46,20 @@ extension MCPClient {
             accepted.resourceURIs = filter.resourceURIs
         }
         let subscription = Subscription(accepted: accepted)
-        let conversation = conversation
-        let listener = conversation.listeners.add(accepted, subscription, needsStream: needsStream)
-        conversation.transport.openServerStream()
+        let connection = connection
+        let listener = connection.listeners.add(accepted, subscription, needsStream: needsStream)
+        connection.transport.openServerStream()
         var subscribed: [String] = []
         do {
             var refusal: MCPError?
             for uri in accepted.resourceURIs {
                 subscribed.append(uri)
                 // The server keeps one subscription per address and session, whoever asked for it here.
-                guard conversation.listeners.retain(uri) else { continue }
+                guard connection.listeners.retain(uri) else { continue }
                 do {
                     _ = try await request("resources/subscribe", ["uri": .string(uri)])
                 } catch let error as MCPError {
-                    _ = conversation.listeners.release(uri)
+                    _ = connection.listeners.release(uri)
                     subscribed.removeLast()
                     refusal = refusal ?? error
                 }
@@ -71,15 +71,15 @@ extension MCPClient {
                 subscription.accept(accepted)
             }
             // Nobody ends what was added after the end.
-            if let end = conversation.endOfConversation { throw end }
+            if let end = connection.endOfConnection { throw end }
         } catch {
-            await Self.unsubscribe(subscribed, conversation)
-            conversation.listeners.remove(listener)
+            await Self.unsubscribe(subscribed, connection)
+            connection.listeners.remove(listener)
             throw error
         }
         subscription.whenCancelled { [subscribed] in
-            conversation.listeners.remove(listener)
-            await Self.unsubscribe(subscribed, conversation)
+            connection.listeners.remove(listener)
+            await Self.unsubscribe(subscribed, connection)
         }
         return subscription
     }
@@ -89,17 +89,17 @@ extension MCPClient {
     func listenForTools() -> Subscription {
         let filter = SubscriptionFilter(toolsListChanged: true)
         let subscription = Subscription(accepted: filter)
-        let conversation = conversation
-        let listener = conversation.listeners.add(filter, subscription)
-        conversation.transport.openServerStream()
-        subscription.whenCancelled { conversation.listeners.remove(listener) }
+        let connection = connection
+        let listener = connection.listeners.add(filter, subscription)
+        connection.transport.openServerStream()
+        subscription.whenCancelled { connection.listeners.remove(listener) }
         return subscription
     }
 
-    private static func unsubscribe(_ uris: [String], _ conversation: ClientConversation) async {
-        for uri in uris where conversation.listeners.release(uri) {
+    private static func unsubscribe(_ uris: [String], _ connection: ClientConnection) async {
+        for uri in uris where connection.listeners.release(uri) {
             let options = CallOptions(timeout: .seconds(5), deadline: .seconds(5))
-            _ = await conversation.call("resources/unsubscribe", ["uri": .string(uri)], options)
+            _ = await connection.call("resources/unsubscribe", ["uri": .string(uri)], options)
         }
     }
 }

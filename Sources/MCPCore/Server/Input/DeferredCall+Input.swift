@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What one call asked its client so far.
-struct Asking: Sendable {
+struct InputState: Sendable {
     /// Answers by key: those that came with a retry, and those of this run.
     var known: [String: JSONValue]
     /// The known ones that the handler asked for: they travel on in `requestState`.
@@ -11,7 +11,7 @@ struct Asking: Sendable {
     /// Where the rounds of a stateless request began; nil until the client sends a `requestState`.
     let chain: RequestState.Chain?
     /// The open questions of a stateless request.
-    var rounds: InputRounds?
+    var rounds: MultiRoundTripInput?
     /// An answer that cannot be used: whatever the handler makes of it, this is the outcome.
     var refusal: MCPError?
     private var counts: [String: Int] = [:]
@@ -43,7 +43,7 @@ extension InputRequest {
 
 extension DeferredCall {
     /// Whether the handler's outcome may depend on answers.
-    var hasAsked: Bool { asking.withLock { $0.rounds != nil || !$0.used.isEmpty } }
+    var hasAsked: Bool { input.withLock { $0.rounds != nil || !$0.used.isEmpty } }
 
     /// The answers to all requests; each fits its request.
     func ask(_ requests: [String: InputRequest], state: JSONValue?) async throws -> [String: JSONValue] {
@@ -51,7 +51,7 @@ extension DeferredCall {
         var answers: [String: JSONValue] = [:]
         var open: [String: InputRequest] = [:]
         for (key, question) in requests {
-            guard let answer = asking.withLock({ $0.known[key] }) else {
+            guard let answer = input.withLock({ $0.known[key] }) else {
                 open[key] = try prepare(question)
                 continue
             }
@@ -60,7 +60,7 @@ extension DeferredCall {
         }
         guard !open.isEmpty else { return answers }
         try RequestContext(request, self).require(ClientCapabilities(toAnswer: open.values))
-        if let state { asking.withLock { $0.state = state } }
+        if let state { input.withLock { $0.state = state } }
         let fresh = try await inputSource.ask(open)
         for (key, question) in open {
             guard let answer = fresh[key] else { throw MCPError.internalError("An answer is missing") }
@@ -73,7 +73,7 @@ extension DeferredCall {
     /// Keeps an answer that fits its request; refuses any other (ELIC-24, MRTR-12).
     private func check(_ answer: JSONValue, _ key: String, _ question: InputRequest) throws {
         guard let problem = question.problem(with: answer) else {
-            return asking.withLock {
+            return input.withLock {
                 $0.known[key] = answer
                 $0.used[key] = answer
             }
@@ -81,7 +81,7 @@ extension DeferredCall {
         var error = MCPError.invalidParams(
             "The answer to \(question.method) (\"\(key)\") does not fit the request: \(problem)")
         error.askedMethod = question.method
-        if request.verdict.isModern { asking.withLock { $0.refusal = error } }
+        if request.verdict.isModern { input.withLock { $0.refusal = error } }
         throw error
     }
 

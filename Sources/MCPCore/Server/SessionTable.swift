@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A session id is good without it (any instance with the same key serves it); what was asked for on another
 /// instance is then not known here.
-final class SessionMemory: Sendable {
+final class SessionTable: Sendable {
     /// Sessions without a listener that are remembered; what was asked for the longest ago is forgotten for
     /// one more. Those that somebody listens for stay: they are as many as there are connections.
     static let maxSessions = 10_000
@@ -149,9 +149,9 @@ final class SessionMemory: Sendable {
 private final class SessionSubscriber: ChangeSubscriber {
     private let channelID: UInt64
     /// Weak: a delivery may be under way while the server is let go.
-    private weak let memory: SessionMemory?
+    private weak let memory: SessionTable?
 
-    init(_ channelID: UInt64, _ memory: SessionMemory) {
+    init(_ channelID: UInt64, _ memory: SessionTable) {
         self.channelID = channelID
         self.memory = memory
     }

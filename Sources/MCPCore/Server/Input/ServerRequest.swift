@@ -1,7 +1,7 @@
 import Synchronization
 
 /// One request of the server to a client of a handshake revision, while it waits for its answer (JRPC-18).
-final class ServerCall: Sendable {
+final class ServerRequest: Sendable {
     let id: RequestID
     let method: String
     private let params: ByteSlice
@@ -59,4 +59,28 @@ final class ServerCall: Sendable {
 
     /// The client's result; `settle` ends the wait.
     func result() async throws -> JSONValue { try await outcome.get() }
+}
+
+/// The requests of the server that wait for an answer.
+///
+/// The key holds the connection or the session that was asked: nobody else can answer.
+final class ServerRequestTable: Sendable {
+    private struct Key: Hashable {
+        let channelID: UInt64
+        let id: RequestID
+    }
+
+    private let calls = Mutex<[Key: ServerRequest]>([:])
+
+    /// How many wait.
+    var count: Int { calls.withLock { $0.count } }
+
+    func insert(_ call: ServerRequest, channelID: UInt64) {
+        calls.withLock { $0[Key(channelID: channelID, id: call.id)] = call }
+    }
+
+    /// The call that a response belongs to; it is not in the table any more.
+    func take(_ id: RequestID, channelID: UInt64) -> ServerRequest? {
+        calls.withLock { $0.removeValue(forKey: Key(channelID: channelID, id: id)) }
+    }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-extension ClientConversation: ClientInbox {
+extension ClientConnection: ClientInbox {
     func receive(_ bytes: ByteSlice, exchange: Int64?, status: Int?) {
         trace(.received(bytes: bytes))
         receive(bytes, exchange: exchange, status: status, isElement: false)
@@ -220,7 +220,7 @@ extension ClientConversation: ClientInbox {
         if !restarts(after: error) { conclude(error) }
     }
 
-    /// Ends the conversation for good.
+    /// Ends the connection for good.
     func conclude(_ error: ClientError) {
         let (restart, end, watchers) = state.withLock { state in
             let end = state.end ?? error
@@ -240,7 +240,7 @@ extension ClientConversation: ClientInbox {
         for tell in watchers { tell(end) }
     }
 
-    /// Calls `tell` once, when the conversation has ended for good.
+    /// Calls `tell` once, when the connection has ended for good.
     func whenEnded(_ tell: @escaping @Sendable (ClientError) -> Void) {
         let end = state.withLock { state in
             if state.end == nil { state.onEnd.append(tell) }

@@ -86,7 +86,7 @@ extension RequestContext {
 
     private func ask(_ request: InputRequest, _ key: String?) async throws -> (String, InputResponses) {
         guard let call else { throw Self.noQuestions }
-        let key = key ?? call.asking.withLock { $0.nextKey(for: request) }
+        let key = key ?? call.input.withLock { $0.nextKey(for: request) }
         return (key, try await ask([key: request]))
     }
 
@@ -95,7 +95,7 @@ extension RequestContext {
     }
 
     /// What the handler gave with the last question that it asked; nil before.
-    public var state: JSONValue? { call?.asking.withLock { $0.state } }
+    public var state: JSONValue? { call?.input.withLock { $0.state } }
 
     /// Makes sure that the client declared what the handler cannot do without.
     ///

@@ -21,17 +21,17 @@ extension MCPClient {
     private func rounds(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) async throws -> RawJSON {
-        let limit = options.deadline.map { conversation.clock.now + $0 }
+        let limit = options.deadline.map { connection.clock.now + $0 }
         var options = options
         var current = params
-        for round in 0 ... max(0, conversation.options.maxRounds) {
-            if let limit { options.deadline = max(.zero, limit - conversation.clock.now) }
+        for round in 0 ... max(0, connection.options.maxRounds) {
+            if let limit { options.deadline = max(.zero, limit - connection.clock.now) }
             let result = try await requestOnce(method, current, options)
             switch try kind(of: result, method) {
             case .complete: return result
             case .task: return try await TaskFollower(client: self, options: options).follow(result, limit)
             case .inputRequired:
-                guard round < conversation.options.maxRounds else {
+                guard round < connection.options.maxRounds else {
                     throw Self.inputRequired(
                         "\(method) asks again after \(round) rounds of questions", result)
                 }
@@ -47,23 +47,23 @@ extension MCPClient {
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) async throws -> RawJSON {
         let key = cacheKey(method, params, options)
-        if let key, options.usesCache, let kept = conversation.cache.result(for: key) { return kept }
-        let ticket = key.map(conversation.cache.ticket)
-        var reply = await conversation.call(method, params, options)
+        if let key, options.usesCache, let kept = connection.cache.result(for: key) { return kept }
+        let ticket = key.map(connection.cache.ticket)
+        var reply = await connection.call(method, params, options)
         if case .refused(let error, _) = reply, error.code == MCPError.headerMismatchCode,
             await learnsOtherHeaders(method, params, options)
         {
-            reply = await conversation.call(method, params, options)
+            reply = await connection.call(method, params, options)
         }
         switch reply {
         case .result(let result):
             if let ticket, try kind(of: result, method) == .complete {
-                conversation.cache.keep(result, ticket)
+                connection.cache.keep(result, ticket)
             }
             if method == "tools/list" {
-                conversation.tools.learn(
+                connection.tools.learn(
                     result, isFirst: params["cursor"] == nil,
-                    mirrors: conversation.mirrorsArguments(conversation.speech))
+                    mirrors: connection.mirrorsArguments(connection.speech))
             }
             return result
         case .refused(let error, _): throw error
@@ -75,8 +75,8 @@ extension MCPClient {
     private func cacheKey(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) -> ResultCache.Key? {
-        guard conversation.options.cache, protocolVersion.isModern, options.meta.isEmpty,
-            conversation.endOfConversation == nil
+        guard connection.options.cache, protocolVersion.isModern, options.meta.isEmpty,
+            connection.endOfConnection == nil
         else { return nil }
         return ResultCache.Key(method, params)
     }
@@ -86,14 +86,14 @@ extension MCPClient {
     private func learnsOtherHeaders(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) async -> Bool {
-        guard method == "tools/call", conversation.mirrorsArguments(conversation.speech) else { return false }
-        let before = conversation.tools.fields(for: params)
+        guard method == "tools/call", connection.mirrorsArguments(connection.speech) else { return false }
+        let before = connection.tools.fields(for: params)
         var options = CallOptions(timeout: options.timeout, deadline: options.deadline)
         options.usesCache = false
         guard (try? await pages("tools/list", "tools", options).collect() as [Tool]) != nil else {
             return false
         }
-        return !conversation.tools.fields(for: params).elementsEqual(before, by: ==)
+        return !connection.tools.fields(for: params).elementsEqual(before, by: ==)
     }
 
     private enum Kind { case complete, inputRequired, task }
@@ -104,7 +104,7 @@ extension MCPClient {
         switch type.string {
         case "complete": return .complete
         case "input_required" where Self.methodsWithRounds.contains(method): return .inputRequired
-        case "task" where method == "tools/call" && conversation.options.followsTasks: return .task
+        case "task" where method == "tools/call" && connection.options.followsTasks: return .task
         default:
             throw ClientError(
                 .protocolViolation, "unexpected resultType \(type) in the response to \(method)")
@@ -145,7 +145,7 @@ extension MCPClient {
         guard case .object(let entries) = requests.value else {
             throw ClientError(.protocolViolation, "\(method) has inputRequests that are no object")
         }
-        let handlers = InputHandlers(options: conversation.options)
+        let handlers = InputHandlers(options: connection.options)
         var answers = JSONObject()
         for (key, json) in entries {
             let request: InputRequest

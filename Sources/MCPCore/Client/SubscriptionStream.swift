@@ -1,9 +1,9 @@
 import Synchronization
 
 /// One `subscriptions/listen` after the other, as long as somebody wants the changes.
-final class ListenStream: Sendable {
+final class SubscriptionStream: Sendable {
     private let counted = Counted(.listenStream)
-    private let conversation: ClientConversation
+    private let connection: ClientConnection
     private let filter: SubscriptionFilter
     /// The reader's end; when nobody holds it any more, nobody reads.
     private let subscription: WeakSubscription
@@ -23,8 +23,8 @@ final class ListenStream: Sendable {
     /// The first pause before a new attempt, and the longest.
     private static let pauses = (first: Duration.milliseconds(250), longest: Duration.seconds(30))
 
-    init(conversation: ClientConversation, filter: SubscriptionFilter, subscription: Subscription) {
-        self.conversation = conversation
+    init(connection: ClientConnection, filter: SubscriptionFilter, subscription: Subscription) {
+        self.connection = connection
         self.filter = filter
         self.subscription = WeakSubscription(subscription)
     }
@@ -37,7 +37,7 @@ final class ListenStream: Sendable {
         let opening = OneShot<Opening>()
         let task = Task { await exchange(opening) }
         current.withLock { $0 = task }
-        let timer = conversation.options.timeout.map { limit in
+        let timer = connection.options.timeout.map { limit in
             Task {
                 if (try? await Task.pause(for: limit)) != nil { opening.finish(.late) }
             }
@@ -60,7 +60,7 @@ final class ListenStream: Sendable {
     }
 
     private func exchange(_ opening: OneShot<Opening>) async -> ClientCall.Reply {
-        let reply = await conversation.listen(filter) { [weak self] method, params in
+        let reply = await connection.listen(filter) { [weak self] method, params in
             self?.take(method, params, opening)
         }
         opening.finish(.ended(reply))
@@ -91,7 +91,7 @@ final class ListenStream: Sendable {
             }
             if Task.isCancelled || subscription.value == nil { break }
             if case .result = reply { break }
-            if let end = conversation.endOfConversation {
+            if let end = connection.endOfConnection {
                 subscription.value?.end(.failure(end))
                 return
             }
@@ -107,7 +107,7 @@ final class ListenStream: Sendable {
             do {
                 try await open()
                 pause = Self.pauses.first
-                conversation.changed(.resubscribed)
+                connection.changed(.resubscribed)
                 subscription.value?.publish(.resubscribed)
             } catch {
                 continue

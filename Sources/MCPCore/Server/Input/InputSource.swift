@@ -1,6 +1,64 @@
+import Synchronization
+
+/// Who answers the questions of a handler.
+///
+/// A stateless request is answered with the questions and starts again with the answers
+/// (`MultiRoundTripInput`); a client of a handshake revision is asked by requests of the server while the
+/// handler waits (`ServerRequestInput`); a task keeps its questions until they are answered.
+protocol InputSource: AnyObject, Sendable {
+    /// The answers to all requests, by their keys.
+    ///
+    /// - Throws: `InputPending` when the call starts again with the answers, `CancellationError` when nobody
+    ///   will answer any more, `MCPError` when the client failed.
+    func ask(_ requests: [String: InputRequest]) async throws -> [String: JSONValue]
+}
+
+/// Ends a handler whose answers are not there yet: the call starts again once they are.
+struct InputPending: Error, CustomStringConvertible {
+    var description: String { "the answer is not there yet; the call starts again when it is" }
+}
+
+/// Collects the questions of a stateless request, which are the answer to it (basic/patterns/mrtr).
+final class MultiRoundTripInput: InputSource {
+    private let open = Mutex<[String: InputRequest]>([:])
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    /// What was asked and is not answered.
+    var questions: [String: InputRequest] { open.withLock { $0 } }
+
+    func ask(_ requests: [String: InputRequest]) async throws -> [String: JSONValue] {
+        let isTooMuch = open.withLock { open in
+            let all = open.merging(requests) { $1 }
+            guard all.count <= limit else { return true }
+            open = all
+            return false
+        }
+        if isTooMuch { throw MCPError.tooManyQuestions(limit) }
+        throw InputPending()
+    }
+}
+
+/// What the retry of a stateless request brings along.
+struct InputRetry: Sendable {
+    /// By key: those of earlier rounds, and those that came with this request.
+    var answers: [String: JSONValue]
+    /// What the handler gave to be kept.
+    var state: JSONValue?
+    /// Where the rounds began; nil without a `requestState`.
+    var chain: RequestState.Chain?
+}
+
+extension MCPError {
+    static func tooManyQuestions(_ limit: Int) -> MCPError {
+        .internalError("A request may have \(limit) open questions")
+    }
+}
+
 /// Asks a client of a handshake revision: one request of the server for each question, on the stream of the
 /// request that is being served (LEG-05). The handler waits.
-final class ServerQuestions: InputSource {
+final class ServerRequestInput: InputSource {
     private let call: DeferredCall
     private var exchange: PendingRequest { call.exchange }
     private var dispatcher: Dispatcher { call.dispatcher }
@@ -10,7 +68,7 @@ final class ServerQuestions: InputSource {
     func ask(_ requests: [String: InputRequest]) async throws -> [String: JSONValue] {
         try Task.checkCancellation()
         let questions = requests.sorted { $0.key < $1.key }.map { key, request in
-            (key: key, call: ServerCall(method: request.method, params: params(of: request)))
+            (key: key, call: ServerRequest(method: request.method, params: params(of: request)))
         }
         let calls = questions.map(\.call)
         try open(calls)
@@ -31,7 +89,7 @@ final class ServerQuestions: InputSource {
         return writer.finish()
     }
 
-    private func open(_ calls: [ServerCall]) throws {
+    private func open(_ calls: [ServerRequest]) throws {
         let limits = dispatcher.options.limits
         // Known before they are sent: an answer may come at once.
         for call in calls { dispatcher.serverCalls.insert(call, channelID: exchange.key.channelID) }
@@ -49,7 +107,7 @@ final class ServerQuestions: InputSource {
         dispatcher.deadlines.watch(exchange)
     }
 
-    private func close(_ calls: [ServerCall]) {
+    private func close(_ calls: [ServerRequest]) {
         giveUp(calls)
         forget(calls)
         exchange.close(calls, now: dispatcher.clock.now.nanoseconds)
@@ -57,13 +115,13 @@ final class ServerQuestions: InputSource {
     }
 
     /// Takes back what is not answered.
-    private func giveUp(_ calls: [ServerCall]) {
+    private func giveUp(_ calls: [ServerRequest]) {
         for call in calls where call.settle(.failure(CancellationError())) {
             exchange.notify(call.cancellation)
         }
     }
 
-    private func forget(_ calls: [ServerCall]) {
+    private func forget(_ calls: [ServerRequest]) {
         for call in calls { _ = dispatcher.serverCalls.take(call.id, channelID: exchange.key.channelID) }
     }
 }

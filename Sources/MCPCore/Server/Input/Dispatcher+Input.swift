@@ -75,32 +75,32 @@ extension Dispatcher {
     /// What is sent when the handler of `call` has ended with `answer`: the questions that it left open come
     /// first, whatever it made of them.
     func conclude(_ call: DeferredCall, _ answer: Answer) -> Answer {
-        let asking = call.asking.withLock { $0 }
-        let questions = asking.rounds?.questions ?? [:]
-        if asking.refusal == nil, questions.isEmpty {
-            if let chain = asking.chain { stateLedger.use(chain, until: stateExpiry) }
+        let input = call.input.withLock { $0 }
+        let questions = input.rounds?.questions ?? [:]
+        if input.refusal == nil, questions.isEmpty {
+            if let chain = input.chain { stateLedger.use(chain, until: stateExpiry) }
             return answer
         }
-        if let chain = asking.chain { stateLedger.release(chain) }
+        if let chain = input.chain { stateLedger.release(chain) }
         return self.answer { writer in
-            if let refusal = asking.refusal { return fail(call.request, refusal, &writer) }
-            return write(questions, of: call.request, asking, &writer)
+            if let refusal = input.refusal { return fail(call.request, refusal, &writer) }
+            return write(questions, of: call.request, input, &writer)
         }
     }
 
     /// The answer did not reach anybody: the client may try again.
     func reopen(_ call: DeferredCall) {
-        if let chain = call.asking.withLock({ $0.chain }) { stateLedger.release(chain) }
+        if let chain = call.input.withLock({ $0.chain }) { stateLedger.release(chain) }
     }
 
     private func write(
-        _ questions: [String: InputRequest], of request: Request, _ asking: Asking,
+        _ questions: [String: InputRequest], of request: Request, _ input: InputState,
         _ writer: inout JSONWriter
     ) -> Disposition {
         let random = SystemRandom()
         let content = RequestState.Content(
-            chain: asking.chain ?? RequestState.Chain(random: random.bytes(16)), answers: asking.used,
-            handlerState: asking.state)
+            chain: input.chain ?? RequestState.Chain(random: random.bytes(16)), answers: input.used,
+            handlerState: input.state)
         let state = requestStates.seal(
             content, for: request.purpose, principal: "", expiry: stateExpiry, salt: random.bytes(8))
         guard let state else {

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A server that ended by itself is started again (STDIO-16, STDIO-17).
-extension ClientConversation {
+extension ClientConnection {
     /// The server ended. True when it comes back: what waits has failed, and what is sent later waits.
     func restarts(after error: ClientError) -> Bool {
         guard options.restart.maxAttempts > 0, transport.canRestart else { return false }

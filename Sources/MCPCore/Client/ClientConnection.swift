@@ -3,7 +3,7 @@ import Synchronization
 /// The talk with one server: calls that wait, what is known of the server, and how it is spoken to.
 ///
 /// `MCPClient` is its public face; the transport knows it as its inbox.
-final class ClientConversation: Sendable {
+final class ClientConnection: Sendable {
     private let counted = Counted(.clientConversation)
 
     struct State {
@@ -20,9 +20,9 @@ final class ClientConversation: Sendable {
         var restarts: Backoff?
         /// Nothing was asked yet: the revision is that of an earlier connection.
         var isAssumed = false
-        /// When the conversation was opened last.
+        /// When the connection was opened last.
         var openedAt = MonotonicInstant(nanoseconds: 0)
-        /// Called when the conversation was opened anew, in a server that remembers nothing (STDIO-17): after
+        /// Called when the connection was opened anew, in a server that remembers nothing (STDIO-17): after
         /// a restart, and with a new session. It must not wait for calls.
         var onReconnect: (@Sendable () -> Void)?
         /// The last thing that came and was not a message.
@@ -47,11 +47,11 @@ final class ClientConversation: Sendable {
     let encoder: MessageEncoder
     let pending = PendingCalls<ClientCall>()
     let state = Mutex(State())
-    let listeners = Listeners()
+    let listeners = SessionSubscriptions()
     let tools = KnownTools()
     let cache: ResultCache
     /// Answers to requests of the server that are being worked on.
-    let serverRequests = ServerRequests()
+    let serverRequests = ServerRequestHandler()
     let clock: any TimeSource
     private let alarm: Alarm
 
@@ -69,7 +69,7 @@ final class ClientConversation: Sendable {
     var profile: ServerProfile? { state.withLock { $0.profile } }
 
     /// Why the connection is at its end for good; nil while it can be used.
-    var endOfConversation: ClientError? { state.withLock { $0.end } }
+    var endOfConnection: ClientError? { state.withLock { $0.end } }
 
     var speech: WireDialect? { state.withLock { $0.speech } }
 

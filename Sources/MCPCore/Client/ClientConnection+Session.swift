@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What a session of the handshake revisions is told once, and told again when it is a new one.
-extension ClientConversation {
+extension ClientConnection {
     /// Whether something that the server says by itself is of interest: then its stream is opened.
     var wantsServerStream: Bool {
         options.onNotification != nil || options.onLog != nil || options.onElicit != nil

@@ -1,16 +1,16 @@
 import Synchronization
 
 /// The subscriptions of one server: those of 2026-07-28, and the sessions of the revisions before.
-final class Subscriptions: Sendable {
+final class SubscriptionHub: Sendable {
     let bus: ChangeBus
     /// What sessions of the handshake revisions have asked for.
-    let sessions: SessionMemory
+    let sessions: SessionTable
     /// By connection.
     private let listening = Mutex<[UInt64: [ListenSubscription]]>([:])
 
     init(clock: any TimeSource) {
         bus = ChangeBus(clock: clock)
-        sessions = SessionMemory(bus: bus)
+        sessions = SessionTable(bus: bus)
     }
 
     /// Takes a subscription in, before anything of it runs: its connection may end in the meantime.

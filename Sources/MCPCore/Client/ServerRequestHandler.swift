@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Requests of the server that a handler works on: so many at a time, and each can be taken back.
-final class ServerRequests: Sendable {
+final class ServerRequestHandler: Sendable {
     /// One more is dropped.
     static let maximum = 64
 

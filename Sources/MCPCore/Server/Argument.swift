@@ -1,0 +1,42 @@
+/// One argument of a tool that is declared by its closure.
+///
+/// The type comes from the closure's parameter; an optional one need not be given.
+public struct Argument<Value: Decodable & Sendable>: Sendable {
+    /// The argument's name.
+    public let name: String
+    /// What it means, for the model.
+    public let description: String?
+
+    /// Names an argument.
+    public init(_ name: String, _ description: String? = nil) {
+        self.name = name
+        self.description = description
+    }
+
+    /// The argument's value; an absent one is null, which only optional types accept.
+    func value(in arguments: RawJSON) throws -> Value {
+        do {
+            return try (arguments[name] ?? .null).decode(Value.self)
+        } catch let error as JSONError {
+            throw error.prefixed(by: "/\(name)")
+        }
+    }
+
+    /// Adds the argument's schema.
+    func describe(in properties: inout JSONObject, required: inout [JSONValue]) {
+        var schema = SchemaBuilder.schema(for: Value.self)
+        if let description, case .object(var object) = schema {
+            object["description"] = .string(description)
+            schema = .object(object)
+        }
+        properties[name] = schema
+        if !(Value.self is any OptionalArgument.Type) { required.append(.string(name)) }
+    }
+}
+
+/// An argument that may be left out.
+private protocol OptionalArgument {}
+extension Optional: OptionalArgument {}
+
+// A duplicate name, or a type without a schema, is a mistake in the program: these forms stop it with a clear
+// text. For tools that come from configuration, files or peers there is `register`.
