@@ -9,8 +9,9 @@ extension MCPClient {
     public func callTool(
         _ name: String, _ arguments: JSONObject = [:], options: CallOptions = CallOptions()
     ) async throws -> CallToolResult {
-        let result: CallToolResult = try await fetch(
-            "tools/call", ["name": .string(name), "arguments": .object(arguments)], options)
+        let json = try await request(
+            "tools/call", ["name": .string(name), "arguments": .object(arguments)], options: options)
+        let result = try Self.read(CallToolResult.self, json.value, "tools/call")
         try check(result, of: name)
         return result
     }
@@ -169,8 +170,10 @@ extension MCPClient {
         let members = arguments.sorted { $0.key < $1.key }.map {
             (key: $0.key, value: JSONValue.string($0.value))
         }
-        return try await fetch(
-            "prompts/get", ["name": .string(name), "arguments": .object(JSONObject(members))], options)
+        let json = try await request(
+            "prompts/get", ["name": .string(name), "arguments": .object(JSONObject(members))],
+            options: options)
+        return try Self.read(GetPromptResult.self, json.value, "prompts/get")
     }
 
     // MARK: Completion, logging, roots
@@ -240,13 +243,6 @@ extension MCPClient {
     public func dropCache() { connection.cache.dropAll() }
 
     // MARK: Reading results
-
-    private func fetch<R: WireType>(
-        _ method: String, _ params: JSONObject, _ options: CallOptions
-    ) async throws -> R {
-        let result = try await request(method, params, options: options)
-        return try Self.read(R.self, result.value, method)
-    }
 
     func pages<E: WireType>(
         _ method: String, _ member: String, _ options: CallOptions = CallOptions()

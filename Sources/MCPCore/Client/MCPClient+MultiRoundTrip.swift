@@ -3,42 +3,41 @@ extension MCPClient {
     /// The methods that a server may answer with a question (MRTR-01, MRTR-02).
     private static var methodsWithRounds: Set<String> { ["tools/call", "prompts/get", "resources/read"] }
 
-    /// Sends a request; answers the questions that come back and sends it again, until there is a result.
-    func requestInRounds(
-        _ method: String, _ params: JSONObject, _ options: CallOptions
-    ) async throws -> RawJSON {
-        do {
-            return try await rounds(method, params, options)
-        } catch is CancellationError {
-            throw Self.cancelled(method)
-        }
-    }
-
-    private static func cancelled(_ method: String) -> ClientError {
-        ClientError(.cancelled, "the call of \(method) was cancelled between two messages")
-    }
-
-    private func rounds(
-        _ method: String, _ params: JSONObject, _ options: CallOptions
+    /// Sends any request and returns the result object exactly as it came.
+    ///
+    /// Questions that the server asks back are answered by the handlers of the options, and the request is
+    /// sent again; a call that becomes a task is followed to its end. Both can be repeated by the server:
+    /// what the handlers do happens once per question, what the tool does is the server's affair.
+    /// - Parameters:
+    ///   - method: the JSON-RPC method, for example `tools/list`.
+    ///   - params: its parameters; `_meta` is completed by what the protocol needs.
+    ///   - options: time limits and progress.
+    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
+    public func request(
+        _ method: String, _ params: JSONObject = [:], options: CallOptions = CallOptions()
     ) async throws -> RawJSON {
         let limit = options.deadline.map { connection.clock.now + $0 }
         var options = options
         var current = params
-        for round in 0 ... max(0, connection.options.maxRounds) {
-            if let limit { options.deadline = max(.zero, limit - connection.clock.now) }
-            let result = try await requestOnce(method, current, options)
-            switch try kind(of: result, method) {
-            case .complete: return result
-            case .task: return try await TaskFollower(client: self, options: options).follow(result, limit)
-            case .inputRequired:
-                guard round < connection.options.maxRounds else {
-                    throw Self.inputRequired(
-                        "\(method) asks again after \(round) rounds of questions", result)
+        do {
+            for round in 0 ... max(0, connection.options.maxRounds) {
+                if let limit { options.deadline = max(.zero, limit - connection.clock.now) }
+                let result = try await requestOnce(method, current, options)
+                switch try kind(of: result, method) {
+                case .complete: return result
+                case .task: return try await TaskFollower(client: self, options: options).follow(result, limit)
+                case .inputRequired:
+                    guard round < connection.options.maxRounds else {
+                        throw Self.inputRequired(
+                            "\(method) asks again after \(round) rounds of questions", result)
+                    }
+                    current = try await nextRound(method, params, result)
+                    // A server that only asks to be asked again shall not be asked in a tight loop.
+                    if result["inputRequests"] == nil { try await pause(round) }
                 }
-                current = try await nextRound(method, params, result)
-                // A server that only asks to be asked again shall not be asked in a tight loop.
-                if result["inputRequests"] == nil { try await pause(round) }
             }
+        } catch is CancellationError {
+            throw ClientError(.cancelled, "the call of \(method) was cancelled between two messages")
         }
         throw ClientError(.protocolViolation, "\(method) has no result")
     }

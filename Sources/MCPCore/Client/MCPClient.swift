@@ -77,23 +77,7 @@ public final class MCPClient: Sendable {
     /// known.
     public var supportedVersions: [String] { connection.profile?.supportedVersions ?? [] }
 
-    // MARK: Requests
-
-    /// Sends any request and returns the result object exactly as it came.
-    ///
-    /// Questions that the server asks back are answered by the handlers of the options, and the request is
-    /// sent again; a call that becomes a task is followed to its end. Both can be repeated by the server:
-    /// what the handlers do happens once per question, what the tool does is the server's affair.
-    /// - Parameters:
-    ///   - method: the JSON-RPC method, for example `tools/list`.
-    ///   - params: its parameters; `_meta` is completed by what the protocol needs.
-    ///   - options: time limits and progress.
-    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
-    public func request(
-        _ method: String, _ params: JSONObject = [:], options: CallOptions = CallOptions()
-    ) async throws -> RawJSON {
-        try await requestInRounds(method, params, options)
-    }
+    // MARK: The end
 
     /// Ends the connection: legacy sessions are deleted, a program gets the end of its input, then SIGTERM,
     /// then SIGKILL. Calls that wait fail with `.connectionClosed`. May be called again.

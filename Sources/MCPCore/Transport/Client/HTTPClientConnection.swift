@@ -262,21 +262,21 @@ final class HTTPClientConnection: EventHandler {
                 switch unsafe inbox.withBytes({ unsafe parser.parse($0) }) {
                 case .needMore: return
                 case .failed(let error): return broken(error)
-                case .head(let head): takeHead(head)
+                case .head(let head): receiveHead(head)
                 }
             case .body(let head, let bytes):
                 if inbox.isEmpty, !body.isDone { return }
-                guard takeBody(head, bytes) else { return }
+                guard receiveBody(head, bytes) else { return }
             }
         }
     }
 
-    private func takeHead(_ head: ResponseHead) {
+    private func receiveHead(_ head: ResponseHead) {
         // Copied, because the block is written on while the body comes.
         let bytes = inbox.slice(0 ..< head.byteCount).copy()
         inbox.consume(head.byteCount)
         do {
-            try exchange?.take(head, bytes)
+            try exchange?.receiveHead(head, bytes)
         } catch {
             return fail(error)
         }
@@ -297,7 +297,7 @@ final class HTTPClientConnection: EventHandler {
     }
 
     /// Takes what has come of the body; false when there is nothing more to do for now.
-    private func takeBody(_ head: ResponseHead, _ bytes: ByteSlice) -> Bool {
+    private func receiveBody(_ head: ResponseHead, _ bytes: ByteSlice) -> Bool {
         let outcome = unsafe inbox.withBytes { unsafe body.decode($0, into: &content) }
         switch outcome {
         case .needMore: inbox.consume(inbox.count)
@@ -311,14 +311,14 @@ final class HTTPClientConnection: EventHandler {
             }
             return false
         }
-        if events != nil, !takeEvents() { return false }
+        if events != nil, !receiveEvents() { return false }
         guard body.isDone else { return false }
         endBody(head, bytes, isComplete: true)
         return true
     }
 
     /// Hands the complete events on; false when the stream cannot be read on.
-    private func takeEvents() -> Bool {
+    private func receiveEvents() -> Bool {
         if exchange == nil {
             drained += content.count
             content.removeAll(keeping: Self.readBytes)
@@ -337,7 +337,7 @@ final class HTTPClientConnection: EventHandler {
         content.removeAll(keeping: Self.readBytes)
         for event in found {
             guard let exchange else { break }
-            exchange.take(event)
+            exchange.receive(event)
             if exchange.isOver { finishEarly() }
         }
         if let id = events?.lastEventID {
@@ -366,7 +366,7 @@ final class HTTPClientConnection: EventHandler {
         let whole = content.slice(0 ..< content.count)
         content = ByteBuffer()
         release(head, bytes, isComplete: isComplete)
-        if isStream { ended?.endOfEvents() } else { ended?.take(head, bytes, body: whole) }
+        if isStream { ended?.endOfEvents() } else { ended?.receiveEnd(head, bytes, body: whole) }
     }
 
     private func release(_ head: ResponseHead, _ bytes: ByteSlice, isComplete: Bool) {

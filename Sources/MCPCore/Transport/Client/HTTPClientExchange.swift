@@ -87,7 +87,7 @@ final class HTTPClientExchange {
     // MARK: The answer
 
     /// Looks at the head, before the body comes. Throws when no body can help.
-    func take(_ head: ResponseHead, _ bytes: ByteSlice) throws(ClientError) {
+    func receiveHead(_ head: ResponseHead, _ bytes: ByteSlice) throws(ClientError) {
         if let trace = pool.options.trace {
             let lines = HTTPClientFields.masked(bytes[head.start ..< head.byteCount])
             trace(.httpResponse(status: head.status, head: lines))
@@ -124,8 +124,8 @@ final class HTTPClientExchange {
     func streamBegan() { listener?.streamBegan() }
 
     /// Takes one event of an event stream.
-    func take(_ event: SSEEvent) {
-        if let listener { return listener.take(event) }
+    func receive(_ event: SSEEvent) {
+        if let listener { return listener.receive(event) }
         // An event without data primes a stream that could be taken up again; other types are not MCP's.
         guard event.type == "message", !event.data.isEmpty else { return }
         pool.inbox?.receive(event.data, exchange: request.id, status: nil)
@@ -152,10 +152,10 @@ final class HTTPClientExchange {
     }
 
     /// The whole body of an answer that is no event stream.
-    func take(_ head: ResponseHead, _ bytes: ByteSlice, body: ByteSlice) {
+    func receiveEnd(_ head: ResponseHead, _ bytes: ByteSlice, body: ByteSlice) {
         let status = head.status
         switch status {
-        case 200 ..< 300: take(success: head, bytes, body)
+        case 200 ..< 300: accept(success: head, bytes, body)
         case 401, 403: fail(authentication(head, bytes, body))
         case 404 where request.session != nil:
             // A result says that the request was carried out, whatever the status: it is not sent again.
@@ -179,7 +179,7 @@ final class HTTPClientExchange {
         }
     }
 
-    private func take(success head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) {
+    private func accept(success head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) {
         if listener != nil { return fail(violation("the server did not answer with an event stream", head)) }
         guard let id = request.id else { return end(nil) }
         if body.allSatisfy(Self.isSpace) {

@@ -97,7 +97,7 @@ final class HTTPClientStream: HTTPStreamListener {
         hasBegun = true
     }
 
-    func take(_ event: SSEEvent) {
+    func receive(_ event: SSEEvent) {
         backoff.reset()
         guard event.type == "message", !event.data.isEmpty else { return }
         pool.inbox?.receive(event.data, exchange: id, status: nil)

@@ -99,7 +99,7 @@ package final class HTTPEventPost: HTTPStreamListener {
 
     func streamBegan() { timer?.arm(after: silence) }
 
-    func take(_ event: SSEEvent) {
+    func receive(_ event: SSEEvent) {
         timer?.arm(after: silence)
         guard !event.data.isEmpty, !events.put(event), let connection = exchange?.connection else { return }
         // It is the reader that is silent now.

@@ -50,7 +50,7 @@ final class HTTPSSEChannel: HTTPStreamListener {
 
     func reached(_ position: HTTPStreamPosition) {}
 
-    func take(_ event: SSEEvent) {
+    func receive(_ event: SSEEvent) {
         switch (phase, event.type) {
         case (.opening, "endpoint"): announced(String(event.data))
         case (.open, "message") where !event.data.isEmpty:

@@ -24,7 +24,7 @@ protocol HTTPStreamListener: AnyObject {
     func streamBegan()
 
     /// An event came, or only an id of one without data.
-    func take(_ event: SSEEvent)
+    func receive(_ event: SSEEvent)
 
     /// The decoder has read on.
     func reached(_ position: HTTPStreamPosition)
