@@ -9,7 +9,7 @@ let server = try await host.addServer(
 
 /// Stands for a frame: it loads the document and says what its script says. A real one is a sandboxed iframe or
 /// a web view; `AppHost` is told what it posts, and posts what `viewMessage` brings.
-func play(_ message: JSONValue, in view: String) async {
+func play(_ message: JSONValue, in view: HostedView.ID) async {
     func say(_ message: JSONValue) async { await host.receive([message], from: view) }
     let params = message["params"] ?? [:]
     switch message["method"]?.stringValue {

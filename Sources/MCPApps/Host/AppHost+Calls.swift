@@ -35,12 +35,12 @@ extension AppHost {
     /// - Throws: `AppHostError.unknownServer`, `.unknownTool`, `.invalidArguments`.
     @discardableResult
     public func call(
-        _ server: String, _ tool: String, _ arguments: JSONValue = [:]
-    ) throws(AppHostError) -> String {
+        _ server: HostedServer.ID, _ tool: String, _ arguments: JSONValue = [:]
+    ) throws(AppHostError) -> HostedCall.ID {
         guard arguments.objectValue != nil else { throw .invalidArguments }
         guard let record = record(ofServer: server) else { throw .unknownServer(server) }
         guard let entry = record.catalog.entry(tool) else { throw .unknownTool(tool) }
-        let id = open(source: server, entry.tool, arguments, by: .user, from: nil)
+        let id = open(source: .server(server), entry.tool, arguments, by: .user, from: nil)
         let task = Task { _ = await run(id, record.catalog) }
         calls[id]?.cancel = { task.cancel() }
         return id
@@ -49,7 +49,7 @@ extension AppHost {
     /// What does not fit in the arguments of a tool; nothing is called.
     /// - Throws: `AppHostError.unknownServer`, `.unknownTool`.
     public func validate(
-        _ server: String, _ tool: String, _ arguments: JSONValue
+        _ server: HostedServer.ID, _ tool: String, _ arguments: JSONValue
     ) throws(AppHostError) -> [SchemaViolation] {
         guard let record = record(ofServer: server) else { throw .unknownServer(server) }
         guard let entry = record.catalog.entry(tool) else { throw .unknownTool(tool) }
@@ -58,23 +58,25 @@ extension AppHost {
     }
 
     /// Gives a call up: the server is told, and its view.
-    public func cancel(_ call: String) { calls[call]?.cancel?() }
+    public func cancel(_ call: HostedCall.ID) { calls[call]?.cancel?() }
 
     /// Calls again what was called before, as a new call.
     /// - Throws: `AppHostError.unknownCall`, and what `call` throws.
     @discardableResult
-    public func retry(_ call: String) throws(AppHostError) -> String {
+    public func retry(_ call: HostedCall.ID) throws(AppHostError) -> HostedCall.ID {
         guard let old = calls[call]?.call else { throw .unknownCall(call) }
-        return try self.call(old.source, old.tool, old.arguments)
+        guard case .server(let server) = old.source else { throw .unknownTool(old.tool) }
+        return try self.call(server, old.tool, old.arguments)
     }
 
     // MARK: One call
 
     /// Notes a call that somebody wants.
     func open(
-        source: String, _ tool: Tool, _ arguments: JSONValue, by caller: ToolCaller, from view: String?
-    ) -> String {
-        let id = nextID("c")
+        source: HostedCall.Source, _ tool: Tool, _ arguments: JSONValue, by caller: ToolCaller,
+        from view: HostedView.ID?
+    ) -> HostedCall.ID {
+        let id: HostedCall.ID = nextID("c")
         let call = HostedCall(
             id: id, source: source, tool: tool.name, arguments: arguments, requestedBy: caller,
             callingView: view, time: WallTime.now.description)
@@ -88,7 +90,7 @@ extension AppHost {
     /// Makes a call and waits for its end.
     /// - Returns: what became of it, and what the server answered, if it was asked.
     func run(
-        _ id: String, _ catalog: ToolCatalog
+        _ id: HostedCall.ID, _ catalog: ToolCatalog
     ) async -> (result: ToolExecutionResult, answer: Result<CallToolResult, any Error>?)? {
         guard let call = calls[id]?.call else { return nil }
         // The next progress says more than the one before it.
@@ -104,7 +106,7 @@ extension AppHost {
             if case .toolProgress(_, let progress) = event { continuation.yield(progress) }
         }
         let result = await runner.run(
-            ModelToolCall(callID: id, name: call.tool, arguments: call.arguments.serialized()),
+            ModelToolCall(callID: id.rawValue, name: call.tool, arguments: call.arguments.serialized()),
             by: call.requestedBy)
         continuation.finish()
         await follower.value
@@ -120,17 +122,17 @@ extension AppHost {
         var policies = options.policies
         switch call.requestedBy {
         case .user: if policies.override == nil { policies.override = .automatic }
-        case .view: policies.trust(ToolSourceID(call.source))
+        case .view: policies.trust(call.source.id)
         case .model: break
         }
         return policies
     }
 
-    func progressed(_ id: String, _ progress: Progress) {
+    func progressed(_ id: HostedCall.ID, _ progress: Progress) {
         change(id) { $0.call.progress = progress }
     }
 
-    func change(_ id: String, _ body: (inout CallRecord) -> Void) {
+    func change(_ id: HostedCall.ID, _ body: (inout CallRecord) -> Void) {
         guard var record = calls[id] else { return }
         body(&record)
         calls[id] = record
@@ -138,7 +140,7 @@ extension AppHost {
     }
 
     /// The call may run and is about to be sent.
-    func callBegins(_ id: String) {
+    func callBegins(_ id: HostedCall.ID) {
         guard let record = calls[id], !record.call.state.isOver else { return }
         change(id) {
             $0.hasBegun = true
@@ -150,12 +152,12 @@ extension AppHost {
         }
     }
 
-    func callEnds(_ id: String, with outcome: Result<CallToolResult, any Error>) {
+    func callEnds(_ id: HostedCall.ID, with outcome: Result<CallToolResult, any Error>) {
         if calls[id]?.call.state.isOver == false { calls[id]?.outcome = outcome }
     }
 
     /// The call is over, however it ended.
-    func finish(_ id: String, _ result: ToolExecutionResult) {
+    func finish(_ id: HostedCall.ID, _ result: ToolExecutionResult) {
         guard let record = calls[id], !record.call.state.isOver else { return }
         let answer: CallToolResult? = if case .success(let answer) = record.outcome { answer } else { nil }
         change(id) {
@@ -184,7 +186,7 @@ extension AppHost {
     }
 
     /// What may take room without a bound is given up, the oldest first: one view could fill the memory.
-    private func limitResults(_ last: String) {
+    private func limitResults(_ last: HostedCall.ID) {
         guard let call = calls[last]?.call else { return }
         let isByView = call.callingView != nil
         calls[last]?.keptBytes =
@@ -204,7 +206,7 @@ extension AppHost {
     }
 
     /// The document of a call's view was read, or cannot be.
-    func viewIsLoaded(_ id: String) {
+    func viewIsLoaded(_ id: HostedCall.ID) {
         calls[id]?.isLoadingView = false
         guard calls[id]?.isUnremembered == true else { return }
         calls[id]?.isUnremembered = false
@@ -212,7 +214,7 @@ extension AppHost {
     }
 
     /// Tells the view of a call that is over: exactly one of result and cancellation.
-    func tellEnd(_ id: String) {
+    func tellEnd(_ id: HostedCall.ID) {
         guard let call = calls[id]?.call, call.state.isOver, let view = call.view else { return }
         if let result = call.result {
             update(view) { $0.toolResult(result) }
@@ -226,9 +228,9 @@ extension AppHost {
     /// The calls that are over, the oldest first.
     public func history() -> [HistoryEntry] { pastCalls }
 
-    private func remember(_ id: String) {
+    private func remember(_ id: HostedCall.ID) {
         guard let record = calls[id] else { return }
-        let name = self.record(ofServer: record.call.source)?.server.name ?? record.call.source
+        let name = self.name(of: record.call.source)
         let entry = HistoryEntry(record.call, server: name, resource: record.resource)
         pastCalls = Self.bounded(pastCalls + [entry])
         emit(.history(entry))

@@ -4,7 +4,7 @@ import MCPCore
 extension AppHost {
     func context(of tool: Tool, _ call: HostedCall) -> HostContext {
         var context = HostContext()
-        context.toolInfo = HostContext.ToolInfo(id: .string(call.id), tool: tool)
+        context.toolInfo = HostContext.ToolInfo(id: .string(call.id.rawValue), tool: tool)
         context.styles = HostStyles.standard
         context.displayMode = .inline
         context.availableDisplayModes = [.inline, .fullscreen, .pip]
@@ -34,7 +34,7 @@ extension AppHost {
         for id in viewOrder { changeContext(id) { apply(page, to: &$0) } }
     }
 
-    private func changeContext(_ id: String, _ body: (inout HostContext) -> Void) {
+    private func changeContext(_ id: HostedView.ID, _ body: (inout HostContext) -> Void) {
         guard var context = views[id]?.context else { return }
         body(&context)
         views[id]?.context = context
@@ -42,7 +42,7 @@ extension AppHost {
     }
 
     /// Tells a view how much room it has.
-    public func changeRoom(_ room: ViewBounds, of view: String) {
+    public func changeRoom(_ room: ViewBounds, of view: HostedView.ID) {
         changeContext(view) {
             $0.containerDimensions = HostContext.Dimensions(
                 width: .fixed(room.width),
@@ -54,7 +54,7 @@ extension AppHost {
     /// goes back to its place, unless that is `inline`.
     /// - Returns: the mode that holds now: one that the view did not declare is not taken.
     @discardableResult
-    public func setMode(_ mode: DisplayMode, of view: String) -> DisplayMode? {
+    public func setMode(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
         guard let record = views[view] else { return nil }
         let declared = record.machine.appCapabilities?.availableDisplayModes ?? []
         guard mode == .inline || declared.contains(mode), record.view.mode != mode else {

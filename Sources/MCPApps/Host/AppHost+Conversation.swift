@@ -8,9 +8,9 @@ struct ModelConversation {
     /// What was said while the model was at work.
     var waiting: [String] = []
     /// The host's ids of the calls that the model makes, by the model's.
-    var calls: [String: String] = [:]
+    var calls: [String: HostedCall.ID] = [:]
     /// The model's text that is being written.
-    var item: String?
+    var item: ConversationItem.ID?
     /// Arguments as the model writes them, by the model's id of the call.
     var partials: [String: (name: String?, text: String)] = [:]
     /// When the last answers for views were given, for the limit on them.
@@ -67,13 +67,14 @@ extension AppHost {
     }
 
     /// A view tells what the model is to know at its next turn: the last word counts.
-    func takeContext(_ content: [ContentBlock], _ structured: JSONObject?, _ id: String) -> JSONValue {
+    func takeContext(_ content: [ContentBlock], _ structured: JSONObject?, _ id: HostedView.ID) -> JSONValue {
         guard let view = views[id]?.view else { return [:] }
         views[id]?.modelContext = (content, structured)
         views[id]?.isContextNew = true
         var shown = content
         if let structured { shown.append(.text(JSONValue.object(structured).serialized())) }
-        let item = ConversationItem(id: "context-\(id)", author: .context(view.serverName), content: shown)
+        let item = ConversationItem(
+            id: HostID(rawValue: "context-\(id)"), author: .context(view.serverName), content: shown)
         conversation.removeAll { $0.id == item.id }
         add(item)
         return [:]
@@ -201,7 +202,7 @@ extension AppHost {
             let (server, tool) = offered(name),
             (try? tool.uiResourceURI()) ?? nil != nil
         {
-            modelConversation.calls[callID] = open(source: server, tool, [:], by: .model, from: nil)
+            modelConversation.calls[callID] = open(source: .server(server), tool, [:], by: .model, from: nil)
         }
         guard let id = modelConversation.calls[callID], let healed = PartialJSON.heal(partial.text) else {
             return
@@ -216,8 +217,8 @@ extension AppHost {
 
     /// The tool that a model means by a name, by the rule of the harness: the first keeps its name, others
     /// have their source's in front, and a name that looks like another source's means that source.
-    private func offered(_ name: String) -> (server: String, Tool)? {
-        func find(_ fits: (ServerRecord, Tool) -> Bool) -> (server: String, Tool)? {
+    private func offered(_ name: String) -> (server: HostedServer.ID, Tool)? {
+        func find(_ fits: (ServerRecord, Tool) -> Bool) -> (server: HostedServer.ID, Tool)? {
             for record in servers {
                 let tool = record.tools.first { $0.visibility.contains(.model) && fits(record, $0) }
                 if let tool { return (record.server.id, tool) }
@@ -234,7 +235,7 @@ extension AppHost {
 
     /// The harness is about to call a server; its event of that may come later than this.
     func modelCallBegins(_ invocation: ToolInvocation) {
-        let tools = record(ofServer: invocation.source.name)?.tools
+        let tools = record(of: invocation.source)?.tools
         guard let tool = tools?.first(where: { $0.name == invocation.name }) else { return }
         callBegins(note(invocation, tool))
     }
@@ -244,15 +245,15 @@ extension AppHost {
     }
 
     /// Notes a call of the model, once, with its arguments.
-    private func note(_ invocation: ToolInvocation, _ tool: Tool) -> String {
+    private func note(_ invocation: ToolInvocation, _ tool: Tool) -> HostedCall.ID {
         let arguments = invocation.argumentsJSON ?? [:]
-        let id: String
+        let id: HostedCall.ID
         if let known = modelConversation.calls[invocation.callID] {
             id = known
             guard calls[id]?.hasBegun == false else { return id }
             change(id) { $0.call.arguments = arguments }
         } else {
-            id = open(source: invocation.source.name, tool, arguments, by: .model, from: nil)
+            id = open(source: source(invocation.source), tool, arguments, by: .model, from: nil)
             modelConversation.calls[invocation.callID] = id
         }
         calls[id]?.cancel = { [weak self] in Task { await self?.stopTalking() } }
@@ -260,7 +261,7 @@ extension AppHost {
     }
 
     /// A call that the model began to write and did not make.
-    private func abandon(_ id: String) {
+    private func abandon(_ id: HostedCall.ID) {
         change(id) {
             $0.call.state = .cancelled
             $0.call.problem = "The model did not finish the call."
@@ -276,7 +277,7 @@ extension AppHost {
 
     /// Lets the model answer a view or a server, when the user agrees.
     func sample(
-        _ request: CreateMessageRequest, server: String, view: String?
+        _ request: CreateMessageRequest, server: HostedServer.ID, view: HostedView.ID?
     ) async throws -> CreateMessageResult {
         guard let model = options.model else { throw MCPError.methodNotFound("sampling/createMessage") }
         guard request.tools.isEmpty, request.toolChoice == nil else {
@@ -297,8 +298,12 @@ extension AppHost {
             throw MCPError.invalidParams(
                 "More than \(Self.maxMessageBytes >> 20) MiB are not read to the model.")
         }
-        let name = record(ofServer: server)?.server.name ?? server
-        guard await ask(.sampling(question), server: name, view: view, for: view ?? server).isYes else {
+        let name = self.name(of: .server(server))
+        guard
+            await ask(
+                .sampling(question), server: name, view: view, for: view.map { .view($0) } ?? .server(server)
+            ).isYes
+        else {
             throw Self.refusal("The user does not want the model to answer.")
         }
         let messages = said.map { $0.isUser ? ModelMessage.user($0.text) : .assistant($0.text, []) }

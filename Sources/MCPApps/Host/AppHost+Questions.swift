@@ -6,7 +6,7 @@ struct QuestionRecord {
     let question: HostQuestion
     let continuation: CheckedContinuation<QuestionAnswer, Never>
     /// The server or view that it is for: where it is gone, nobody waits for an answer.
-    let source: String?
+    let source: HostedCall.Source?
     /// The user sees it; false while an earlier one of the same view is open.
     var isOpen = false
 }
@@ -19,9 +19,10 @@ extension AppHost {
     ///
     /// A view has one question open at a time; one that was refused too often is refused without asking.
     func ask(
-        _ subject: HostQuestion.Subject, server: String, view: String?, for source: String? = nil
+        _ subject: HostQuestion.Subject, server: String, view: HostedView.ID?,
+        for source: HostedCall.Source? = nil
     ) async -> QuestionAnswer {
-        let id = nextID("q")
+        let id: HostQuestion.ID = nextID("q")
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled { return continuation.resume(returning: .cancel) }
@@ -37,9 +38,9 @@ extension AppHost {
         }
     }
 
-    private func isSilenced(_ view: String) -> Bool { views[view]?.refusals == Self.maxRefusals }
+    private func isSilenced(_ view: HostedView.ID) -> Bool { views[view]?.refusals == Self.maxRefusals }
 
-    private func openNextQuestion(of view: String?) {
+    private func openNextQuestion(of view: HostedView.ID?) {
         let own = questionOrder.filter { questions[$0]?.question.view == view }
         if view != nil, own.contains(where: { questions[$0]?.isOpen == true }) { return }
         guard let next = own.first(where: { questions[$0]?.isOpen == false }), let record = questions[next]
@@ -49,7 +50,7 @@ extension AppHost {
     }
 
     /// Counts what a view is refused: one that asks without end must not keep the user from everything else.
-    private func count(_ answer: QuestionAnswer, of view: String) {
+    private func count(_ answer: QuestionAnswer, of view: HostedView.ID) {
         guard let record = views[view], !isSilenced(view) else { return }
         views[view]?.refusals = answer.isYes ? 0 : record.refusals + 1
         guard isSilenced(view) else { return }
@@ -63,13 +64,13 @@ extension AppHost {
     /// has no effect.
     /// - Returns: whether somebody was waiting for it.
     @discardableResult
-    public func answer(_ question: String, _ answer: QuestionAnswer) -> Bool {
+    public func answer(_ question: HostQuestion.ID, _ answer: QuestionAnswer) -> Bool {
         guard questions[question]?.isOpen == true else { return false }
         closeQuestion(question, answer)
         return true
     }
 
-    func closeQuestion(_ id: String, _ answer: QuestionAnswer) {
+    func closeQuestion(_ id: HostQuestion.ID, _ answer: QuestionAnswer) {
         guard let record = questions.removeValue(forKey: id) else { return }
         questionOrder.removeAll { $0 == id }
         record.continuation.resume(returning: answer)
@@ -81,10 +82,13 @@ extension AppHost {
     }
 
     /// Takes back what was asked for a server or a view.
-    func closeQuestions(for source: String, where fits: (HostQuestion.Subject) -> Bool = { _ in true }) {
+    func closeQuestions(
+        for source: HostedCall.Source, where fits: (HostQuestion.Subject) -> Bool = { _ in true }
+    ) {
         // The open one is the first: none that waits takes its place.
         for id in questionOrder.reversed() {
-            guard let record = questions[id], record.source == source || record.question.view == source,
+            guard let record = questions[id],
+                record.source == source || record.question.view.map({ .view($0) }) == source,
                 fits(record.question.subject)
             else { continue }
             closeQuestion(id, .cancel)
@@ -92,18 +96,18 @@ extension AppHost {
     }
 
     /// A server that nobody calls any more waits for no answer.
-    func closeForms(of server: String) {
-        guard !calls.values.contains(where: { $0.call.source == server && !$0.call.state.isOver }) else {
+    func closeForms(of source: HostedCall.Source) {
+        guard !calls.values.contains(where: { $0.call.source == source && !$0.call.state.isOver }) else {
             return
         }
-        closeQuestions(for: server) { if case .approval = $0 { false } else { true } }
+        closeQuestions(for: source) { if case .approval = $0 { false } else { true } }
     }
 
     /// Asks whether a tool may run.
     /// - Parameter view: the view that calls; nil when the user or the model does.
-    func approve(_ request: ApprovalRequest, view: String?) async -> ApprovalDecision {
-        let server = record(ofServer: request.invocation.source.name)?.server.name ?? request.sourceName
-        let source = request.invocation.source.name
+    func approve(_ request: ApprovalRequest, view: HostedView.ID?) async -> ApprovalDecision {
+        let server = record(of: request.invocation.source)?.server.name ?? request.sourceName
+        let source = source(request.invocation.source)
         switch await ask(.approval(request), server: server, view: view, for: source) {
         case .allow(let remember): return .approved(remember: remember)
         case .accept: return .approved()
@@ -113,19 +117,19 @@ extension AppHost {
 
     /// The same for a call of the host's own.
     func approveCall(_ request: ApprovalRequest) async -> ApprovalDecision {
-        await approve(request, view: calls[request.invocation.callID]?.call.callingView)
+        await approve(request, view: calls[HostID(rawValue: request.invocation.callID)]?.call.callingView)
     }
 
     /// A server asks the user.
-    func elicit(_ request: ElicitRequest, from server: String) async -> ElicitResult {
-        let name = record(ofServer: server)?.server.name ?? server
+    func elicit(_ request: ElicitRequest, from server: HostedServer.ID) async -> ElicitResult {
+        let name = self.name(of: .server(server))
         if let url = request.url, !WebAddress.isOne(url) {
             log(
                 name, .warning, "it asks for the visit of an address that is neither http nor https: declined"
             )
             return ElicitResult(.decline)
         }
-        switch await ask(.elicitation(request), server: name, view: nil, for: server) {
+        switch await ask(.elicitation(request), server: name, view: nil, for: .server(server)) {
         case .accept(let content): return ElicitResult(.accept, content: request.url == nil ? content : nil)
         case .allow:
             // A page is visited only when the user agreed to it.

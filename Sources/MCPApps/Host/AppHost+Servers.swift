@@ -35,18 +35,18 @@ extension AppHost {
     @discardableResult
     public func addServer(
         _ target: ClientTarget, name: String, takesOwnName: Bool = false, headers: [(String, String)] = []
-    ) async throws(AppHostError) -> String {
+    ) async throws(AppHostError) -> HostedServer.ID {
         guard servers.count < Self.maxServers else { throw .tooManyServers }
-        let id = nextID("s")
+        let id: HostedServer.ID = nextID("s")
         let connection = ServerConnection(
             target, clientOptions(for: id, headers), firstPause: options.reconnectPause
         ) { [weak self] change in await self?.take(change, from: id) }
         let source = HostedServerSource(
-            id: ToolSourceID(id), displayName: name, connection: connection,
-            onBegin: { [weak self] in await self?.callBegins($0.callID) },
-            onEnd: { [weak self] in await self?.callEnds($0.callID, with: $1) })
+            id: ToolSourceID(id.rawValue), displayName: name, connection: connection,
+            onBegin: { [weak self] in await self?.callBegins(HostID(rawValue: $0.callID)) },
+            onEnd: { [weak self] in await self?.callEnds(HostID(rawValue: $0.callID), with: $1) })
         let modelSource = HostedServerSource(
-            id: ToolSourceID(id), displayName: name, connection: connection,
+            id: ToolSourceID(id.rawValue), displayName: name, connection: connection,
             onBegin: { [weak self] in await self?.modelCallBegins($0) },
             onEnd: { [weak self] in await self?.modelCallEnds($0, with: $1) })
         let server = HostedServer(id: id, name: name, target: target.description)
@@ -59,26 +59,47 @@ extension AppHost {
         return id
     }
 
+    /// The servers, in the order they were added.
+    public var hostedServers: [HostedServer] { servers.map(\.server) }
+
+    /// The tools of a server, as last listed; none for a server that does not exist.
+    public func tools(of server: HostedServer.ID) -> [Tool] { record(ofServer: server)?.tools ?? [] }
+
     /// Removes a server: its views are closed, its calls cancelled.
-    public func removeServer(_ id: String) async {
+    public func removeServer(_ id: HostedServer.ID) async {
         guard let index = servers.firstIndex(where: { $0.server.id == id }) else { return }
         let record = servers.remove(at: index)
         for view in viewOrder where views[view]?.view.server == id { removeView(view) }
-        for call in calls.values where call.call.source == id { call.cancel?() }
-        closeQuestions(for: id)
+        for call in calls.values where call.call.source == .server(id) { call.cancel?() }
+        closeQuestions(for: .server(id))
         emit(.serverRemoved(server: id))
         await record.connection.stop()
     }
 
     /// Connects anew, at once.
-    public func reconnect(_ id: String) async throws(AppHostError) {
+    public func reconnect(_ id: HostedServer.ID) async throws(AppHostError) {
         guard let record = record(ofServer: id) else { throw .unknownServer(id) }
         await record.connection.reconnect()
     }
 
-    func record(ofServer id: String) -> ServerRecord? { servers.first { $0.server.id == id } }
+    func record(ofServer id: HostedServer.ID) -> ServerRecord? { servers.first { $0.server.id == id } }
 
-    private func clientOptions(for id: String, _ headers: [(String, String)]) -> ClientOptions {
+    /// The server whose tools a source of the harness holds; nil for a view's.
+    func record(of source: ToolSourceID) -> ServerRecord? {
+        record(ofServer: HostID(rawValue: source.name))
+    }
+
+    /// The server or the view whose tools a source of the harness holds.
+    func source(_ source: ToolSourceID) -> HostedCall.Source {
+        record(of: source).map { .server($0.server.id) } ?? .view(HostID(rawValue: source.name))
+    }
+
+    /// The name of a server for a person; what has none is shown by its identifier.
+    func name(of source: HostedCall.Source) -> String {
+        record(of: source.id)?.server.name ?? source.id.name
+    }
+
+    private func clientOptions(for id: HostedServer.ID, _ headers: [(String, String)]) -> ClientOptions {
         var client = options.client
         client.headers += headers
         client.extensions[UIExtension.identifier] = .object(UIExtension.clientCapability)
@@ -103,17 +124,17 @@ extension AppHost {
         return client
     }
 
-    private func serverLogged(_ message: LogMessage, _ id: String) {
+    private func serverLogged(_ message: LogMessage, _ id: HostedServer.ID) {
         guard let name = record(ofServer: id)?.server.name else { return }
         emit(.log(HostLogEntry(name, message.level, message.data)))
     }
 
-    private func serverWrote(_ line: String, _ id: String) {
+    private func serverWrote(_ line: String, _ id: HostedServer.ID) {
         guard let name = record(ofServer: id)?.server.name else { return }
         log(name, .info, line)
     }
 
-    private func take(_ change: ServerConnection.Change, from id: String) async {
+    private func take(_ change: ServerConnection.Change, from id: HostedServer.ID) async {
         guard let index = servers.firstIndex(where: { $0.server.id == id }) else { return }
         switch change {
         case .state(let state):
@@ -121,7 +142,7 @@ extension AppHost {
             servers[index].server.state = state
             switch state {
             case .lost(let reason):
-                closeQuestions(for: id) { if case .approval = $0 { false } else { true } }
+                closeQuestions(for: .server(id)) { if case .approval = $0 { false } else { true } }
                 let connected = servers[index].connectedAt.take()
                 let isNews = connected.map { $0.duration(to: .now) >= ServerConnection.longestPause } ?? false
                 // Once: each further attempt fails for the same reason, and a server may come and go.

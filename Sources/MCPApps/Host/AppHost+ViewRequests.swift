@@ -9,7 +9,7 @@ extension AppHost {
     static func refusal(_ text: String) -> MCPError { MCPError(code: refused, message: text) }
 
     /// Does what a view asked for, and answers it.
-    func perform(_ request: ViewRequest, _ requestID: ViewRequestID, _ view: String) async {
+    func perform(_ request: ViewRequest, _ requestID: ViewRequestID, _ view: HostedView.ID) async {
         let answer: Result<JSONValue, MCPError>
         do {
             answer = .success(try await outcome(of: request, view))
@@ -22,7 +22,7 @@ extension AppHost {
         update(view) { $0.answer(requestID, answer) }
     }
 
-    private func outcome(of request: ViewRequest, _ view: String) async throws -> JSONValue {
+    private func outcome(of request: ViewRequest, _ view: HostedView.ID) async throws -> JSONValue {
         guard let record = views[view] else { throw Self.refusal("The view is closed.") }
         switch request {
         case .openLink(let url): return try await openLink(url, record.view)
@@ -58,7 +58,7 @@ extension AppHost {
         guard entry.tool.visibility.contains(.app) else {
             throw MCPError.invalidParams("\(name) is not for views.")
         }
-        let id = open(source: view.server, entry.tool, .object(arguments), by: .view, from: view.id)
+        let id = open(source: .server(view.server), entry.tool, .object(arguments), by: .view, from: view.id)
         let task = Task { await run(id, server.catalog) }
         calls[id]?.cancel = { task.cancel() }
         let end = await withTaskCancellationHandler {

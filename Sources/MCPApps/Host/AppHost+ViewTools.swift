@@ -3,10 +3,11 @@ import MCPCore
 /// Tools that views offer (MCP Apps, "App-provided tools").
 extension AppHost {
     /// The tools of a view as a source for the harness; nil when it offers none.
-    func viewSource(_ id: String) -> AppToolSource? {
+    func viewSource(_ id: HostedView.ID) -> AppToolSource? {
         guard let record = views[id], !record.tools.isEmpty else { return nil }
         return AppToolSource(
-            id: ToolSourceID(id), displayName: "view of \(record.view.tool), \(record.view.serverName)",
+            id: ToolSourceID(id.rawValue),
+            displayName: "view of \(record.view.tool), \(record.view.serverName)",
             list: { [weak self] in await self?.views[id]?.tools ?? [] },
             call: { [weak self] name, arguments in
                 guard let self else { throw CancellationError() }
@@ -17,7 +18,7 @@ extension AppHost {
 
     /// Asks a view, and waits for its answer, for `AppHostOptions.timeout` at most.
     /// - Throws: `MCPError` when the view answers with an error, is closed, or does not answer.
-    func ask(_ request: HostRequest, of id: String) async throws -> JSONValue {
+    func ask(_ request: HostRequest, of id: HostedView.ID) async throws -> JSONValue {
         try Task.checkCancellation()
         guard var record = views[id] else { throw Self.refusal("The view is closed.") }
         let (requestID, effects) = record.machine.request(request)
@@ -39,7 +40,7 @@ extension AppHost {
     }
 
     /// Reads the tools of a view, all pages, the first 50, in place of a reading that still goes on.
-    func readViewTools(_ id: String) {
+    func readViewTools(_ id: HostedView.ID) {
         views[id]?.toolsReading?.cancel()
         views[id]?.toolsReading = Task {
             let tools = try? await AppToolSource.allTools { try await ask(.listTools(cursor: $0), of: id) }

@@ -27,11 +27,11 @@ extension AppHost {
     // MARK: Loading
 
     /// Loads the view of a call that has one, once.
-    func loadView(_ id: String) {
+    func loadView(_ id: HostedCall.ID) {
         // What a view calls is for that view: it opens no other.
         guard let record = calls[id], record.call.view == nil, !record.isLoadingView,
             record.call.callingView == nil,
-            let tool = record.toolDefinition, self.record(ofServer: record.call.source) != nil
+            let tool = record.toolDefinition, self.record(of: record.call.source.id) != nil
         else { return }
         do {
             guard let uri = try tool.uiResourceURI() else { return }
@@ -55,8 +55,9 @@ extension AppHost {
         }
     }
 
-    private func readView(_ id: String, _ uri: String) async {
-        guard let server = calls[id]?.call.source, let connection = record(ofServer: server)?.connection
+    private func readView(_ id: HostedCall.ID, _ uri: String) async {
+        guard case .server(let server) = calls[id]?.call.source,
+            let connection = record(ofServer: server)?.connection
         else { return }
         do {
             let client = try await connection.connected()
@@ -83,7 +84,7 @@ extension AppHost {
         (error as? ClientError)?.message ?? (error as? MCPError)?.message ?? "\(error)"
     }
 
-    private func listing(of uri: String, _ server: String, _ client: MCPClient) async -> Resource? {
+    private func listing(of uri: String, _ server: HostedServer.ID, _ client: MCPClient) async -> Resource? {
         if let listed = record(ofServer: server)?.listed { return listed[uri] }
         guard let resources = try? await client.listResources() else { return nil }
         let listed = Dictionary(resources.map { ($0.uri, $0) }) { first, _ in first }
@@ -93,8 +94,8 @@ extension AppHost {
         return listed[uri]
     }
 
-    private func openView(_ id: String, _ resource: UIResource) {
-        guard let record = calls[id], let server = self.record(ofServer: record.call.source)?.server,
+    private func openView(_ id: HostedCall.ID, _ resource: UIResource) {
+        guard let record = calls[id], let server = self.record(of: record.call.source.id)?.server,
             let tool = record.toolDefinition
         else { return }
         let csp = UICSP(domains: resource.meta.csp, options: options.csp)
@@ -127,8 +128,8 @@ extension AppHost {
     }
 
     /// Letters and digits that nobody can guess: the view's origin, and with it the address of its document.
-    private static func newViewID() -> String {
-        "v" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36)
+    private static func newViewID() -> HostedView.ID {
+        HostID(rawValue: "v" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36))
     }
 
     private func logPolicy(_ view: HostedView) {
@@ -160,14 +161,14 @@ extension AppHost {
     // MARK: The machine
 
     /// Lets the machine of a view do something, and carries out what it wants.
-    func update(_ id: String, _ body: (inout AppBridgeMachine) -> [AppBridgeMachine.Effect]) {
+    func update(_ id: HostedView.ID, _ body: (inout AppBridgeMachine) -> [AppBridgeMachine.Effect]) {
         guard var record = views[id] else { return }
         let effects = body(&record.machine)
         views[id] = record
         for effect in effects { carryOut(effect, id) }
     }
 
-    private func carryOut(_ effect: AppBridgeMachine.Effect, _ id: String) {
+    private func carryOut(_ effect: AppBridgeMachine.Effect, _ id: HostedView.ID) {
         switch effect {
         case .send(let message): emit(.viewMessage(view: id, message))
         case .perform(let request, let requestID):
@@ -189,7 +190,7 @@ extension AppHost {
     /// Takes what the frame of a view said, in order.
     ///
     /// A message of a view that is closed, or of none, is dropped.
-    public func receive(_ messages: [JSONValue], from view: String) {
+    public func receive(_ messages: [JSONValue], from view: HostedView.ID) {
         for message in messages {
             update(view) { $0.receive(message, now: .now) }
         }
@@ -198,12 +199,12 @@ extension AppHost {
     /// Notes that a message of a view was too long, or no JSON, and was dropped.
     ///
     /// A request is answered with an error: `id` is its id, where that could be read.
-    public func receivedUnreadable(_ reason: String, id: JSONValue? = nil, from view: String) {
+    public func receivedUnreadable(_ reason: String, id: JSONValue? = nil, from view: HostedView.ID) {
         dropped(reason, view)
         if let id { update(view) { $0.refuse(id, reason, now: .now) } }
     }
 
-    private func dropped(_ reason: String, _ id: String) {
+    private func dropped(_ reason: String, _ id: HostedView.ID) {
         guard var record = views[id] else { return }
         record.droppedMessages += 1
         views[id] = record
@@ -215,7 +216,7 @@ extension AppHost {
         }
     }
 
-    private func take(_ event: ViewEvent, _ id: String) {
+    private func take(_ event: ViewEvent, _ id: HostedView.ID) {
         guard let record = views[id] else { return }
         let source = "view of \(record.view.serverName)"
         switch event {
@@ -236,14 +237,14 @@ extension AppHost {
         }
     }
 
-    private func trouble(_ problem: String?, _ id: String) {
+    private func trouble(_ problem: String?, _ id: HostedView.ID) {
         guard let record = views[id], record.problem != problem else { return }
         views[id]?.problem = problem
         emit(.viewProblem(view: id, problem))
         if let problem { log("view of \(record.view.serverName)", .warning, problem) }
     }
 
-    private func viewIsReady(_ id: String) {
+    private func viewIsReady(_ id: HostedView.ID) {
         guard let record = views[id] else { return }
         trouble(nil, id)
         if let call = calls[record.view.call], !call.call.state.isOver, call.hasBegun {
@@ -255,16 +256,16 @@ extension AppHost {
     // MARK: The end
 
     /// A view that is open; nil when it is not. What a sandbox needs to serve its page.
-    public func view(_ id: String) -> HostedView? { views[id]?.view }
+    public func view(_ id: HostedView.ID) -> HostedView? { views[id]?.view }
 
     /// Closes a view: it is told, has `AppHostOptions.teardownTimeout` to take its leave, and is removed; a
     /// call that is still at work is cancelled.
-    public func closeView(_ id: String) {
+    public func closeView(_ id: HostedView.ID) {
         update(id) { $0.teardown(reason: "closed") }
     }
 
     /// Loads the frame of a view again, for one that left its page or does not answer.
-    public func reloadView(_ id: String) {
+    public func reloadView(_ id: HostedView.ID) {
         guard let record = views[id] else { return }
         trouble(nil, id)
         views[id]?.refusals = 0
@@ -273,11 +274,11 @@ extension AppHost {
 
     /// Notes that the frame of a view shows something else now, and is no view any more until it is loaded
     /// again.
-    public func viewLost(_ view: String) {
+    public func viewLost(_ view: HostedView.ID) {
         trouble("The view's frame left its page; reload it.", view)
     }
 
-    func removeView(_ id: String) {
+    func removeView(_ id: HostedView.ID) {
         guard let record = views.removeValue(forKey: id) else { return }
         viewOrder.removeAll { $0 == id }
         for task in record.requests.values { task.cancel() }
@@ -286,7 +287,7 @@ extension AppHost {
         for answer in record.answers.values {
             answer.finish(.failure(MCPError(code: -32000, message: "the view was closed")))
         }
-        closeQuestions(for: id)
+        closeQuestions(for: .view(id))
         for call in calls.values where call.call.callingView == id { call.cancel?() }
         calls[record.view.call]?.cancel?()
         change(record.view.call) { $0.call.view = nil }

@@ -39,13 +39,13 @@ public actor AppHost {
 
     let options: AppHostOptions
     var servers: [ServerRecord] = []
-    var calls: [String: CallRecord] = [:]
+    var calls: [HostedCall.ID: CallRecord] = [:]
     /// The ids of the calls in order.
-    var callOrder: [String] = []
-    var views: [String: ViewRecord] = [:]
-    var viewOrder: [String] = []
-    var questions: [String: QuestionRecord] = [:]
-    var questionOrder: [String] = []
+    var callOrder: [HostedCall.ID] = []
+    var views: [HostedView.ID: ViewRecord] = [:]
+    var viewOrder: [HostedView.ID] = []
+    var questions: [HostQuestion.ID: QuestionRecord] = [:]
+    var questionOrder: [HostQuestion.ID] = []
     var pastCalls: [HistoryEntry]
     var pins = DocumentPins()
     var conversation: [ConversationItem] = []
@@ -81,9 +81,9 @@ public actor AppHost {
         return kept.reversed()
     }
 
-    func nextID(_ prefix: String) -> String {
+    func nextID<Subject>(_ prefix: String) -> HostID<Subject> {
         lastID += 1
-        return "\(prefix)\(lastID)"
+        return HostID(rawValue: "\(prefix)\(lastID)")
     }
 
     // MARK: Events

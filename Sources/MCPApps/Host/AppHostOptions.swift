@@ -38,12 +38,12 @@ public struct AppHostOptions: Sendable {
 /// Why an `AppHost` did not do what it was asked to.
 public enum AppHostError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no server of this id.
-    case unknownServer(String)
+    case unknownServer(HostedServer.ID)
     /// The server has no tool of this name, or it cannot be reached.
     case unknownTool(String)
     /// There is no call of this id.
-    case unknownCall(String)
-    /// There is no model to modelConversation to.
+    case unknownCall(HostedCall.ID)
+    /// There is no model to talk to.
     case noModel
     /// The arguments are no object.
     case invalidArguments
@@ -56,7 +56,7 @@ public enum AppHostError: Error, Sendable, Hashable, CustomStringConvertible {
         case .unknownServer(let id): "There is no server \(id); it may have been removed."
         case .unknownTool(let name): "The server has no tool \(name); nothing was called."
         case .unknownCall(let id): "There is no call \(id); it is too old to be repeated."
-        case .noModel: "No model is configured, so there is nobody to modelConversation to; nothing was said."
+        case .noModel: "No model is configured, so nothing was said."
         case .invalidArguments: "The arguments of a tool are a JSON object; nothing was called."
         case .tooManyServers: "A host takes 32 servers; remove one first."
         }

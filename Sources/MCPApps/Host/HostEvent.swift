@@ -7,29 +7,29 @@ public enum HostEvent: Sendable {
     /// A server, as it is now.
     case server(HostedServer)
     /// A server is gone.
-    case serverRemoved(server: String)
+    case serverRemoved(server: HostedServer.ID)
     /// The tools of a server, all of them.
-    case tools(server: String, [Tool])
+    case tools(server: HostedServer.ID, [Tool])
     /// A call, as it is now.
     case call(HostedCall)
     /// A view is to be shown: a frame for it is to be made.
     case viewOpened(HostedView)
     /// A message for the frame of a view.
-    case viewMessage(view: String, JSONValue)
+    case viewMessage(view: HostedView.ID, JSONValue)
     /// The size that a view wants, in CSS pixels, clamped to what it was offered; nil: not told.
-    case viewSize(view: String, width: Double?, height: Double?)
+    case viewSize(view: HostedView.ID, width: Double?, height: Double?)
     /// How a view is shown from now on.
-    case viewMode(view: String, DisplayMode)
+    case viewMode(view: HostedView.ID, DisplayMode)
     /// Something is wrong with a view, in words; nil: no longer.
-    case viewProblem(view: String, String?)
+    case viewProblem(view: HostedView.ID, String?)
     /// The tools that a view offers; none when it is closed.
-    case viewTools(view: String, [Tool])
+    case viewTools(view: HostedView.ID, [Tool])
     /// A view is over: its frame is to be removed.
-    case viewClosed(view: String)
+    case viewClosed(view: HostedView.ID)
     /// Somebody has to decide.
     case question(HostQuestion)
     /// A question was answered, or nobody waits for the answer any more.
-    case questionClosed(id: String)
+    case questionClosed(id: HostQuestion.ID)
     /// A link that the user agreed to open in a browser.
     case openLink(url: String)
     /// A file that the user agreed to save.
@@ -37,7 +37,7 @@ public enum HostEvent: Sendable {
     /// A piece of the conversation, as it is now.
     case conversation(ConversationItem)
     /// Text that a piece of the conversation goes on with.
-    case conversationDelta(id: String, String)
+    case conversationDelta(id: ConversationItem.ID, String)
     /// A line for the log.
     case log(HostLogEntry)
     /// A call that is over, for the history.
@@ -64,7 +64,7 @@ public struct HostLogEntry: Sendable {
 /// A file that a view wants the user to save.
 public struct HostedDownload: Sendable {
     /// The view.
-    public let view: String
+    public let view: HostedView.ID
     /// The file's name: the last segment of the resource's address, without anything that is no part of a
     /// name.
     public let name: String
@@ -91,7 +91,7 @@ public struct ConversationItem: Sendable, Identifiable {
     }
 
     /// Names the piece.
-    public let id: String
+    public let id: HostID<ConversationItem>
     /// Whose words they are.
     public let author: Author
     /// The content; text of the model grows by `conversationDelta`.
@@ -99,7 +99,7 @@ public struct ConversationItem: Sendable, Identifiable {
     /// The size of the content as JSON.
     var bytes = 0
 
-    init(id: String, author: Author, content: [ContentBlock]) {
+    init(id: ConversationItem.ID, author: Author, content: [ContentBlock]) {
         self.id = id
         self.author = author
         self.content = content

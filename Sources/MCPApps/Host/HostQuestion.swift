@@ -20,13 +20,13 @@ public struct HostQuestion: Sendable, Identifiable {
     }
 
     /// Names the question.
-    public let id: String
+    public let id: HostID<HostQuestion>
     /// What is asked.
     public let subject: Subject
     /// The server that it is about, for a person.
     public let server: String
     /// The view that asks; nil when it is the model, the user or the server.
-    public let view: String?
+    public let view: HostedView.ID?
 }
 
 /// What the user decided.

@@ -31,10 +31,28 @@ public struct HostedCall: Sendable, Identifiable {
         }
     }
 
+    /// The side that offers the tool.
+    public enum Source: Sendable, Hashable {
+        /// A server.
+        case server(HostedServer.ID)
+        /// A view that offers tools of its own.
+        case view(HostedView.ID)
+
+        /// The identifier as text.
+        public var rawValue: String {
+            switch self {
+            case .server(let id): id.rawValue
+            case .view(let id): id.rawValue
+            }
+        }
+
+        var id: ToolSourceID { ToolSourceID(rawValue) }
+    }
+
     /// Names the call in its host.
-    public let id: String
+    public let id: HostID<HostedCall>
     /// The server, or the view whose tool it is.
-    public let source: String
+    public let source: Source
     /// The tool's name.
     public let tool: String
     /// The arguments as they are sent.
@@ -42,13 +60,13 @@ public struct HostedCall: Sendable, Identifiable {
     /// Who wants it.
     public let requestedBy: ToolCaller
     /// The view that called, when one did.
-    public let callingView: String?
+    public let callingView: HostedView.ID?
     /// How far it has come.
     public internal(set) var state: State = .queued
     /// What the server told last.
     public internal(set) var progress: Progress?
     /// The view that shows it.
-    public internal(set) var view: String?
+    public internal(set) var view: HostedView.ID?
     /// What the server answered.
     public internal(set) var result: CallToolResult?
     /// Why there is no result, or no view, for a person.

@@ -13,7 +13,7 @@ public struct HostedServer: Sendable, Identifiable {
     }
 
     /// Names the server in its host.
-    public let id: String
+    public let id: HostID<HostedServer>
     /// What a person reads.
     public internal(set) var name: String
     /// Where it is, in words.
@@ -29,7 +29,7 @@ public struct HostedServer: Sendable, Identifiable {
     /// How many tools it has.
     public internal(set) var toolCount = 0
 
-    init(id: String, name: String, target: String) {
+    init(id: HostedServer.ID, name: String, target: String) {
         self.id = id
         self.name = name
         self.target = target

@@ -1,13 +1,13 @@
 /// A view of an `AppHost`: a server's user interface in a sandbox.
 public struct HostedView: Sendable, Identifiable {
     /// Names the view; also the first label of its origin's host name: letters and digits, not to be guessed.
-    public let id: String
+    public let id: HostID<HostedView>
     /// The server it came from; it reaches no other.
-    public let server: String
+    public let server: HostedServer.ID
     /// What a person reads of the server.
     public let serverName: String
     /// The call that it shows.
-    public let call: String
+    public let call: HostedCall.ID
     /// The tool of that call.
     public let tool: String
     /// The document and its metadata.

@@ -14,10 +14,12 @@ struct HostCommands {
         ).map(String.init)
         if request.path == "/api/events" { return try await events() }
         switch (request.method, parts[0], parts.count) {
-        case (_, "views", 2...): return try await view(parts[1], Array(parts.dropFirst(2)))
+        case (_, "views", 2...):
+            return try await view(HostID(rawValue: parts[1]), Array(parts.dropFirst(2)))
         case (_, "servers", _): return try await servers(Array(parts.dropFirst()))
         case (_, "calls", _): return try await calls(Array(parts.dropFirst()))
-        case ("POST", "approvals", 2), ("POST", "elicitations", 2): return try await answer(parts[1])
+        case ("POST", "approvals", 2), ("POST", "elicitations", 2):
+            return try await answer(HostID(rawValue: parts[1]))
         case ("POST", "form", 1): return try await form()
         case ("POST", "validate", 1): return try await validate()
         case ("POST", "context", 1): return try await context()
@@ -74,7 +76,7 @@ struct HostCommands {
         return .events(await handler.feed.events(after: request.headers["Last-Event-ID"]))
     }
 
-    private func view(_ id: String, _ rest: [String]) async throws -> HTTPResponse {
+    private func view(_ id: HostedView.ID, _ rest: [String]) async throws -> HTTPResponse {
         guard await host.view(id) != nil else {
             throw HostRefusal(status: 404, text: "This view is closed")
         }
@@ -104,7 +106,7 @@ struct HostCommands {
         return HostAnswer.done
     }
 
-    private func messages(_ id: String) async throws -> HTTPResponse {
+    private func messages(_ id: HostedView.ID) async throws -> HTTPResponse {
         let body = try object()
         guard let number = body["seq"]?.intValue, let messages = body["messages"]?.arrayValue else {
             throw HostRefusal.malformed("seq or messages are missing")
@@ -130,8 +132,8 @@ struct HostCommands {
                 throw HostRefusal(status: 404, text: "No such server was found")
             }
             try await handler.connect(found[index])
-        case ("POST", 2) where rest[1] == "reconnect": try await host.reconnect(rest[0])
-        case ("DELETE", 1): await host.removeServer(rest[0])
+        case ("POST", 2) where rest[1] == "reconnect": try await host.reconnect(HostID(rawValue: rest[0]))
+        case ("DELETE", 1): await host.removeServer(HostID(rawValue: rest[0]))
         default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
         }
         return HostAnswer.done
@@ -141,26 +143,27 @@ struct HostCommands {
         switch (request.method, rest.count) {
         case ("POST", 0):
             let (server, tool, arguments) = try await invocation()
-            return HostAnswer.json(["id": .string(try await host.call(server, tool, arguments))], status: 201)
+            let id = try await host.call(server, tool, arguments)
+            return HostAnswer.json(["id": .string(id.rawValue)], status: 201)
         case ("POST", 2) where rest[1] == "retry":
-            return HostAnswer.json(["id": .string(try await host.retry(rest[0]))], status: 201)
+            let id = try await host.retry(HostID(rawValue: rest[0]))
+            return HostAnswer.json(["id": .string(id.rawValue)], status: 201)
         case ("DELETE", 1):
-            await host.cancel(rest[0])
+            await host.cancel(HostID(rawValue: rest[0]))
             return HostAnswer.done
         default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
         }
     }
 
     /// The server by its id, or by its name, as the history knows it.
-    private func invocation() async throws -> (server: String, tool: String, arguments: JSONValue) {
+    private func invocation() async throws -> (server: HostedServer.ID, tool: String, arguments: JSONValue) {
         let body = try object()
         let named = try text("server", in: body)
         let tool = try text("tool", in: body)
-        let servers = await host.snapshot().compactMap { event in
-            if case .server(let server) = event { server } else { nil }
-        }
-        let server = servers.first { $0.id == named } ?? servers.first { $0.name == named }
-        guard let server else { throw AppHostError.unknownServer(named) }
+        let servers = await host.hostedServers
+        let id = HostedServer.ID(rawValue: named)
+        let server = servers.first { $0.id == id } ?? servers.first { $0.name == named }
+        guard let server else { throw AppHostError.unknownServer(id) }
         return (server.id, tool, body["arguments"] ?? [:])
     }
 
@@ -184,16 +187,12 @@ struct HostCommands {
     private func form() async throws -> HTTPResponse {
         let body = try object()
         let (id, name, _) = try await invocation()
-        let events = await host.snapshot()
-        var title = id
-        var tool: Tool?
-        for event in events {
-            if case .server(let server) = event, server.id == id { title = server.name }
-            if case .tools(id, let tools) = event { tool = tools.first { $0.name == name } }
+        let title = await host.hostedServers.first { $0.id == id }?.name ?? id.rawValue
+        guard let tool = await host.tools(of: id).first(where: { $0.name == name }) else {
+            throw AppHostError.unknownTool(name)
         }
-        guard let tool else { throw AppHostError.unknownTool(name) }
         return HostAnswer.json([
-            "server": .string(id), "tool": .string(name), "title": .string(tool.displayName),
+            "server": .string(id.rawValue), "tool": .string(name), "title": .string(tool.displayName),
             "line": .string(tool.displayName == name ? title : "\(name) · \(title)"),
             "description": HostEventWriter.text(tool.description), "isRaw": false,
             "form": FormSpec.json(for: tool.inputSchema, value: body["arguments"]),
@@ -202,7 +201,7 @@ struct HostCommands {
 
     // MARK: Answers and surroundings
 
-    private func answer(_ question: String) async throws -> HTTPResponse {
+    private func answer(_ question: HostQuestion.ID) async throws -> HTTPResponse {
         let body = try object()
         let answer: QuestionAnswer
         switch body["decision"]?.stringValue ?? body["action"]?.stringValue {

@@ -5,9 +5,9 @@ import MCPHarness
 /// Writes events as the page reads them: with the texts it shows, so that it needs to know nothing.
 struct HostEventWriter {
     private let ports: SandboxPorts
-    private var names: [String: String] = [:]
+    private var names: [HostedServer.ID: String] = [:]
     /// The servers of views, which are also the sources of their tools.
-    private var views: [String: HostedView] = [:]
+    private var views: [HostedView.ID: HostedView] = [:]
 
     init(ports: SandboxPorts) { self.ports = ports }
 
@@ -19,28 +19,29 @@ struct HostEventWriter {
             return Self.json(server)
         case .serverRemoved(let id):
             ports.release(server: id)
-            return ["type": "server.gone", "id": .string(id)]
+            return ["type": "server.gone", "id": .string(id.rawValue)]
         case .tools(let server, let tools): return json(tools, of: server)
         case .call(let call): return json(call)
         case .viewOpened(let view):
             views[view.id] = view
             return json(view)
         case .viewMessage(let view, let message):
-            return ["type": "view.msg", "id": .string(view), "message": message]
+            return ["type": "view.msg", "id": .string(view.rawValue), "message": message]
         case .viewSize(let view, _, let height):
             return [
-                "type": "view.size", "id": .string(view), "height": height.map { JSONValue($0) } ?? .null,
+                "type": "view.size", "id": .string(view.rawValue),
+                "height": height.map { JSONValue($0) } ?? .null,
             ]
         case .viewMode(let view, let mode):
-            return ["type": "view.mode", "id": .string(view), "mode": .string(mode.rawValue)]
+            return ["type": "view.mode", "id": .string(view.rawValue), "mode": .string(mode.rawValue)]
         case .viewProblem(let view, let text):
-            return ["type": "view.note", "id": .string(view), "problem": Self.text(text)]
+            return ["type": "view.note", "id": .string(view.rawValue), "problem": Self.text(text)]
         case .viewClosed(let view):
             views[view] = nil
-            return ["type": "view.close", "id": .string(view)]
+            return ["type": "view.close", "id": .string(view.rawValue)]
         case .viewTools(let view, let tools): return Self.json(tools, ofView: view)
         case .question(let question): return QuestionJSON.json(question)
-        case .questionClosed(let id): return ["type": "question.closed", "id": .string(id)]
+        case .questionClosed(let id): return ["type": "question.closed", "id": .string(id.rawValue)]
         case .openLink(let url): return ["type": "openLink", "url": .string(url)]
         case .download(let file):
             return [
@@ -49,7 +50,7 @@ struct HostEventWriter {
             ]
         case .conversation(let item): return Self.json(item)
         case .conversationDelta(let id, let text):
-            return ["type": "chat.delta", "id": .string(id), "text": .string(text)]
+            return ["type": "chat.delta", "id": .string(id.rawValue), "text": .string(text)]
         case .log(let line): return Self.json(line)
         case .history(let entry): return Self.json(entry)
         }
@@ -75,7 +76,7 @@ struct HostEventWriter {
             }
         if parts.isEmpty { parts = [state == "connecting" ? "connecting…" : "not reached"] }
         return [
-            "type": "server.state", "id": .string(server.id), "name": .string(server.name),
+            "type": "server.state", "id": .string(server.id.rawValue), "name": .string(server.name),
             "target": .string(server.target), "state": .string(state), "problem": text(problem),
             "line": .string(parts.joined(separator: " · ")), "canReconnect": .bool(state == "lost"),
             "removal": .string("Remove \(server.name)"),
@@ -86,14 +87,16 @@ struct HostEventWriter {
         "\(number) \(word)\(number == 1 ? "" : "s")"
     }
 
-    private func json(_ tools: [Tool], of server: String) -> JSONValue {
+    private func json(_ tools: [Tool], of server: HostedServer.ID) -> JSONValue {
         [
-            "type": "tools", "id": .string(server), "name": .string(names[server] ?? server),
+            "type": "tools", "id": .string(server.rawValue),
+            "name": .string(names[server] ?? server.rawValue),
             "count": JSONValue(tools.count),
             "tools": .array(
                 tools.map { tool in
                     [
-                        "id": .string(tool.name), "tool": .string(tool.name), "server": .string(server),
+                        "id": .string(tool.name), "tool": .string(tool.name),
+                        "server": .string(server.rawValue),
                         "description": .string(tool.title ?? tool.description ?? ""),
                         "badge": .string(Self.badge(tool)),
                     ]
@@ -102,10 +105,10 @@ struct HostEventWriter {
     }
 
     /// Those that a view offers stand at the view.
-    private static func json(_ tools: [Tool], ofView view: String) -> JSONValue {
+    private static func json(_ tools: [Tool], ofView view: HostedView.ID) -> JSONValue {
         let names = tools.map(\.name).joined(separator: ", ")
         return [
-            "type": "view.note", "id": .string(view),
+            "type": "view.note", "id": .string(view.rawValue),
             "offers": tools.isEmpty ? .null : .string("It offers tools to the model: \(names)."),
         ]
     }
@@ -127,16 +130,20 @@ struct HostEventWriter {
             case .model: "the model"
             case .view: "a view"
             }
-        let server = names[call.source] ?? views[call.source].map { "view of \($0.serverName)" }
-        var line = ["\(server ?? call.source)", "by \(by)"]
+        let (name, isServer): (String?, Bool) =
+            switch call.source {
+            case .server(let id): (names[id], names[id] != nil)
+            case .view(let id): (views[id].map { "view of \($0.serverName)" }, false)
+            }
+        var line = [name ?? call.source.rawValue, "by \(by)"]
         if let duration = call.duration { line.append(TimeSpan.text(duration)) }
         let isByView = call.callingView != nil
         // What is too long for a form is called again as it is.
-        let canRetry = names[call.source] != nil && !isByView
+        let canRetry = isServer && !isByView
         let canUse = canRetry && call.arguments.serialized().utf8.count <= Self.maxArguments
         let progress = call.progress
         return [
-            "type": "call.state", "id": .string(call.id), "server": .string(call.source),
+            "type": "call.state", "id": .string(call.id.rawValue), "server": .string(call.source.rawValue),
             "tool": .string(call.tool), "label": .string("Call of \(call.tool)"),
             "state": .string(call.state.rawValue), "stateText": .string(Self.words(call.state)),
             "line": .string(line.joined(separator: " · ")), "isOver": .bool(call.state.isOver),
@@ -146,7 +153,8 @@ struct HostEventWriter {
             "total": progress?.total.map { JSONValue($0) } ?? .null,
             "progressText": Self.text(progress.map { Self.clipped(Self.words($0)) }),
             "problem": Self.text(call.problem.map(Self.clipped)),
-            "view": Self.text(call.view), "callingView": Self.text(call.callingView),
+            "view": Self.text(call.view?.rawValue),
+            "callingView": Self.text(call.callingView?.rawValue),
             "arguments": canUse ? call.arguments : .null,
             "argumentsText": .string(ContentJSON.pretty(call.arguments, Self.maxLine)),
             "content": call.result.map { .array(ContentJSON.blocks($0)) } ?? .null,
@@ -181,7 +189,7 @@ struct HostEventWriter {
         let problem =
             address == nil ? "No port is left for the views of this server; remove another server." : nil
         return [
-            "type": "view.open", "id": .string(view.id), "call": .string(view.call),
+            "type": "view.open", "id": .string(view.id.rawValue), "call": .string(view.call.rawValue),
             "origin": Self.text(address?.origin), "src": Self.text(address?.source),
             "allow": .string(SandboxHandler.allow(view)),
             "caption": .string("\(view.serverName) · \(view.tool)"),
@@ -205,7 +213,7 @@ struct HostEventWriter {
             case .host: ("host", "Host")
             }
         return [
-            "type": "chat", "id": .string(item.id), "author": .string(author), "who": .string(who),
+            "type": "chat", "id": .string(item.id.rawValue), "author": .string(author), "who": .string(who),
             "content": .array(ContentJSON.blocks(item.content, maxBytes: Self.maxSaid)),
         ]
     }

@@ -10,7 +10,7 @@ actor HostFeed {
     private var log = EventLog(page: "")
     private var pump: Task<Void, Never>?
     /// The number of the last message of each view that was taken.
-    private var taken: [String: Int] = [:]
+    private var taken: [HostedView.ID: Int] = [:]
     /// Servers that a scan found: their addresses.
     private(set) var found: [String] = []
 
@@ -90,7 +90,9 @@ actor HostFeed {
     ///
     /// A number that was taken before is one whose answer was lost; the page sends one request at a time, so
     /// a gap means that something else sends.
-    func receive(_ messages: [JSONValue], number: Int, page: String, from view: String) async -> Receipt {
+    func receive(
+        _ messages: [JSONValue], number: Int, page: String, from view: HostedView.ID
+    ) async -> Receipt {
         guard page == log.page else { return .otherPage }
         let last = taken[view] ?? 0
         if number <= last { return .repeated }
@@ -123,5 +125,5 @@ actor HostFeed {
     }
 
     /// The frame of a view is made anew, and its messages are numbered from the first again.
-    func begins(_ view: String) { taken[view] = 0 }
+    func begins(_ view: HostedView.ID) { taken[view] = 0 }
 }

@@ -6,7 +6,7 @@ import MCPHarness
 /// does nothing; leaving the question means it, too.
 enum QuestionJSON {
     static func json(_ question: HostQuestion) -> JSONValue {
-        var json: JSONObject = ["type": "question", "id": .string(question.id)]
+        var json: JSONObject = ["type": "question", "id": .string(question.id.rawValue)]
         json["path"] = .string("approvals/\(question.id)")
         json["from"] = .string(question.view == nil ? question.server : "A view of \(question.server) asks")
         json["answers"] = yesOrNo("Allow")

@@ -1,3 +1,4 @@
+import MCPApps
 import MCPCore
 import Synchronization
 
@@ -8,7 +9,7 @@ final class SandboxPorts: Sendable {
         var usesPorts = false
         var ports: [UInt16] = []
         /// The server that has the port at this place; nil: it is free.
-        var servers: [String?] = []
+        var servers: [HostedServer.ID?] = []
     }
 
     /// Servers whose views can be shown where names below `localhost` do not lead here.
@@ -38,7 +39,9 @@ final class SandboxPorts: Sendable {
     }
 
     /// The origin of a view and the address of its frame; nil when no port is left for its server.
-    func address(ofView view: String, server: String) -> (origin: String, source: String)? {
+    func address(
+        ofView view: HostedView.ID, server: HostedServer.ID
+    ) -> (origin: String, source: String)? {
         let own: UInt16?? = state.withLock { state in
             guard state.usesPorts else { return .some(nil) }
             guard let index = state.servers.firstIndex(of: server) ?? state.servers.firstIndex(of: nil)
@@ -55,23 +58,25 @@ final class SandboxPorts: Sendable {
     }
 
     /// A server is gone: its port is for another one.
-    func release(server: String) {
+    func release(server: HostedServer.ID) {
         state.withLock { state in
             if let index = state.servers.firstIndex(of: server) { state.servers[index] = nil }
         }
     }
 
     /// The id of the view that a request to one of these listeners is about; nil: it names none.
-    func view(host: String, path: String) -> String? {
+    func view(host: String, path: String) -> HostedView.ID? {
         let name = host.prefix { $0 != ":" }.lowercased()
-        if path == "/sandbox", name.hasSuffix(".localhost") { return String(name.dropLast(10)) }
+        if path == "/sandbox", name.hasSuffix(".localhost") {
+            return HostID(rawValue: String(name.dropLast(10)))
+        }
         guard name == "127.0.0.1", path.hasPrefix("/views/"), path.hasSuffix("/sandbox") else { return nil }
         let parts = path.split(separator: "/")
-        return parts.count == 3 ? String(parts[1]) : nil
+        return parts.count == 3 ? HostID(rawValue: String(parts[1])) : nil
     }
 
     /// Whether the server of a view may be asked for at this port.
-    func serves(server: String, atPort port: UInt16?) -> Bool {
+    func serves(server: HostedServer.ID, atPort port: UInt16?) -> Bool {
         state.withLock { state in
             guard let port, state.usesPorts else { return true }
             return state.servers.firstIndex(of: server).map { state.ports[$0] == port } ?? false

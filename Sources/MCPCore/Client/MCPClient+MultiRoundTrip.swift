@@ -25,7 +25,8 @@ extension MCPClient {
                 let result = try await requestOnce(method, current, options)
                 switch try kind(of: result, method) {
                 case .complete: return result
-                case .task: return try await TaskFollower(client: self, options: options).follow(result, limit)
+                case .task:
+                    return try await TaskFollower(client: self, options: options).follow(result, limit)
                 case .inputRequired:
                     guard round < connection.options.maxRounds else {
                         throw Self.inputRequired(

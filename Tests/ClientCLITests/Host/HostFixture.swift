@@ -1,4 +1,4 @@
-import MCPApps
+public import MCPApps
 import MCPCore
 import TestHTTP
 import Testing
@@ -71,7 +71,7 @@ struct HostFixture {
     }
 
     /// Adds the server with a view by way of the page, and waits until it is connected.
-    func connect() async throws -> String {
+    func connect() async throws -> HostedServer.ID {
         let events = await host.events()
         #expect(try await send("POST", "/api/servers", ["target": .string(url)]).status == 204)
         for await event in events {
@@ -81,10 +81,10 @@ struct HostFixture {
     }
 
     /// Calls the tool with a view; the view.
-    func show(_ server: String) async throws -> HostedView {
+    func show(_ server: HostedServer.ID) async throws -> HostedView {
         let events = await host.events()
         let call = try await send(
-            "POST", "/api/calls", ["server": .string(server), "tool": "show", "arguments": [:]])
+            "POST", "/api/calls", ["server": .string(server.rawValue), "tool": "show", "arguments": [:]])
         #expect(call.status == 201)
         for await event in events { if case .viewOpened(let view) = event { return view } }
         throw HostClosed()
@@ -133,4 +133,11 @@ final class EventReader: @unchecked Sendable {
         while let event = try await next() { if event.json["type"]?.stringValue == type { return event } }
         return nil
     }
+}
+
+/// Identifiers of tests that no host assigned.
+extension HostID: ExpressibleByStringLiteral, ExpressibleByUnicodeScalarLiteral,
+    ExpressibleByExtendedGraphemeClusterLiteral
+{
+    public init(stringLiteral value: String) { self.init(rawValue: value) }
 }

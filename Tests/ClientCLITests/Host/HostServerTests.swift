@@ -306,13 +306,13 @@ struct HostServerTests {
                 #expect([400, 422].contains(answer.status), "\(target)")
                 #expect(answer.text.contains(word), "\(target): \(answer.text)")
             }
-            let call: JSONValue = ["server": .string(server), "tool": "show", "arguments": ["n": 0]]
+            let call: JSONValue = ["server": .string(server.rawValue), "tool": "show", "arguments": ["n": 0]]
             let checked = try await fixture.send("POST", "/api/validate", call)
             #expect(try JSONValue(parsing: checked.text)["violations"]?[0]?["path"] == "/n")
             let form = try JSONValue(parsing: try await fixture.send("POST", "/api/form", call).text)
             #expect(form["form"]?["members"]?[0]?["value"] == 0)
             for (path, body, status) in [
-                ("/api/calls", ["server": .string(server), "tool": "none"], 404),
+                ("/api/calls", ["server": .string(server.rawValue), "tool": "none"], 404),
                 ("/api/calls/c99/retry", [:], 404), ("/api/chat", ["text": "hello"], 404),
                 ("/api/approvals/q9", ["decision": "allow"], 404),
                 ("/api/approvals/q9", ["decision": "perhaps"], 400), ("/api/nothing", [:], 404),

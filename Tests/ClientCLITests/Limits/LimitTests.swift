@@ -162,7 +162,7 @@ import Testing
         let ports = SandboxPorts(port: 1)
         ports.use((1 ... SandboxPorts.maxPorts).map { UInt16($0 + 10) })
         let origins = (1 ... SandboxPorts.maxPorts).map {
-            ports.address(ofView: "v", server: "s\($0)")?.origin
+            ports.address(ofView: "v", server: HostID(rawValue: "s\($0)"))?.origin
         }
         #expect(Set(origins.compactMap(\.self)).count == SandboxPorts.maxPorts)
         #expect(ports.address(ofView: "v", server: "more") == nil)

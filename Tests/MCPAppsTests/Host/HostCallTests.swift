@@ -132,7 +132,8 @@ import Testing
         await #expect(throws: AppHostError.unknownTool("nothing")) {
             try await fixture.host.call(server, "nothing")
         }
-        await #expect(throws: AppHostError.unknownServer("s99")) { try await fixture.host.call("s99", "x") }
+        let gone = HostedServer.ID(rawValue: "s99")
+        await #expect(throws: AppHostError.unknownServer(gone)) { try await fixture.host.call(gone, "x") }
         await #expect(throws: AppHostError.invalidArguments) {
             try await fixture.host.call(server, "plain", [1])
         }
@@ -162,7 +163,7 @@ import Testing
         let read = HistoryEntry(json: try JSONValue(parsing: JSONValue.object(entry).serialized()))
         #expect(read?.id == history[0].id)
         await fixture.close()
-        await #expect(throws: AppHostError.self) { try await fixture.host.retry("c999") }
+        await #expect(throws: AppHostError.self) { try await fixture.host.retry(HostID(rawValue: "c999")) }
     }
 
     // A43

@@ -46,14 +46,16 @@ final class HostFixture: Sendable {
     }
 
     /// A call as it was told last, once it is in a state that fits.
-    func call(_ id: String, _ fits: (HostedCall) -> Bool = { $0.state.isOver }) async throws -> HostedCall {
+    func call(
+        _ id: HostedCall.ID, _ fits: (HostedCall) -> Bool = { $0.state.isOver }
+    ) async throws -> HostedCall {
         try await first { event in
             if case .call(let call) = event, call.id == id, fits(call) { call } else { nil }
         }
     }
 
     /// The states that a call went through.
-    func states(of id: String) -> [HostedCall.State] {
+    func states(of id: HostedCall.ID) -> [HostedCall.State] {
         var states: [HostedCall.State] = []
         for case .call(let call) in all where call.id == id && states.last != call.state {
             states.append(call.state)
@@ -62,7 +64,7 @@ final class HostFixture: Sendable {
     }
 
     /// Adds a server, and waits for it.
-    func add(_ server: MCPServer, as name: String) async throws -> String {
+    func add(_ server: MCPServer, as name: String) async throws -> HostedServer.ID {
         let id = try await host.addServer(.inProcess(server), name: name)
         _ = try await first { event in
             if case .server(let server) = event, server.id == id, server.state == .connected {
@@ -84,7 +86,7 @@ final class HostFixture: Sendable {
     }
 
     /// The view of a call, played by the test.
-    func view(of call: String) async throws -> PlayedView {
+    func view(of call: HostedCall.ID) async throws -> PlayedView {
         let view = try await first { event -> HostedView? in
             if case .viewOpened(let view) = event, view.call == call { view } else { nil }
         }
@@ -101,7 +103,7 @@ final class HostFixture: Sendable {
 struct PlayedView: Sendable {
     let fixture: HostFixture
     let view: HostedView
-    var id: String { view.id }
+    var id: HostedView.ID { view.id }
 
     init(_ fixture: HostFixture, _ view: HostedView) {
         self.fixture = fixture

@@ -6,7 +6,9 @@ import Testing
 
 /// The servers of a host: found, lost, found again.
 @Suite(.timeLimit(.minutes(2))) struct HostServerTests {
-    private func tools(_ fixture: HostFixture, _ server: String, _ fits: ([String]) -> Bool) async throws {
+    private func tools(_ fixture: HostFixture, _ server: HostedServer.ID, _ fits: ([String]) -> Bool)
+        async throws
+    {
         _ = try await fixture.first { event in
             if case .tools(server, let tools) = event, fits(tools.map(\.name)) { true } else { nil }
         }
@@ -197,7 +199,7 @@ import Testing
     }
 
     /// The next call works; the connection may need another attempt.
-    private func isCalled(_ fixture: HostFixture, _ id: String) async -> Bool {
+    private func isCalled(_ fixture: HostFixture, _ id: HostedServer.ID) async -> Bool {
         for _ in 1 ... 50 {
             if let call = try? await fixture.call(fixture.host.call(id, "plain")), call.state == .completed {
                 return true

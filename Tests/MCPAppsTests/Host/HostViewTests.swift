@@ -7,7 +7,7 @@ import Testing
 /// What views can do at a host, and what they cannot.
 @Suite(.timeLimit(.minutes(2))) struct HostViewTests {
     private func open(
-        _ fixture: HostFixture, _ server: String, _ capabilities: JSONValue = [:]
+        _ fixture: HostFixture, _ server: HostedServer.ID, _ capabilities: JSONValue = [:]
     ) async throws -> PlayedView {
         let view = try await fixture.view(of: fixture.host.call(server, "chart"))
         try await view.begin(capabilities)
@@ -297,7 +297,7 @@ import Testing
         #expect(try await view.ask(5, "tools/call", ["name": "chart"])["result"] != nil)
         _ = try await open(fixture, server)
         // Those that are being read count.
-        var calls: [String] = []
+        var calls: [HostedCall.ID] = []
         for _ in 1 ... 5 { calls.append(try await fixture.host.call(server, "late")) }
         var ended: [HostedCall] = []
         for call in calls { ended.append(try await fixture.call(call)) }

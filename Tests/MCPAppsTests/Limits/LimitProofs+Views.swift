@@ -113,7 +113,7 @@ extension LimitProofs {
         let server = MCPServer("s", version: "1")
         server.addTool("t", "") { "done" }
         let id = try await fixture.add(server, as: "one")
-        var ids: [String] = []
+        var ids: [HostedCall.ID] = []
         for count in 1 ... AppHost.maxCalls + 1 {
             let call = try await fixture.host.call(id, "t")
             _ = try await fixture.call(call)
