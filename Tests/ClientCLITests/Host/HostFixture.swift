@@ -139,5 +139,6 @@ final class EventReader: @unchecked Sendable {
 extension HostID: ExpressibleByStringLiteral, ExpressibleByUnicodeScalarLiteral,
     ExpressibleByExtendedGraphemeClusterLiteral
 {
+    /// Creates an identifier from a literal.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 }
