@@ -5,7 +5,7 @@ RELEASE = -c release --static-swift-stdlib
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release demo test e2e sim soak torture mutants interop layers lint fmt docs bench bench-guard install clean
+.PHONY: help build release demo test examples e2e sim soak torture mutants interop layers lint fmt docs bench bench-guard install clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -27,11 +27,16 @@ demo: ## the client talks to the daemon, over stdio and HTTP; prints every comma
 # measure waits, and a thousand at once each other. The largest target goes by the names of its suites.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTests MCPAppsTests SimulationTests \
-    DaemonTests ClientCLITests FaultTests ConformanceTests ExampleTests DocsTests
+    DaemonTests ClientCLITests FaultTests ConformanceTests DocsTests
 
 test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name it is a part of
 	$(SWIFT) build --build-tests $(WARNINGS)
 	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
+	$(if $(FILTER),,@$(MAKE) --no-print-directory examples)
+
+examples: ## the programs in Examples, a package of their own, and their tests
+	$(SWIFT) build --package-path Examples --build-tests $(WARNINGS)
+	@SWIFT=$(SWIFT) Tests/run.sh --package-path Examples $(WARNINGS) -- ExampleTests
 
 e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; elsewhere it is passed over)
 	$(SWIFT) build --build-tests $(WARNINGS)
@@ -97,4 +102,4 @@ install: release ## into PREFIX (default /usr/local)
 	    install -s -m 755 "$$bin/$$program" "$(DESTDIR)$(PREFIX)/bin/$$program"; done
 
 clean: ## removes what was built
-	rm -rf .build
+	rm -rf .build Examples/.build

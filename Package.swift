@@ -39,31 +39,6 @@ let package = Package(
         .executableTarget(
             name: "conformance-client", dependencies: ["MCPCore"], path: "Tests/ConformanceClient",
             swiftSettings: settings),
-        .executableTarget(
-            name: "example-minimal-server", dependencies: ["MCPCore"], path: "Examples/MinimalServer"),
-        .executableTarget(
-            name: "example-minimal-client", dependencies: ["MCPCore"], path: "Examples/MinimalClient"),
-        .executableTarget(
-            name: "example-secure-client", dependencies: ["MCPCore"], path: "Examples/SecureClient"),
-        .executableTarget(name: "example-client", dependencies: ["MCPCore"], path: "Examples/Client"),
-        .executableTarget(name: "example-embedded", dependencies: ["MCPCore"], path: "Examples/Embedded"),
-        .executableTarget(
-            name: "example-behind-own-http", dependencies: ["MCPCore"], path: "Examples/BehindOwnHTTP"),
-        .executableTarget(
-            name: "example-elicitation", dependencies: ["MCPCore"], path: "Examples/Elicitation"),
-        .executableTarget(name: "example-forecast", dependencies: ["MCPCore"], path: "Examples/Forecast"),
-        .executableTarget(
-            name: "example-inventory", dependencies: ["MCPHarness", "MCPCore"], path: "Examples/Inventory"),
-        .executableTarget(
-            name: "example-client-tools", dependencies: ["MCPCore"], path: "Examples/ClientTools"),
-        .executableTarget(name: "example-tool-hub", dependencies: ["MCPCore"], path: "Examples/ToolHub"),
-        .executableTarget(name: "example-routes", dependencies: ["MCPCore"], path: "Examples/Routes"),
-        .executableTarget(
-            name: "example-request-log", dependencies: ["MCPCore"], path: "Examples/RequestLog"),
-        .executableTarget(name: "example-dice", dependencies: ["MCPApps", "MCPCore"], path: "Examples/Dice"),
-        .executableTarget(
-            name: "example-view-host", dependencies: ["MCPApps", "MCPCore"], path: "Examples/ViewHost"),
-        .executableTarget(name: "example-reports", dependencies: ["MCPCore"], path: "Examples/Reports"),
         .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
         .target(name: "TestHTTP", path: "Tests/TestHTTP", swiftSettings: settings),
         .target(name: "LimitPages", path: "Tests/LimitPages", swiftSettings: settings),
@@ -98,16 +73,6 @@ let package = Package(
         .testTarget(
             name: "DocsTests", dependencies: ["MCPCore", "MCPServerDaemon", "MCPClientCLI"],
             swiftSettings: settings),
-        .testTarget(
-            name: "ExampleTests",
-            dependencies: [
-                "MCPCore", "example-minimal-server", "example-minimal-client", "example-embedded",
-                "example-client",
-                "example-behind-own-http", "example-forecast", "example-reports", "example-elicitation",
-                "example-inventory", "example-client-tools", "example-tool-hub", "example-dice",
-                "example-routes", "example-request-log",
-                "example-view-host",
-            ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -68,7 +68,8 @@ import Testing
         let wanted = block.lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         let examples = Self.root.appendingPathComponent("Examples")
         let files = try #require(
-            FileManager.default.enumerator(at: examples, includingPropertiesForKeys: nil)
+            FileManager.default.enumerator(
+                at: examples, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
         )
         .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         let isThere = try files.contains { file in
