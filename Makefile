@@ -1,4 +1,4 @@
-# Everything that is done with this project. `make help` lists it.
+# All tasks of this project. `make help` lists them.
 PREFIX ?= /usr/local
 SWIFT ?= swift
 RELEASE = -c release --static-swift-stdlib
@@ -23,8 +23,9 @@ demo: ## the client talks to the daemon, over stdio and HTTP; prints every comma
 	    $(MAKE) --no-print-directory build >"$$log" 2>&1 || { cat "$$log" >&2; rm -f "$$log"; exit 1; }; rm -f "$$log"
 	@Tests/demo.sh
 
-# Several processes, one after the other: tests that talk to real processes would otherwise hold up those that
-# measure waits, and a thousand at once each other. The largest target goes by the names of its suites.
+# Several processes, one after another: otherwise tests that use real processes would delay those that measure
+# waiting times, and a thousand tests at once would delay each other. The largest target is split by the names
+# of its suites.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTests MCPAppsTests SimulationTests \
     DaemonTests ClientCLITests FaultTests ConformanceTests DocsTests
@@ -53,7 +54,7 @@ soak: build ## peers come and go for MINUTES=…, ONLY=providers, SEED=…; then
 	@Tests/Soak/soak.py "$$($(SWIFT) build --show-bin-path)/mcp-server" --minutes $(MINUTES) \
 	    $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
 
-# Suites that fail the system calls of a scenario one by one; each prints what came of it.
+# Suites that make the system calls of a scenario fail one by one; each prints the outcome.
 TORTURE = listing wake
 torture: ## system calls that fail, one by one: ONLY=listing or ONLY=wake; prints the figures
 	$(SWIFT) build --build-tests $(WARNINGS)
@@ -74,7 +75,7 @@ interop: release ## against the official Python SDK and the official JSON Schema
 	SCHEMA_SUITE_RUNNER="$$($(SWIFT) build $(RELEASE) --show-bin-path)/schema-suite" \
 	    Tests/Interop/schema-suite.sh
 
-# Internals are measured too, so the library is built for testing, beside the other builds.
+# Internals are measured too, so the library is built for testing, separately from the other builds.
 bench: release ## what calls cost, beside other servers; each layer by itself
 	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build/bench -Xswiftc -enable-testing
 	@Benchmarks/run.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)" .build/bench/release/benchmark-server

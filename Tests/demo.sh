@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A conversation between mcp-client and mcp-server about this repository: every command with its real output.
+# A dialogue between mcp-client and mcp-server about this repository: every command with its real output.
 #
 #   Tests/demo.sh [FOLDER_WITH_THE_BINARIES]      default .build/debug
 set -euo pipefail
@@ -34,8 +34,8 @@ show_command() {
     printf '$%s\n' "$line"
 }
 
-# step STATUS COMMAND…: shows the command, runs it, shows its first lines (of a refusal only what happened), and
-# insists on the status.
+# step STATUS COMMAND…: shows the command, runs it, shows the first lines of its output (for a refusal, only
+# what happened), and requires the status.
 step() {
     local expected=$1 status=0 lines
     shift

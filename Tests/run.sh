@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs tests: Tests/run.sh SWIFT-TEST-OPTION... -- FILTER...
-# One process for each filter, one after the other. At the end of each, everything that its tests have opened has to
-# be given back: 86 is the status of a process with something left, which it names; MCP_CENSUS=off leaves that out.
-# What failed is said again at the end, where it is found.
+# There is one process for each filter, one after another. At the end of each, everything that its tests have
+# opened must have been released: a process with something left names it and exits with the status 86;
+# MCP_CENSUS=off omits this check. Failures are repeated at the end, where they are easy to find.
 set -euo pipefail
 export MCP_CENSUS=${MCP_CENSUS:-tests}
 options=()

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Type-checks each folder of the libraries and of the two programs together with exactly the folders it may use.
-# A folder that uses another one fails with "cannot find type": the compiler proves the layers, so they cannot
-# rot. What stands in no folder, such as main.swift, stands above all of them.
+# A folder that uses any other fails with "cannot find type": the compiler proves the layers, so they cannot
+# erode. Files in no folder, such as main.swift, are above all of them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# folder: what it may use directly
+# folder: the folders that it may use directly
 declare -A MCPCore=(
     [Platform]="" [Bytes]="" [Collections]=""
     [JSON]="Bytes" [HTTP]="Bytes" [Crypto]="Bytes"
@@ -75,7 +75,7 @@ closure() { # MODULE FOLDER: the folder and everything below it
 
 files() { # MODULE FOLDER
     find "Sources/$1/$2" -name '*.swift'
-    # What SwiftPM makes of the resources: their names are enough here.
+    # The source that SwiftPM generates from the resources: their names are enough here.
     if [[ $1/$2 == MCPClientCLI/Host ]]; then echo "$scratch/PackageResources.swift"; fi
 }
 
@@ -89,7 +89,7 @@ resources() {
     echo "}"
 }
 
-# Only the bodies of the folder itself are looked at: those of the others are, in their own turn.
+# Only the bodies of the folder itself are checked: those of the others are checked in their own turn.
 check() { # MODULE FOLDER
     local arguments=() folder below
     below=$(closure "$1" "$2")
@@ -123,7 +123,7 @@ checked() { # MODULE FOLDER
     check "$1" "$2" || { echo "layers: $1/$2 uses a folder that it may not" >&2; exit 1; }
 }
 
-# Those that others import come first, each below the next.
+# Modules that others import come first, each below the next.
 libraries=(MCPCore MCPHarness MCPApps)
 modules=("${libraries[@]}" MCPClientCLI MCPServerDaemon)
 for module in "${modules[@]}"; do
@@ -137,7 +137,7 @@ for module in "${modules[@]}"; do
     done
 done
 
-# The modules that others import: what they declare is enough.
+# The modules that others import: their declarations are enough.
 for module in "${libraries[@]}"; do
     mapfile -t sources < <(find "Sources/$module" -name '*.swift')
     swiftc -frontend -emit-module "${common[@]}" -module-name "$module" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The rules that a program can check: format, sizes, imports and words.
+# The rules that can be checked by a program: format, sizes, imports and words.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 status=0
@@ -13,7 +13,7 @@ mapfile -t sources < <(git ls-files 'Sources/*.swift')
 
 swift format lint --strict --parallel --configuration .swift-format "${swift[@]}" || status=1
 
-# Sizes: a file that grows beyond 600 lines has a second idea in it.
+# Sizes: a file that grows beyond 600 lines contains a second idea.
 for file in "${sources[@]}"; do
     lines=$(wc -l <"$file")
     ((lines <= 600)) || complain "$file has $lines lines; 600 is the most"
@@ -28,8 +28,8 @@ awk 'FNR == 1 { start = 0 }
 while IFS= read -r hit; do complain "longer than 110 columns: $hit"; done < <(
     LC_ALL=C.UTF-8 grep -nE '^.{111,}' "${sources[@]}" | grep -vE '"""|https?://' | cut -d: -f1,2 || true)
 
-# Owners: an object that holds a descriptor is counted (Platform/Census.swift), so that tests see the one that is
-# never closed. Values have one owner each, which the compiler knows.
+# Owners: an object that holds a descriptor is counted (Platform/Census.swift), so that tests notice one that
+# is never closed. Each value has one owner, which the compiler knows.
 awk 'function judge() { if (name != "" && holds && !counted) {
             printf "lint: %s: %s holds a descriptor and is not in the census: add `private let counted = Counted(…)`\n", file, name
             bad = 1 }
@@ -45,8 +45,8 @@ awk 'function judge() { if (name != "" && holds && !counted) {
     /^ *((private|fileprivate|package|public|private\(set\)) )*(let|var) [a-zA-Z]+: .*(FileDescriptor|NonBlockingStream|ListenSocket|StandardStreams|UpgradedSocket)[?>]* *$/ { holds = 1 }
     END { judge(); exit bad }' "${sources[@]}" >&2 || status=1
 
-# Imports: the library and the programs stand on the standard library, Dispatch and the C library alone; WebKit
-# is there for a view in a window of its own, where the system has it.
+# Imports: the library and the programs use only the standard library, Dispatch and the C library; WebKit is
+# used for a view in a window of its own, where the system has it.
 allowed='^(public |package |internal |@preconcurrency )*import (Dispatch|Synchronization|Glibc|Musl|Darwin|WebKit|CMCPSystem|MCPCore|MCPHarness|MCPApps)$'
 for file in "${sources[@]}"; do
     while IFS= read -r line; do
@@ -67,14 +67,14 @@ $hits"
 forbid '\b(TODO|FIXME|XXX|HACK)\b' "left for later" "${sources[@]}"
 forbid '\btry!|\bas! ' "traps on the unexpected" "${sources[@]}"
 
-# What people read is idiomatic: "X is not a Y", "again", "Duplicate X header".
+# Text that people read is idiomatic: "X is not a Y", "again", "Duplicate X header".
 idioms=$(grep -nE '^[^/]*"[^"]*\b(anew|[Ww]hoever|stands twice|belong into|told of)\b[^"]*"' "${sources[@]}" || true
     grep -nE '^[^/]*"[^"]*\bis no [a-z]' "${sources[@]}" | grep -vE '[Tt]here is no |is no longer' || true)
 [[ -z $idioms ]] || complain "a phrase that is not idiomatic in a text for users:
 $idioms"
 
-# Streams that nobody reads fast enough. A bound is said where the stream is made; one without a buffer is pulled:
-# `AsyncStream { await … }`, whose closure has no continuation.
+# Streams that are not read fast enough. A bound is given where the stream is created; a stream without a
+# buffer is pulled: `AsyncStream { await … }`, whose closure has no continuation.
 while IFS= read -r hit; do complain "a stream without a bound: $hit"; done < <(
     awk 'FNR == 1 { open = 0 }
         /Async(Throwing)?Stream(<[^>]*>)?(\.makeStream)?\(/ { if (open) print place; place = FILENAME ":" FNR; open = 3 }
@@ -89,13 +89,13 @@ forbid '^ *print\(' "prints" "${core[@]}"
 mapfile -t pausing < <(printf '%s\n' "${core[@]}" | grep -v 'Platform/Pause.swift')
 forbid 'Task\.sleep\(for:' "traps for the longest times; Task.pause(for:) does not" "${pausing[@]}"
 
-# Numbers from outside. Where bytes of peers are read nothing may trap: `magnitude` instead of abs(), and
-# `Int(exactly:)`, `clamping:` or `…ReportingOverflow` instead of a conversion or a minus that can. One of a value
-# that is known to be small says so on its line or in the line above: `// Small: because …`. Masked bits and
-# counts need no words.
+# Numbers from outside. Where bytes from peers are read, nothing may trap: `magnitude` instead of abs(), and
+# `Int(exactly:)`, `clamping:` or `…ReportingOverflow` instead of a conversion or a minus that can trap. Where
+# the value is known to be small, a comment on the same line or the line above says so: `// Small: because …`.
+# Masked bits and counts need no comment.
 mapfile -t readers < <(git ls-files 'Sources/MCPCore/'{JSON,HTTP,JSONRPC,Schema,Protocol,Wire}'/*.swift')
 awk '
-    function argument(text,    i, depth) { # what stands before the parenthesis that closes
+    function argument(text,    i, depth) { # the text before the closing parenthesis
         depth = 1
         for (i = 1; i <= length(text); i++) {
             depth += (substr(text, i, 1) == "(") - (substr(text, i, 1) == ")")
@@ -124,7 +124,7 @@ awk '
         gsub(/"([^"\\]|\\.)*"/, "\"\"", code)
         sub(/\/\/.*/, "", code)
         gsub(/->/, "", code)
-        # A label at the beginning of the line ends what the line before has begun.
+        # A label at the beginning of the line completes what the previous line began.
         if (isOpen && code !~ /^ *(exactly|clamping|truncatingIfNeeded|bitPattern|littleEndian|bigEndian):/) code = "Int(x)" code
         isOpen = 0
         why = $0 ~ /Small: / || above ~ /\/\/ Small: / ? "" : traps(code)
@@ -133,7 +133,7 @@ awk '
     }
     END { exit bad }' "${readers[@]}" >&2 || status=1
 
-# Who holds a reference that does not keep its object says who outlives whom.
+# Code that holds a reference which does not keep its object alive says which object outlives the other.
 awk '
     FNR == 1 { above = before = "" }
     { code = $0; sub(/\/\/.*/, "", code) }
@@ -142,7 +142,8 @@ awk '
     { before = above; above = $0 }
     END { exit bad }' "${sources[@]}" >&2 || status=1
 
-# An error of the system is never read as "empty" or "at the end": whoever drops one says why, beside it.
+# An error of the system is never read as "empty" or "at the end": code that drops one gives the reason beside
+# it.
 mapfile -t system < <(git ls-files Sources/MCPCore/{Platform,Events,TLS,HTTPServer}/ Sources/MCPCore/Transport/{Streamable,Line}/ \
     Sources/MCPServerDaemon/ | grep '\.swift$')
 awk 'FNR == 1 { comment = -9 }
@@ -153,7 +154,7 @@ awk 'FNR == 1 { comment = -9 }
         if (FNR - comment > 3) { printf "lint: %s:%d: drops an error of the system without a reason beside it\n", FILENAME, FNR; bad = 1 } }
     END { exit bad }' "${system[@]}" >&2 || status=1
 
-# Unsafe state that other threads can see says why it is safe.
+# Unsafe state that other threads can see has a comment that says why it is safe.
 for file in $(grep -lE '@unchecked Sendable' "${sources[@]}" || true); do
     grep -qE '// SAFETY:' "$file" || complain "$file: @unchecked Sendable without a SAFETY line"
 done

@@ -23,11 +23,11 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ["Wire", "JSONRPC", "HTTP"]
 SWIFT = os.environ.get("SWIFT", "swift")
 FLAGS = ["-Xswiftc", "-warnings-as-errors"]
-# What looks at these folders from outside, when their own tests saw nothing.
+# The tests that exercise these folders from outside, used when the folders' own tests noticed nothing.
 FAR = ["Tests/MCPCoreTests/Transport", "Tests/MCPCoreTests/Server", "Tests/MCPCoreTests/Interaction",
        "Tests/MCPCoreTests/Client", "Tests/FaultTests"]
 
-# Goes into the library for the run.
+# The file that is added to the library for the run.
 CHOICE = ROOT / "Sources/MCPCore/Bytes/Mutants.swift"
 CHOICE_TEXT = """
 #if canImport(Darwin)
@@ -189,7 +189,7 @@ def main():
     random.Random(options.seed).shuffle(everything)
     sample, lines = {}, set()
     for one in everything:
-        # One change of a line, so that each can be chosen by itself.
+        # One change per line, so that each can be chosen on its own.
         if len(sample) < options.count and one[:2] not in lines:
             lines.add(one[:2])
             sample[len(sample) + 1] = one

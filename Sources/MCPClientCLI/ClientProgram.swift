@@ -13,7 +13,8 @@ import Glibc
 /// The process around a command: signals, the deadline, the exit code.
 enum ClientProgram {
     static func main(_ arguments: [String]) -> Int32 {
-        // A reader of our output or a child that goes away is an error code, not our death.
+        // A reader of our output or a child that goes away must cause an error code, not the end of this
+        // process.
         signal(SIGPIPE, SIG_IGN)
         let request: CommandLineRequest
         do {
@@ -51,7 +52,7 @@ enum ClientProgram {
         let isJSON = options.json
         let canceller = Canceller(
             stop: stop, report: { report($0, isJSON: isJSON) }, cancel: { work.cancel() })
-        // The end of the terminal is that of the command, unless nohup(1) has started it.
+        // The command ends when the terminal closes, unless it was started by nohup(1).
         let hangup = SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
         let signals = ([SIGINT, SIGTERM] + hangup).map { canceller.watch($0) }
         if let deadline = options.deadline { canceller.arm(deadline) }

@@ -8,8 +8,9 @@ import Musl
 import Glibc
 #endif
 
-// Before anything else takes their numbers. Where /dev/null cannot be opened the streams are what they were.
+// Before anything else takes their descriptor numbers. Where /dev/null cannot be opened, the streams stay as
+// they were.
 try? StandardStreams.openMissing()
-// A parent that ignores it hands that on, and then the system keeps no status of our own children.
+// A parent that ignores this signal passes that on, and the system then keeps no status of our own children.
 signal(SIGCHLD, SIG_DFL)
 exit(ClientProgram.main(Array(ProgramArguments.all.dropFirst())))

@@ -1,27 +1,29 @@
 import MCPCore
 import Synchronization
 
-/// Asks for approvals, one at a time, in the order in which they came.
+/// Requests approvals one at a time, in the order in which they arrive.
 package actor ApprovalCoordinator {
     private let handler: ApprovalHandler?
     var hasHandler: Bool { handler != nil }
     private let decisions: RememberedDecisions
     private let timeout: Duration?
     private var isAsking = false
-    /// As many as there are calls at work.
+    /// The waiting calls; at most as many as there are calls in progress.
     private var waiting = BoundedTable<Int, CheckedContinuation<Void, any Error>>(
         capacity: .max, policy: .refuse)
     private var lastID = 0
 
-    /// - Parameter handler: the one who decides; nil when nobody is there.
+    /// - Parameter handler: the handler that decides; nil when no one can approve.
     package init(_ handler: ApprovalHandler?, _ decisions: RememberedDecisions, timeout: Duration?) {
         self.handler = handler
         self.decisions = decisions
         self.timeout = timeout
     }
 
-    /// - Parameter emit: told `approvalRequested` when it is this question's turn, before the handler, and
-    ///   `warning` when the decision cannot be kept.
+    /// Decides on a call, and calls the handler if no remembered decision applies.
+    ///
+    /// - Parameter emit: receives `approvalRequested` when this request's turn comes, before the handler is
+    ///   called, and `warning` when the decision cannot be saved.
     /// - Throws: `CancellationError` when the caller gives up.
     func decide(
         _ request: ApprovalRequest, _ emit: @Sendable (HarnessEvent) -> Void
@@ -29,9 +31,9 @@ package actor ApprovalCoordinator {
         let key = DecisionKey(source: request.invocation.source, tool: request.tool)
         try await turn()
         defer { next() }
-        // The turn may have come at the moment at which the caller gave up.
+        // The turn may have come just as the caller gave up.
         try Task.checkCancellation()
-        // The question before may have been about the same tool.
+        // The previous request may have been for the same tool.
         if decisions.holds(key) { return .approved() }
         emit(.approvalRequested(request))
         guard let handler else { return .denied(reason: "nobody is there to approve it") }
@@ -49,7 +51,7 @@ package actor ApprovalCoordinator {
         return decision
     }
 
-    // MARK: One at a time
+    // MARK: Queueing
 
     private func turn() async throws {
         guard isAsking else {

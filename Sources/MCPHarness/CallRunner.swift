@@ -1,6 +1,6 @@
 import MCPCore
 
-/// Runs calls under their policies: every call of a model, a view or a user goes through here.
+/// Runs calls under their policies; every call by a model, a view or a user passes through here.
 package struct CallRunner: Sendable {
     let catalog: ToolCatalog
     let policies: PolicyTable
@@ -8,7 +8,7 @@ package struct CallRunner: Sendable {
     let limits: HarnessLimits
     let emit: @Sendable (HarnessEvent) -> Void
 
-    /// - Parameter emit: told what happens.
+    /// - Parameter emit: receives the events.
     package init(
         catalog: ToolCatalog, policies: PolicyTable, desk: ApprovalCoordinator, limits: HarnessLimits,
         emit: @escaping @Sendable (HarnessEvent) -> Void
@@ -20,10 +20,12 @@ package struct CallRunner: Sendable {
         self.emit = emit
     }
 
-    // MARK: A round
+    // MARK: Rounds
 
-    /// Runs the calls of one round; the results have the order of the calls. Calls that only read run beside
-    /// each other, every other one alone. When the caller gives up, those that have not begun never do.
+    /// Runs the calls of one round and returns their results in the order of the calls.
+    ///
+    /// Calls that only read run concurrently; every other call runs alone. If the caller gives up, calls that
+    /// have not begun are never run.
     func run(_ calls: [ModelToolCall]) async -> [ToolExecutionResult] {
         var results: [ToolExecutionResult] = []
         var rest = calls[...]
@@ -65,7 +67,7 @@ package struct CallRunner: Sendable {
         finish(announce(call, catalog.entry(call.name), .model), .failed, .error(text), ContinuousClock.now)
     }
 
-    // MARK: One call
+    // MARK: Single calls
 
     private func announce(
         _ call: ModelToolCall, _ entry: ToolCatalog.Entry?, _ caller: ToolCaller
@@ -83,7 +85,7 @@ package struct CallRunner: Sendable {
         return invocation
     }
 
-    /// Runs one call; it always begins with one `toolCallRequested`, and ends with a result and with one
+    /// Runs one call; it always begins with one `toolCallRequested` and ends with a result and one
     /// `toolCallCompleted`.
     package func run(_ call: ModelToolCall, by caller: ToolCaller) async -> ToolExecutionResult {
         let start = ContinuousClock.now
@@ -125,7 +127,7 @@ package struct CallRunner: Sendable {
         return "There is no tool \(name).\(hint)"
     }
 
-    /// What is wrong with the arguments, for the model; nil when they fit.
+    /// Describes what is wrong with the arguments, for the model; nil when they fit.
     private func problem(with invocation: ToolInvocation, of entry: ToolCatalog.Entry) -> String? {
         guard entry.source.checksArguments(of: entry.tool.name) else { return nil }
         guard let arguments = invocation.argumentsJSON else {
@@ -141,7 +143,7 @@ package struct CallRunner: Sendable {
         }
     }
 
-    /// Why the call may not run, for the model; nil when it may.
+    /// Explains why the call is not allowed to run, for the model; nil when it is allowed.
     private func refusal(
         of invocation: ToolInvocation, _ entry: ToolCatalog.Entry, _ caller: ToolCaller
     ) async throws -> String? {

@@ -1,19 +1,19 @@
 import MCPCore
 
-/// Cuts a result to what a model is given of it.
+/// Cuts a result down to the part that is given to a model.
 struct ContentCutter {
     let limit: Int
 
-    /// The content up to the limit, with a notice where something was left out.
+    /// Returns the content up to the limit, with a notice where something was left out.
     ///
-    /// Text is cut; an image, a sound or a file that does not fit is named in a line, and what follows goes
-    /// on.
+    /// Text is cut. An image, sound or file that does not fit is replaced by a line that describes it, and
+    /// the blocks after it are still considered.
     func cut(_ content: [ContentBlock]) -> [ContentBlock] {
-        // No line break stands before the first block.
+        // There is no line break before the first block.
         var left = limit + 1
         var kept: [ContentBlock] = []
         for (index, block) in content.enumerated() {
-            // The line break between two blocks, and the room that an empty one takes up.
+            // The line break between two blocks, and the space that an empty block takes up.
             let size = Self.size(block) + 1
             if size <= left {
                 kept.append(block)
@@ -43,7 +43,7 @@ struct ContentCutter {
         return writer.finish().count
     }
 
-    /// Whole characters only.
+    /// Returns the longest prefix of whole characters that fits.
     private func prefix(of text: String, _ bytes: Int) -> String {
         var end = text.utf8.index(text.startIndex, offsetBy: min(bytes, text.utf8.count))
         while end.samePosition(in: text) == nil, end > text.startIndex { end = text.utf8.index(before: end) }

@@ -1,77 +1,78 @@
 public import MCPCore
 
-/// What happens while a harness works.
+/// An event that occurs while a harness is working.
 public enum HarnessEvent: Sendable {
     /// A piece of the model's text.
     case textDelta(String)
-    /// What the model's answer cost.
+    /// The cost of the model's answer.
     case usage(ModelUsage)
-    /// The calls of a round begin, counted from 1.
+    /// A round of calls begins; rounds are counted from 1.
     case roundStarted(Int)
-    /// A piece of a call's arguments as the model writes them; the name may come with a later piece.
+    /// A piece of a call's arguments, sent while the model is writing them; the name may arrive with a later
+    /// piece.
     case toolInputDelta(callID: String, name: String?, partialArguments: String)
-    /// The model, a view or the user calls a tool; whether it may run is decided next.
+    /// The model, a view or the user requests a tool call; whether it may run is decided next.
     case toolCallRequested(ToolExecutionRequest)
     /// The user is about to be asked.
     case approvalRequested(ApprovalRequest)
-    /// The call that follows uses sources outside the conversation, which people are to be shown.
+    /// The next call uses sources outside the conversation, which must be shown to people.
     case externalSources(callID: String)
-    /// A tool tells how far it has come.
+    /// A tool reports its progress.
     case toolProgress(callID: String, Progress)
-    /// A call is over, however it ended.
+    /// A call has ended, whatever its outcome.
     case toolCallCompleted(ToolExecutionResult)
-    /// Something that the program should know, in words.
+    /// A problem that the program should know about, in words.
     case warning(String)
-    /// The answer; the last event.
+    /// The reply; the last event.
     case completed(HarnessReply)
 }
 
-/// A call before it is decided upon.
+/// A call before the decision on whether it may run.
 public struct ToolExecutionRequest: Sendable {
     /// The call.
     public let invocation: ToolInvocation
-    /// The tool; nil when there is none of this name.
+    /// The tool; nil when no tool has this name.
     public let tool: Tool?
-    /// What was decided for the tool.
+    /// The policy that applies to the tool.
     public let policy: ToolPolicy
-    /// Who calls.
+    /// The caller.
     public let requestedBy: ToolCaller
 }
 
 /// A call after it has ended.
 public struct ToolExecutionResult: Sendable {
-    /// How a call ends.
+    /// The outcome of a call.
     public enum Status: String, Sendable, Hashable {
-        /// The tool answered, and did not say that it failed.
+        /// The tool returned a result that does not report a failure.
         case completed
-        /// It was not allowed to run.
+        /// The call was not allowed to run.
         case denied
         /// The caller gave up.
         case cancelled
-        /// The tool failed, or the call was not one that it can take.
+        /// The tool failed, or the call was not valid for it.
         case failed
     }
 
     /// The call.
     public let invocation: ToolInvocation
-    /// How it ended.
+    /// The outcome.
     public let status: Status
-    /// What the caller gets.
+    /// The result that the caller receives.
     public let output: CallToolResult
-    /// When it was requested.
+    /// The time at which the call was requested.
     public let start: ContinuousClock.Instant
-    /// How long it took, with the time for the approval.
+    /// The duration of the call, including the time for the approval.
     public let duration: Duration
 }
 
-/// The answer to one message.
+/// The reply to one message.
 public struct HarnessReply: Sendable {
-    /// The model's text of the last round.
+    /// The model's text from the last round.
     public let text: String
     /// All calls, in the order in which the model made them.
     public let calls: [ToolExecutionResult]
-    /// Rounds of calls.
+    /// The number of rounds of calls.
     public let rounds: Int
-    /// What all answers of the model cost together.
+    /// The total cost of all answers of the model.
     public let usage: ModelUsage
 }

@@ -1,22 +1,25 @@
-/// What one harness may use.
+/// The limits of one harness.
 public struct HarnessLimits: Sendable, Hashable {
-    /// Rounds of tool calls for one message: 6. A model that wants more ends with `toolLoopLimitExceeded`.
+    /// The maximum number of rounds of tool calls for one message: 6. A model that requests more ends the
+    /// turn with `toolLoopLimitExceeded`.
     public var maxRounds = 6
-    /// Calls in one round: 32. Those beyond it are not made, and the model is told.
+    /// The maximum number of calls in one round: 32. Further calls are not made, and the model is told.
     public var maxCallsPerRound = 32
-    /// Calls at the same time: 8.
+    /// The maximum number of concurrent calls: 8.
     public var maxConcurrentCalls = 8
-    /// How much of one result the model gets: 100,000 bytes. The rest is cut off, and the model is told.
+    /// The maximum size of one result given to the model: 100,000 bytes. The rest is cut off, and the model
+    /// is told.
     public var maxResultBytes = 100_000
-    /// One answer of the model, text and calls, and as much again of the pieces that show a call while it is
-    /// written: 16 MiB. Each piece counts as 16 bytes at least. More ends the turn, and so do more than 1,024
-    /// calls in one answer.
+    /// The maximum size of one answer of the model, text and calls: 16 MiB.
+    ///
+    /// The same amount is allowed again for the pieces that show a call while it is being written. Each piece
+    /// counts as at least 16 bytes. A larger answer ends the turn, as do more than 1,024 calls in one answer.
     public var maxResponseBytes = 16 << 20
-    /// How long a tool may take: 60 s. Then it is cancelled and has failed.
+    /// The maximum duration of a tool call: 60 s. After that, the call is cancelled and counts as failed.
     public var toolTimeout: Duration? = .seconds(60)
-    /// How long an approval may take: no limit. After it the call is denied.
+    /// The maximum time to wait for an approval: no limit. After that, the call is denied.
     public var approvalTimeout: Duration?
 
-    /// The defaults.
+    /// Creates an instance with the default values.
     public init() {}
 }

@@ -1,22 +1,24 @@
 public import MCPCore
 
-/// A tool whose code is a closure of this program: declaration and handler in one.
+/// A tool whose code is a closure of this program: its declaration and handler in one.
 public struct HostTool: Sendable {
-    /// What models and people see.
+    /// The declaration that models and people see.
     public let tool: Tool
-    /// Whether it may run; automatic unless you say otherwise, whatever its annotations claim.
+    /// The policy that decides whether the tool may run; automatic unless you specify otherwise, whatever its
+    /// annotations claim.
     public let policy: ToolPolicy
-    /// Its arguments are checked against the schema before it runs. Without the check the handler also gets
-    /// text that is no JSON.
+    /// Whether the arguments are checked against the schema before the tool runs. Without the check, the
+    /// handler may also receive text that is not JSON.
     public var checksArguments = true
-    /// It never runs at the same time as other tools.
+    /// Whether the tool must never run at the same time as other tools.
     public var isSerial = false
     let handler: @Sendable (ToolInvocation) async throws -> ToolOutput
 
     /// Declares a tool.
+    ///
     /// - Parameters:
     ///   - inputSchema: a JSON Schema with `"type": "object"`.
-    ///   - handler: what it throws the model reads as the tool's failure.
+    ///   - handler: the code of the tool; the model reads an error that it throws as the tool's failure.
     public init(
         _ name: String, description: String, inputSchema: JSONValue, outputSchema: JSONValue? = nil,
         annotations: ToolAnnotations? = nil, policy: ToolPolicy = .automatic,
@@ -29,7 +31,7 @@ public struct HostTool: Sendable {
         self.handler = handler
     }
 
-    /// Declares a tool, with its name by label.
+    /// Declares a tool, with a label for its name.
     public init(
         name: String, description: String, inputSchema: JSONValue, policy: ToolPolicy = .automatic,
         handler: @escaping @Sendable (ToolInvocation) async throws -> ToolOutput
@@ -41,17 +43,17 @@ public struct HostTool: Sendable {
 
 /// The tools of this program.
 public struct HostToolSource: ToolSource {
-    /// Its name.
+    /// The name of the source.
     public let id: ToolSourceID
     /// `.host`.
     public var kind: ToolSourceKind { .host }
     private let list: [Tool]
     private let byName: [String: HostTool]
 
-    /// Puts tools together.
+    /// Creates a source from tools.
     ///
-    /// - Parameter declared: tools that a manifest lists; each of them needs a handler among `tools`.
-    /// - Throws: `HarnessError.duplicateTool`, and `.missingToolHandler` for what is only declared.
+    /// - Parameter declared: tools listed in a manifest; each of them needs a handler in `tools`.
+    /// - Throws: `HarnessError.duplicateTool`, and `.missingToolHandler` for a tool that is only declared.
     public init(
         _ tools: [HostTool], declared: [Tool] = [], id: ToolSourceID = "host"
     ) throws(HarnessError) {
@@ -67,10 +69,10 @@ public struct HostToolSource: ToolSource {
         list = tools.map(\.tool)
     }
 
-    /// The tools, in their order.
+    /// Returns the tools in their declared order.
     public func tools() -> [Tool] { list }
 
-    /// Runs the handler.
+    /// Runs the tool's handler.
     public func call(_ invocation: ToolInvocation) async throws -> CallToolResult {
         guard let tool = byName[invocation.name] else {
             throw HarnessError.missingToolHandler(invocation.name)
@@ -78,12 +80,12 @@ public struct HostToolSource: ToolSource {
         return try await tool.handler(invocation).result
     }
 
-    /// The policy that was declared with the tool.
+    /// Returns the policy that was declared with the tool.
     public func ownPolicy(of tool: String) -> ToolPolicy? { byName[tool]?.policy }
 
-    /// As declared.
+    /// Returns whether arguments are checked, as declared with the tool.
     public func checksArguments(of tool: String) -> Bool { byName[tool]?.checksArguments ?? true }
 
-    /// As declared.
+    /// Returns whether the tool runs alone, as declared with the tool.
     public func isSerial(_ tool: String) -> Bool { byName[tool]?.isSerial ?? false }
 }

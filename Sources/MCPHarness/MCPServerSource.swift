@@ -1,19 +1,20 @@
 public import MCPCore
 
-/// The tools of an MCP server, through a client of yours, which stays yours to close.
+/// The tools of an MCP server, through a client of yours, which remains yours to close.
 public struct MCPServerSource: ToolSource {
-    /// Its name.
+    /// The name of the source.
     public let id: ToolSourceID
-    /// What a person reads: the server's title.
+    /// The name shown to a person: the server's title.
     public let displayName: String
     /// `.server`.
     public var kind: ToolSourceKind { .server }
     private let client: MCPClient
     private let timeout: Duration?
 
-    /// Makes the tools of a connected server known.
+    /// Creates a source with the tools of a connected server.
+    ///
     /// - Parameters:
-    ///   - timeout: how long the server may be silent; nil is the client's own.
+    ///   - timeout: the maximum time without a message from the server; nil uses the client's own timeout.
     public init(_ client: MCPClient, id: ToolSourceID, timeout: Duration? = nil) {
         self.client = client
         self.id = id
@@ -21,10 +22,10 @@ public struct MCPServerSource: ToolSource {
         displayName = client.serverInfo?.title ?? client.serverInfo?.name ?? id.name
     }
 
-    /// The tools, of all pages.
+    /// Returns the tools from all pages.
     public func tools() async throws -> [Tool] { try await client.listTools() }
 
-    /// Calls the tool; a task that is cancelled cancels it at the server too.
+    /// Calls the tool; cancelling the task also cancels the call at the server.
     public func call(_ invocation: ToolInvocation) async throws -> CallToolResult {
         let arguments = invocation.argumentsJSON?.objectValue ?? [:]
         let options = CallOptions(timeout: timeout) { progress in
@@ -33,7 +34,8 @@ public struct MCPServerSource: ToolSource {
         return try await client.callTool(invocation.name, arguments, options: options)
     }
 
-    /// Says when the server tells that its list has changed; ends when it does not tell.
+    /// A stream with an element each time the server reports that its list has changed; ends if the server
+    /// sends no such notifications.
     public var changes: AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task {

@@ -1,8 +1,10 @@
 /// One answer of the model, read from its stream.
 package struct ModelTurn: Sendable {
-    /// A piece of an answer counts as so much at least: what is told of it has its own price.
+    /// The minimum number of bytes that a piece of an answer counts as, because reporting it has a cost of
+    /// its own.
     private static let minEventBytes = 16
-    /// How a model says that it came to its end, or that it wants its calls to be made.
+    /// The stop reasons with which a model indicates that it has finished, or that it wants its calls to be
+    /// made.
     private static let goodReasons: Set<String> = [
         "stop", "tool_calls", "function_call", "end_turn", "endTurn", "tool_use", "toolUse", "stop_sequence",
         "stopSequence",
@@ -12,15 +14,17 @@ package struct ModelTurn: Sendable {
     package private(set) var text = ""
     private(set) var calls: [ModelToolCall] = []
     private(set) var usage = ModelUsage()
-    /// What is kept of the answer, and what was shown while it was written: a call may come in both ways.
+    /// The bytes kept of the answer, and the bytes shown while it was written: a call may arrive in both
+    /// forms.
     private var bytes = 0
     private var shownBytes = 0
     private var ids = CallIDs()
-    /// The id that a call has here, by the model's own, from its first piece to its end.
+    /// The IDs assigned here to calls, by the model's own IDs, from a call's first piece to its end.
     private var begun: [String: String] = [:]
 
     /// Reads the answer to its end.
-    /// - Throws: what the model throws; `HarnessError.responseTooLarge`; `.model` for too many calls.
+    ///
+    /// - Throws: any error of the model; `HarnessError.responseTooLarge`; `.model` for too many calls.
     package static func read(
         _ model: any LanguageModel, _ request: ModelRequest, limit: Int,
         _ emit: @Sendable (HarnessEvent) -> Void
@@ -29,7 +33,7 @@ package struct ModelTurn: Sendable {
         for try await event in model.respond(to: request) {
             try turn.take(event, limit, emit)
         }
-        // A stream that ends because its reader was cancelled ends like a good one.
+        // A stream that ends because its reader was cancelled looks the same as one that ended normally.
         try Task.checkCancellation()
         return turn
     }
@@ -67,7 +71,7 @@ package struct ModelTurn: Sendable {
         if bytes > limit { throw .responseTooLarge(limit: limit) }
     }
 
-    /// The id that a call has from its first piece on.
+    /// Returns the ID that a call has from its first piece on.
     private mutating func id(of id: String) throws(HarnessError) -> String {
         if let own = begun[id] { return own }
         guard calls.count + begun.count < CallIDs.maximum else { throw .tooManyCalls }
@@ -76,7 +80,7 @@ package struct ModelTurn: Sendable {
         return own
     }
 
-    /// What a person has to know of an end that is none; nil for a good one.
+    /// Describes an abnormal stop reason for a person; nil for a normal one.
     private static func warning(of reason: String) -> String? {
         switch reason {
         case _ where goodReasons.contains(reason): nil

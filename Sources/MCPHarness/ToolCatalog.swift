@@ -1,19 +1,19 @@
 package import MCPCore
 
-/// The tools of all sources, by the names that the model uses.
+/// The tools of all sources, under the names that the model uses.
 package struct ToolCatalog: Sendable {
-    /// A tool and where it comes from.
+    /// A tool and its source.
     package struct Entry: Sendable {
-        /// The tool by its own name.
+        /// The tool under its own name.
         package let tool: Tool
         let source: any ToolSource
         /// The name that the model uses.
         let name: String
         fileprivate(set) var policy: ToolPolicy
-        /// Why the source's schema cannot be used, or the schema.
+        /// The compiled input schema, or the reason why the source's schema cannot be used.
         package let input: Result<CompiledSchema, SchemaError>
 
-        /// It changes nothing, as far as is known: it may run beside others.
+        /// Whether the tool may run alongside others: as far as is known, it changes nothing.
         var runsBesideOthers: Bool {
             tool.annotations?.readOnlyHint == true && !source.isSerial(tool.name)
         }
@@ -21,21 +21,22 @@ package struct ToolCatalog: Sendable {
 
     private(set) var entries: [Entry] = []
     private var byName: [String: Entry] = [:]
-    /// What names of tools begin with that are told apart by their source, of all sources.
+    /// The prefixes, for all sources, of tool names that are distinguished by their source.
     private var prefixes: [String] = []
     private var known: Set<ToolOrigin> = []
-    /// Sources that could not tell their tools, in words.
+    /// Warnings about sources that could not list their tools.
     private(set) var warnings: [String] = []
 
-    /// No tools.
+    /// Creates an empty catalog.
     package init() {}
 
-    /// The tools of one source for everybody: those that are for views alone too.
+    /// Creates a catalog of one source's tools for all audiences, including those that are only for views.
     package init(tools: [Tool], of source: any ToolSource, _ policies: PolicyTable) {
         for tool in tools { add(tool, source, policies) }
     }
 
-    /// What models are offered: asks all sources. One that fails is left out, and said so: the others go on.
+    /// Creates a catalog of the tools offered to models by querying all sources. A source that fails is left
+    /// out with a warning; the others are still included.
     init(_ sources: [any ToolSource], _ policies: PolicyTable) async throws {
         prefixes = sources.map { Self.prefix(of: $0) }
         for source in sources {
@@ -51,7 +52,7 @@ package struct ToolCatalog: Sendable {
         }
     }
 
-    /// The tool that the model knows by this name.
+    /// Returns the tool that the model knows under this name.
     package func entry(_ name: String) -> Entry? { byName[name] }
 
     /// The declarations for the model.
@@ -63,7 +64,7 @@ package struct ToolCatalog: Sendable {
         }
     }
 
-    /// The same tools under other policies.
+    /// Returns the same tools with other policies.
     package func under(_ policies: PolicyTable) -> ToolCatalog {
         var catalog = self
         for index in entries.indices {
@@ -94,8 +95,11 @@ package struct ToolCatalog: Sendable {
         byName[name] = entry
     }
 
-    /// The first keeps its name; what clashes with it has its source's name in front. A name that looks like
-    /// one of another source's tools is never kept: it would be taken for that tool, or in its place.
+    /// Returns an available name for a tool.
+    ///
+    /// The first tool keeps its name; a tool that clashes with it receives its source's name as a prefix. A
+    /// name that looks like that of another source's tool is never kept, because it could be mistaken for
+    /// that tool, or take its place.
     private func free(_ name: String, _ source: any ToolSource) -> String {
         let own = Self.prefix(of: source)
         let isForeign = prefixes.contains { $0 != own && name.hasPrefix($0) }
@@ -111,7 +115,7 @@ package struct ToolCatalog: Sendable {
     }
 }
 
-/// A tool of a source, by its own name.
+/// The identity of a tool: its source and its own name.
 private struct ToolOrigin: Hashable, Sendable {
     let source: ToolSourceID
     let name: String

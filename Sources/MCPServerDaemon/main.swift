@@ -8,9 +8,11 @@ import Musl
 import Glibc
 #endif
 
-// Before anything else takes their numbers. Where /dev/null cannot be opened the streams are what they were.
+// This comes before anything else takes the numbers of the standard streams. If /dev/null cannot be opened,
+// the streams stay as they were.
 try? StandardStreams.openMissing()
-// A parent that ignores it hands that on, and then the system keeps no status of our own children.
+// A parent that ignores SIGCHLD passes that on to this process, and the system then keeps no status of our
+// own children.
 signal(SIGCHLD, SIG_DFL)
 let arguments = Array(ProgramArguments.all.dropFirst())
 if arguments == [Daemon.superviseCommand] { exit(SupervisorProgram.run() ? 0 : ExitCode.usage.rawValue) }

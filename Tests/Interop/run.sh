@@ -3,8 +3,9 @@
 #
 #   Tests/Interop/run.sh [MCP_SERVER [MCP_CLIENT]]
 #
-# The two binaries can also be named by the environment variables MCP_SERVER and MCP_CLIENT. What is missing to
-# run the matrix (Python, venv, a package index) skips it with one line; with CI=true that is a failure.
+# The environment variables MCP_SERVER and MCP_CLIENT can also name the two binaries. If something needed to
+# run the matrix (Python, venv, a package index) is missing, the matrix is skipped with one line; with CI=true
+# that is a failure.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -12,7 +13,7 @@ here=$root/Tests/Interop
 server=${1:-${MCP_SERVER:-$root/.build/debug/mcp-server}}
 client=${2:-${MCP_CLIENT:-$root/.build/debug/mcp-client}}
 venv=$root/.build/interop-venv
-limit=${INTEROP_LIMIT:-175} # seconds for the matrix, which stops by itself a little earlier
+limit=${INTEROP_LIMIT:-175} # seconds for the matrix, which stops on its own a little earlier
 
 skip() {
     echo "interop: skipped: $1" >&2
@@ -33,7 +34,7 @@ install_python() {
     fi >/dev/null 2>&1
 }
 
-# A folder that an interrupted run left half made has no `complete` mark and is made anew.
+# A folder that an interrupted run left incomplete has no `complete` mark and is created again.
 if [[ ! -e $venv/complete || $here/requirements.txt -nt $venv/complete ]]; then
     rm -rf "$venv"
     mkdir -p "$(dirname "$venv")"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the official JSON-Schema-Test-Suite, which comes inside the PyPI source package jsonschema 4.23.0.
-# SCHEMA_SUITE=DIR uses a suite that is already there; SCHEMA_SUITE_RUNNER names the built program.
+# Runs the official JSON-Schema-Test-Suite, which is included in the PyPI source package jsonschema 4.23.0.
+# SCHEMA_SUITE=DIR uses an existing suite; SCHEMA_SUITE_RUNNER names the built program.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 

@@ -1,8 +1,8 @@
-/* Calls and constants that Swift's C library modules do not show, or show differently from one C library to the
- * next. All of it is inline: nothing is compiled from here by itself.
+/* Calls and constants that Swift's C library modules do not expose, or expose differently depending on the C
+ * library. Everything is inline: this header produces no object code of its own.
  *
  * _GNU_SOURCE stays undefined: with it, Dispatch's module and this one disagree about the C library's types.
- * Therefore the declarations hidden behind it are repeated here. */
+ * The declarations that depend on it are therefore repeated here. */
 #ifndef CMCPSYSTEM_H
 #define CMCPSYSTEM_H
 
@@ -29,7 +29,7 @@ extern int pipe2(int fds[2], int flags);
 extern int malloc_trim(size_t pad);
 #endif
 
-/* Call numbers that are the same on every architecture; older kernel headers lack them. */
+/* System call numbers that are the same on every architecture; older kernel headers lack them. */
 enum {
     MCP_SYS_PIDFD_SEND_SIGNAL = 424,
     MCP_SYS_PIDFD_OPEN = 434,
@@ -50,21 +50,21 @@ enum {
     MCP_POSIX_SPAWN_SETSID = 0x80,
 };
 
-/* Enumerators in glibc, macros in musl: Swift shows the two as different types. */
+/* Enumerators in glibc, macros in musl: Swift imports them with different types. */
 static const uint32_t MCP_EPOLLIN = EPOLLIN;
 static const uint32_t MCP_EPOLLOUT = EPOLLOUT;
 static const uint32_t MCP_EPOLLERR = EPOLLERR;
 static const uint32_t MCP_EPOLLHUP = EPOLLHUP;
 static const uint32_t MCP_EPOLLRDHUP = EPOLLRDHUP;
 
-/* struct open_how of linux/openat2.h */
+/* struct open_how from linux/openat2.h. */
 struct mcp_open_how {
     uint64_t flags;
     uint64_t mode;
     uint64_t resolve;
 };
 
-/* struct ucred, which the C library hides */
+/* struct ucred, which the C library hides. */
 struct mcp_peer_credentials {
     int32_t pid;
     uint32_t uid;
@@ -96,13 +96,14 @@ static inline int mcp_peer_credentials(int fd, struct mcp_peer_credentials *peer
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }
 
-/* What this thread, and so a process of one thread, is called; 15 bytes are kept. */
+/* Sets the name of this thread, and thus of a single-threaded process; 15 bytes are kept. */
 static inline int mcp_set_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-/* Whether others of the same user may look into this process and trace it, and whether it leaves a core. */
+/* Sets whether other processes of the same user may inspect and trace this process, and whether it leaves a
+ * core file. */
 static inline int mcp_set_dumpable(int is_dumpable) { return prctl(PR_SET_DUMPABLE, is_dumpable, 0, 0, 0); }
 
-/* Epoll with the registration's number in the event's data. */
+/* Calls epoll_ctl with the registration's number in the event's data. */
 static inline int mcp_epoll_ctl(int epoll, int operation, int fd, uint32_t events, uint64_t data) {
     struct epoll_event event;
     event.events = events;
@@ -110,13 +111,13 @@ static inline int mcp_epoll_ctl(int epoll, int operation, int fd, uint32_t event
     return epoll_ctl(epoll, operation, fd, &event);
 }
 
-/* The calling thread, a number in glibc and a pointer in musl. */
+/* Returns the calling thread, which is a number in glibc and a pointer in musl. */
 static inline uintptr_t mcp_thread(void) { return (uintptr_t)pthread_self(); }
 
 static inline uint64_t mcp_epoll_data(const struct epoll_event *event) { return event->data.u64; }
 
-/* Landlock, from linux/landlock.h; rights that a kernel does not know must be masked out by its ABI version.
- * */
+/* Landlock, from linux/landlock.h. Rights that a kernel does not know must be masked out according to its ABI
+ * version. */
 enum {
     MCP_LANDLOCK_CREATE_RULESET_VERSION = 1 << 0,
     MCP_LANDLOCK_RULE_PATH_BENEATH = 1,
@@ -141,13 +142,13 @@ enum {
     MCP_LANDLOCK_ACCESS_NET_CONNECT_TCP = 1 << 1,
 };
 
-/* The ABI version of the kernel's Landlock, or -1 with errno. */
+/* Returns the kernel's Landlock ABI version, or -1 with errno set. */
 static inline int mcp_landlock_version(void) {
     return (int)syscall(
         MCP_SYS_LANDLOCK_CREATE_RULESET, NULL, (size_t)0, MCP_LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* A rule set that handles these rights; `net` counts from ABI 4 on and must be 0 before. */
+/* Creates a rule set that handles these rights; `net` needs ABI 4 and must be 0 before that. */
 static inline int mcp_landlock_create(uint64_t fs, uint64_t net) {
     struct {
         uint64_t handled_access_fs;
@@ -173,7 +174,8 @@ static inline int mcp_landlock_allow_port(int ruleset, uint64_t port, uint64_t a
     return (int)syscall(MCP_SYS_LANDLOCK_ADD_RULE, ruleset, MCP_LANDLOCK_RULE_NET_PORT, &rule, 0);
 }
 
-/* Restricts the calling thread and what it executes; sets no_new_privs first, as the kernel demands. */
+/* Restricts the calling thread and the programs it executes; first sets no_new_privs, as the
+ * kernel requires. */
 static inline int mcp_landlock_restrict(int ruleset) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) { return -1; }
     return (int)syscall(MCP_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0);
@@ -190,7 +192,8 @@ static inline int mcp_spawn_add_chdir(posix_spawn_file_actions_t *actions, const
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
 #endif
 
-/* musl has no closefrom action: there the close-on-exec flag, which every descriptor of ours has, must do. */
+/* musl has no closefrom action: there, the close-on-exec flag, which all our descriptors have, has to
+ * do. */
 static inline int mcp_spawn_add_closefrom(posix_spawn_file_actions_t *actions, int first) {
 #if defined(__GLIBC__)
     return posix_spawn_file_actions_addclosefrom_np(actions, first);
@@ -203,17 +206,17 @@ static inline int mcp_spawn_add_closefrom(posix_spawn_file_actions_t *actions, i
 
 #endif
 
-/* The environment as it stands: a variable of the C library on Linux, behind a function on Darwin. */
+/* The current environment: a variable of the C library on Linux, accessed by a function on Darwin. */
 #if defined(__APPLE__)
 #include <crt_externs.h>
 #include <stdint.h>
 
-/* Declared here: <mach-o/dyld.h> includes headers that the module Darwin has already. */
+/* Declared here because <mach-o/dyld.h> includes headers that the module Darwin already contains. */
 extern int _NSGetExecutablePath(char *path, uint32_t *size);
 
 static inline char **mcp_environment(void) { return *_NSGetEnviron(); }
 
-/* The path of this program, with a NUL at its end; -1 where it needs more room. */
+/* Writes the NUL-terminated path of this program; returns -1 if it needs more room. */
 static inline int mcp_executable_path(char *path, uint32_t *size) { return _NSGetExecutablePath(path, size); }
 #elif defined(__linux__)
 extern char **environ;

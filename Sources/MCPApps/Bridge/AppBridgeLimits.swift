@@ -1,28 +1,32 @@
-/// What one view may cost its host.
+/// The limits on the resources that one view may use.
 public struct AppBridgeLimits: Sendable, Hashable {
-    /// The size of one message in bytes: 1 MiB. The transport checks it, where bytes are known.
+    /// The maximum size of one message in bytes: 1 MiB by default. The transport checks it, where the bytes
+    /// are known.
     public var maxMessageBytes = 1 << 20
-    /// Messages of a view in one second that are taken: 200. As many again are answered with an error where
-    /// they are requests, all further ones are dropped.
+    /// The number of messages from a view that are accepted per second: 200 by default. Beyond that, requests
+    /// are answered with an error, up to the same number again; all other messages are dropped.
     public var maxMessagesPerSecond = 200
-    /// Requests of a view that are not answered yet: 64. One more is answered with -32000.
+    /// The number of pending requests of a view: 64 by default. A further one is answered with -32000.
     public var maxOpenRequests = 64
-    /// How often a page may be loaded again in one minute: 20. After that it is given nothing.
+    /// The number of times that a page may be reloaded in one minute: 20 by default. After that, it receives
+    /// nothing.
     public var maxRestartsPerMinute = 20
-    /// The greatest width and height that a view may wish for where the host names none: 100,000 CSS pixels.
+    /// The greatest width and height that a view may request if the host sets no limit: 100,000 CSS pixels by
+    /// default.
     public var maxExtent: Double = 100_000
-    /// How long a page may take until it says something: 10 s. Then `ViewEvent.silent` comes.
+    /// The time within which a page must send its first message: 10 s by default. After that,
+    /// `ViewEvent.silent` is reported.
     public var helloTimeout: Duration = .seconds(10)
-    /// How long a view has to take its leave: 5 s. Then it is removed.
+    /// The time that a view has to respond to its teardown: 5 s by default. After that, it is removed.
     public var teardownTimeout: Duration = .seconds(5)
-    /// How much time lies at least between two `ViewEvent.toolsChanged`: 1 s.
+    /// The minimum time between two `ViewEvent.toolsChanged`: 1 s by default.
     public var toolsChangedPause: Duration = .seconds(1)
 
-    /// The defaults.
+    /// Creates limits with the default values.
     public init() {}
 }
 
-/// Counts in windows of a fixed length. Time is passed in.
+/// A counter over windows of a fixed length. The time is passed in.
 struct RateWindow: Sendable {
     let length: Duration
     private var start: ContinuousClock.Instant?
@@ -30,7 +34,7 @@ struct RateWindow: Sendable {
 
     init(_ length: Duration) { self.length = length }
 
-    /// Counts one more, and says how many it are in this window.
+    /// Counts one more event and returns the number of events in this window.
     mutating func add(at now: ContinuousClock.Instant) -> Int {
         if let start, start.duration(to: now) < length {
             count += 1

@@ -1,6 +1,6 @@
 public import MCPCore
 
-/// What the host does, and what comes of time.
+/// The actions of the host, and the timers.
 extension AppBridgeMachine {
     enum TimerID: Int {
         case hello
@@ -8,7 +8,8 @@ extension AppBridgeMachine {
         case toolsChanged
     }
 
-    /// Answers a request of the view. One that the view gave up, or that is answered, is passed over.
+    /// Answers a request of the view. A request that the view cancelled, or that is already answered, is
+    /// ignored.
     public mutating func answer(_ id: ViewRequestID, _ result: Result<JSONValue, MCPError>) -> [Effect] {
         guard let viewID = viewRequests.removeValue(forKey: id) else { return [] }
         switch result {
@@ -17,16 +18,17 @@ extension AppBridgeMachine {
         }
     }
 
-    // MARK: The call that the view shows
+    // MARK: The tool call of the view
 
-    /// Arguments that a model is still writing, made whole. Passed over once the input is complete.
+    /// Sends the completed form of arguments that a model is still writing. Ignored once the input is
+    /// complete.
     public mutating func toolInputPartial(_ arguments: JSONValue) -> [Effect] {
         guard input == nil, outcome == nil else { return [] }
         partialInput = arguments
         return isReady ? tellCall() : []
     }
 
-    /// The arguments. The first time counts.
+    /// Sends the arguments. Only the first call has an effect.
     public mutating func toolInput(_ arguments: JSONValue) -> [Effect] {
         guard input == nil, outcome.map({ if case .result = $0 { true } else { false } }) ?? true else {
             return []
@@ -36,11 +38,12 @@ extension AppBridgeMachine {
         return isReady ? tellCall() : []
     }
 
-    /// The result, told after the input. The first end of the call counts.
+    /// Sends the result, after the input. Only the first end of the tool call counts.
     public mutating func toolResult(_ result: CallToolResult) -> [Effect] { end(.result(result)) }
 
-    /// The call was cancelled, refused, or failed without a result. The first end of the call counts.
-    /// - Parameter reason: for the view and its user.
+    /// Reports that the tool call was cancelled, refused, or failed without a result. Only the first end of
+    /// the tool call counts.
+    /// - Parameter reason: the reason, for the view and its user.
     public mutating func toolCancelled(reason: String?) -> [Effect] { end(.cancelled(reason: reason)) }
 
     private mutating func end(_ outcome: Outcome) -> [Effect] {
@@ -49,7 +52,7 @@ extension AppBridgeMachine {
         return isReady ? tellCall() : []
     }
 
-    /// Tells the view what it does not know yet of its call, in order.
+    /// Sends the view what it does not know yet about its tool call, in order.
     mutating func tellCall() -> [Effect] {
         var effects: [Effect] = []
         if let input, !hasSentInput {
@@ -75,9 +78,9 @@ extension AppBridgeMachine {
         return effects
     }
 
-    // MARK: The surroundings
+    // MARK: The host context
 
-    /// The surroundings are these now. The view is told what is not as it knows it.
+    /// Sets the context. The view is notified about the members that differ from those it knows.
     public mutating func contextChanged(_ context: HostContext) -> [Effect] {
         self.context = context
         return isReady ? tellContext() : []
@@ -89,7 +92,8 @@ extension AppBridgeMachine {
         return changes.isEmpty ? [] : [Self.notification("ui/notifications/host-context-changed", changes)]
     }
 
-    /// A list of the view's server changed. The view hears of it where the capabilities offer the list.
+    /// Reports that a list of the view's server changed. The view is notified if the capabilities offer the
+    /// list.
     public mutating func serverListChanged(_ list: ServerList) -> [Effect] {
         let isOffered =
             switch list {
@@ -101,10 +105,10 @@ extension AppBridgeMachine {
         return [Self.notification("notifications/\(list.rawValue)/list_changed")]
     }
 
-    // MARK: Requests of the host
+    // MARK: Requests from the host
 
-    /// Asks the view something, as soon as it is ready. `Effect.answered` comes exactly once, unless `giveUp`
-    /// is called before: with the view's answer, or with -32000 when the view goes away.
+    /// Sends a request to the view as soon as it is ready. `Effect.answered` is returned exactly once, unless
+    /// `giveUp` is called before: with the view's response, or with -32000 when the view goes away.
     public mutating func request(_ request: HostRequest) -> (id: HostRequestID, effects: [Effect]) {
         let id = HostRequestID(number: nextNumber())
         guard state != .closed, state != .tearingDown else {
@@ -126,7 +130,7 @@ extension AppBridgeMachine {
         return waiting.map { .send($0.message) }
     }
 
-    /// The host does not wait any longer. The view is told; its answer is passed over.
+    /// Abandons a request of the host. The view is notified, and its response is ignored.
     public mutating func giveUp(_ id: HostRequestID) -> [Effect] {
         waitingRequests.removeAll { $0.id == id }
         guard hostRequests.remove(id) != nil, isReady else { return [] }
@@ -135,9 +139,9 @@ extension AppBridgeMachine {
 
     // MARK: The end
 
-    /// Removes the view: it is told and has `AppBridgeLimits.teardownTimeout` to take its leave. Until then
-    /// its requests are served, so that it can save what it has. A view that never was ready is removed at
-    /// once.
+    /// Removes the view: it is notified and has `AppBridgeLimits.teardownTimeout` to respond. Until then its
+    /// requests are served, so that it can save its state. A view that was never ready is removed
+    /// immediately.
     public mutating func teardown(reason: String?) -> [Effect] {
         switch state {
         case .tearingDown, .closed: return []
@@ -154,7 +158,7 @@ extension AppBridgeMachine {
         ]
     }
 
-    /// A timer of `Effect.setTimer` is over. One that means nothing any more is passed over.
+    /// Reports that a timer of `Effect.setTimer` has fired. One that no longer applies is ignored.
     public mutating func timerFired(_ id: Int) -> [Effect] {
         switch TimerID(rawValue: id) {
         case .hello where state == .loading: return [.notify(.silent)]
@@ -167,7 +171,7 @@ extension AppBridgeMachine {
         }
     }
 
-    /// The frame is gone: everything that is open ends.
+    /// Reports that the frame is gone: everything that is open ends.
     public mutating func abandon() -> [Effect] {
         state == .closed ? [] : close("The view is gone.")
     }

@@ -1,10 +1,10 @@
 public import MCPCore
 
-/// What the view and its sandbox say.
+/// The messages from the view and its sandbox.
 extension AppBridgeMachine {
-    /// Takes a message of the frame. Whatever it is, the outcome is bounded: at most one answer, and the
-    /// effects of what it asks for.
-    /// - Parameter now: the time, for the limits on what a view may say.
+    /// Receives a message from the frame. Whatever it is, the outcome is bounded: at most one response, and
+    /// the effects that it requests.
+    /// - Parameter now: the current time, for the limits on the messages of a view.
     public mutating func receive(_ message: JSONValue, now: ContinuousClock.Instant) -> [Effect] {
         guard state != .closed else { return [] }
         let count = messages.add(at: now)
@@ -25,7 +25,8 @@ extension AppBridgeMachine {
         }
     }
 
-    /// Answers a message that could not be handed over, within the limits on what a view may say.
+    /// Returns an error response to a message that could not be delivered, within the limits on the messages
+    /// of a view.
     mutating func refuse(_ id: JSONValue, _ reason: String, now: ContinuousClock.Instant) -> [Effect] {
         guard state != .closed, messages.add(at: now) <= 2 * limits.maxMessagesPerSecond,
             let id = ViewMessage.id(id)
@@ -78,7 +79,7 @@ extension AppBridgeMachine {
                 .notify(.dropped(reason: "loaded more than \(limits.maxRestartsPerMinute) times in a minute"))
             ]
         }
-        // The page that was to take its leave is gone.
+        // The page that was being torn down is gone.
         guard state != .tearingDown else { return close("The view was loaded again while it was closed.") }
         var effects = letGo("The view was loaded again.")
         (hasSentInput, hasSentOutcome, isToolsChangedPending) = (false, false, false)
@@ -98,7 +99,7 @@ extension AppBridgeMachine {
 
     private mutating func initialized() -> [Effect] {
         guard state == .initializing else {
-            // A page that mounts twice says it twice.
+            // A page that mounts twice sends it twice.
             return state == .ready ? [] : [.notify(.dropped(reason: "initialized before ui/initialize"))]
         }
         state = .ready
@@ -121,7 +122,8 @@ extension AppBridgeMachine {
         return [.notify(.size(width: width, height: height))]
     }
 
-    /// A wish within the room that there is; nil for a side that is fixed and for what is no length.
+    /// Returns the requested length within the available space; nil for a side that is fixed and for a value
+    /// that is not a length.
     private func extent(_ json: JSONValue?, _ room: HostContext.Extent?) -> Double? {
         guard let wish = json?.doubleValue, wish.isFinite, wish >= 0 else { return nil }
         switch room {
@@ -145,7 +147,7 @@ extension AppBridgeMachine {
         return [.notify(.toolsChanged)]
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private mutating func receive(response id: HostRequestID, _ result: Result<JSONValue, MCPError>)
         -> [Effect]

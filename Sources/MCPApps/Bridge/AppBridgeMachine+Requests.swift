@@ -1,6 +1,6 @@
 import MCPCore
 
-/// What the view asks for.
+/// The requests of the view.
 extension AppBridgeMachine {
     mutating func receive(request method: String, _ params: JSONValue?, _ id: JSONValue) -> [Effect] {
         do throws(MCPError) {
@@ -9,7 +9,7 @@ extension AppBridgeMachine {
             guard state == .initializing || state == .ready || state == .tearingDown else {
                 throw MCPError.invalidRequest("The first request of a view is ui/initialize.")
             }
-            // An answer with the same id would belong to the first one.
+            // A response with the same id would belong to the first request.
             guard !viewRequests.values.contains(id) else {
                 return [.notify(.dropped(reason: "the id of \(method) is in use"))]
             }
@@ -42,7 +42,7 @@ extension AppBridgeMachine {
         }
         appCapabilities = AppCapabilities(json: declared)
         toldContext = context
-        // A page that mounts twice stays where it is.
+        // A page that mounts twice keeps its state.
         if state != .ready, state != .tearingDown { state = .initializing }
         return [
             Self.result(
@@ -54,13 +54,13 @@ extension AppBridgeMachine {
         ]
     }
 
-    /// A view is shown only as it and the host said that they can.
+    /// Returns whether a view may be shown in a mode: both the view and the host must have declared it.
     private func mayShow(_ mode: DisplayMode) -> Bool {
         mode != context.displayMode && appCapabilities?.availableDisplayModes.contains(mode) == true
             && context.availableDisplayModes?.contains(mode) == true
     }
 
-    // MARK: Form
+    // MARK: Validation
 
     private static func missing(_ name: String, _ kind: String) -> MCPError {
         .invalidParams("\(name) has to be \(kind).")
@@ -74,7 +74,7 @@ extension AppBridgeMachine {
         case "ui/update-model-context": return try modelContext(params)
         case "ui/request-display-mode":
             guard let mode = params["mode"]?.stringValue else { throw Self.missing("mode", "a text") }
-            // A mode that nobody knows is one that is not available.
+            // An unknown mode counts as one that is not available.
             return .displayMode(DisplayMode(rawValue: mode) ?? context.displayMode ?? .inline)
         case "ui/download-file": return try download(params)
         case "tools/call" where capabilities.serverTools: return try callTool(params)
@@ -135,7 +135,7 @@ extension AppBridgeMachine {
         return .callTool(name: name, arguments: arguments, meta: params["_meta"]?.objectValue)
     }
 
-    /// One block, as older texts of the specification have it, or a list of them.
+    /// Returns the content blocks: a list, or a single block as in older versions of the specification.
     private func blocks(_ params: JSONObject, _ key: String) throws(MCPError) -> [ContentBlock] {
         let items: [JSONValue]
         switch params[key] {

@@ -1,68 +1,68 @@
 public import MCPCore
 
-/// The protocol between a host and one view, as a value: messages and time in, effects out (MCP Apps
-/// 2026-01-26 "Communication Protocol").
+/// The protocol between a host and one view, as a value type: messages and time go in, effects come out (MCP
+/// Apps 2026-01-26 "Communication Protocol").
 ///
 /// ```swift
 /// var machine = AppBridgeMachine(
 ///     hostInfo: info, capabilities: capabilities, context: context, resource: resource, sandbox: grant)
 /// for effect in machine.receive(message, now: .now) { carryOut(effect) }
 /// ```
-/// The machine keeps the order: nothing but answers before the view is initialized; then partial inputs, one
-/// input, and one result or cancellation. It holds back what comes too early, passes over what comes too
-/// late, checks the form of everything the view says, refuses what the capabilities do not offer, and knows
-/// all ids and time-outs. Whoever carries out the effects does it in order.
+/// The machine enforces the order: nothing but responses before the view is initialized; then partial inputs,
+/// one input, and one result or cancellation. It holds back whatever comes too early, ignores whatever comes
+/// too late, validates every message of the view, refuses whatever the capabilities do not offer, and manages
+/// all ids and timeouts. The caller must carry out the effects in order.
 ///
-/// A sandbox that says again that it is ready, since the page was loaded again, restarts the handshake; input
-/// and result are told once more. Nothing else is granted by it.
+/// A sandbox that reports again that it is ready, because the page was reloaded, restarts the handshake; the
+/// input and the result are sent again. This grants nothing else.
 public struct AppBridgeMachine: Sendable {
-    /// How far the view has come.
+    /// The states of a view.
     public enum State: Sendable, Hashable {
-        /// Nothing was heard yet.
+        /// No message was received yet.
         case created
-        /// The sandbox is there, and there is no document to give to it.
+        /// The sandbox is ready, but there is no document to send to it.
         case proxyReady
         /// The sandbox has the document.
         case loading
-        /// The view has the answer to `ui/initialize`.
+        /// The view has received the response to `ui/initialize`.
         case initializing
-        /// The view is at work.
+        /// The view is active.
         case ready
-        /// The view was told that it will be removed.
+        /// The view was notified that it will be removed.
         case tearingDown
-        /// Nothing is sent or taken any more.
+        /// Nothing is sent or accepted any more.
         case closed
     }
 
-    /// What is to be done, in this order.
+    /// An effect to be carried out; effects are carried out in order.
     public enum Effect: Sendable, Hashable {
         /// Send this to the frame.
         case send(JSONValue)
-        /// Do this, and give the outcome to `answer`.
+        /// Do this, and pass the outcome to `answer`.
         case perform(ViewRequest, id: ViewRequestID)
-        /// The view gave the request up, or is gone: stop doing it. An answer is passed over.
+        /// The view cancelled the request, or is gone: stop working on it. An answer is ignored.
         case cancel(ViewRequestID)
-        /// Know this.
+        /// Take note of this event.
         case notify(ViewEvent)
-        /// The view answered a request of the host, or never will.
+        /// The view responded to a request of the host, or never will.
         case answered(HostRequestID, Result<JSONValue, MCPError>)
-        /// Call `timerFired` after this time. It replaces the timer of the same id.
+        /// Call `timerFired` after this time. This replaces the timer with the same id.
         case setTimer(id: Int, after: Duration)
-        /// Remove the frame: nothing will come any more.
+        /// Remove the frame: no more effects follow.
         case close
     }
 
-    /// How the call of the view ended.
+    /// The outcome of the view's tool call.
     enum Outcome: Sendable {
         case result(CallToolResult)
         case cancelled(reason: String?)
     }
 
-    /// How far the view has come.
+    /// The current state of the view.
     public internal(set) var state = State.created
-    /// Who the view says it is; nil before `ui/initialize`.
+    /// The name and version that the view declared; nil before `ui/initialize`.
     public internal(set) var appInfo: Implementation?
-    /// What the view declared; nil before `ui/initialize`.
+    /// The capabilities that the view declared; nil before `ui/initialize`.
     public internal(set) var appCapabilities: AppCapabilities?
 
     let hostInfo: Implementation
@@ -71,7 +71,7 @@ public struct AppBridgeMachine: Sendable {
     let sandbox: SandboxGrant?
     let limits: AppBridgeLimits
 
-    /// The context as it is, and as the view knows it.
+    /// The current context, and the context that the view knows.
     var context: HostContext
     var toldContext = HostContext()
 
@@ -81,11 +81,11 @@ public struct AppBridgeMachine: Sendable {
     var hasSentInput = false
     var hasSentOutcome = false
 
-    /// Open requests of the view, with the view's own ids.
+    /// The open requests of the view, with the view's own ids.
     var viewRequests: [ViewRequestID: JSONValue] = [:]
-    /// Requests of the host that the view has not answered.
+    /// The requests of the host that the view has not answered.
     var hostRequests: Set<HostRequestID> = []
-    /// Those that wait until the view is ready, in order.
+    /// The requests of the host that wait until the view is ready, in order.
     var waitingRequests: [(id: HostRequestID, message: JSONValue)] = []
     var teardownRequest: HostRequestID?
     var lastNumber = 0
@@ -95,12 +95,12 @@ public struct AppBridgeMachine: Sendable {
     var toolsChangedAt: ContinuousClock.Instant?
     var isToolsChangedPending = false
 
-    /// A machine for one view.
+    /// Creates a machine for one view.
     /// - Parameters:
-    ///   - context: the surroundings; later ones are told by `contextChanged`.
-    ///   - resource: the document for the sandbox; nil when the host loads it by itself and there is no
-    ///     sandbox page.
-    ///   - sandbox: what the sandbox page is told that the view may do.
+    ///   - context: the host context; later changes are passed to `contextChanged`.
+    ///   - resource: the document for the sandbox; nil when the host loads it itself and there is no sandbox
+    ///     page.
+    ///   - sandbox: the grant of the view, sent to the sandbox page.
     public init(
         hostInfo: Implementation, capabilities: HostCapabilities, context: HostContext, resource: UIResource?,
         sandbox: SandboxGrant?, limits: AppBridgeLimits = AppBridgeLimits()
@@ -118,7 +118,7 @@ public struct AppBridgeMachine: Sendable {
         return lastNumber
     }
 
-    /// Whether the view can be told something that is no answer.
+    /// Whether the view can receive messages other than responses.
     var isReady: Bool { state == .ready }
 
     // MARK: Messages on the wire
@@ -141,6 +141,6 @@ public struct AppBridgeMachine: Sendable {
         return .send(["jsonrpc": "2.0", "id": id, "error": .object(object)])
     }
 
-    /// -32000: the host does not want to, or cannot, do it.
+    /// Returns an error with the code -32000: the host is unwilling or unable to do it.
     static func refusal(_ text: String) -> MCPError { MCPError(code: -32000, message: text) }
 }

@@ -2,23 +2,23 @@ public import MCPCore
 
 /// The tools that a view offers, for a harness (MCP Apps 2026-01-26 "App-Provided Tools").
 ///
-/// They are untrusted: they are asked for like every tool of a view, their results are checked against the
-/// schema that the view declared, and they end with the view. At most 50 tools count, a call takes at most 30
-/// s, and a result has at most 10 MB.
+/// They are untrusted: they need approval like every tool of a view, their results are checked against the
+/// schema that the view declared, and they end with the view. At most 50 tools count, a call may take at most
+/// 30 s, and a result may have at most 10 MB.
 public struct AppToolSource: ToolSource {
-    /// Tools of one view that count: 50. Further ones are left out.
+    /// The number of tools of one view that count: 50. Further ones are omitted.
     public static let maxTools = 50
-    /// How long a call may take: 30 s.
+    /// The longest time that a call may take: 30 s.
     public static let callTimeout: Duration = .seconds(30)
-    /// The longest result: 10,000,000 bytes of JSON.
+    /// The maximum size of a result: 10,000,000 bytes of JSON.
     public static let maxResultBytes = 10_000_000
-    /// How much time lies at least between two `changes`: 1 s.
+    /// The minimum time between two `changes`: 1 s.
     public static let changesPause: Duration = .seconds(1)
 
-    /// Its name; it stands before the tool's name where the server, or another view, has one of the same
-    /// name.
+    /// The source's identifier; it is prefixed to the tool's name if the server, or another view, has a tool
+    /// with the same name.
     public let id: ToolSourceID
-    /// What a person reads: which view, of which server.
+    /// The name that users see: the view and its server.
     public let displayName: String
     /// `.app`.
     public var kind: ToolSourceKind { .app }
@@ -28,13 +28,14 @@ public struct AppToolSource: ToolSource {
     private let callTool: @Sendable (_ name: String, _ arguments: JSONObject) async throws -> CallToolResult
     private let changed: @Sendable () -> AsyncStream<Void>
 
-    /// The tools of one view.
+    /// Creates a source for the tools of one view.
     /// - Parameters:
-    ///   - displayName: names the view and its server, such as `view of weather, Forecasts`.
-    ///   - timeout: how long a call may take.
-    ///   - changes: says when the tools changed; the source passes it on at most once a second.
-    ///   - list: asks the view for its tools. It throws once the view is closed.
-    ///   - call: asks the view to run one. It throws once the view is closed.
+    ///   - displayName: a name for the view and its server, such as `view of weather, Forecasts`.
+    ///   - timeout: the longest time that a call may take.
+    ///   - changes: returns a stream with an element whenever the tools changed; the source forwards it at
+    ///     most once a second.
+    ///   - list: requests the view's tools. It throws once the view is closed.
+    ///   - call: asks the view to run a tool. It throws once the view is closed.
     public init(
         id: ToolSourceID, displayName: String, timeout: Duration = callTimeout,
         changes: @escaping @Sendable () -> AsyncStream<Void> = { AsyncStream { nil } },
@@ -49,20 +50,20 @@ public struct AppToolSource: ToolSource {
         changed = changes
     }
 
-    /// The tools of the view, the first 50. Those that the view keeps from models are among them: the harness
-    /// leaves them out.
+    /// Returns the first 50 tools of the view. They include tools that the view hides from models: the
+    /// harness filters those out.
     public func tools() async throws -> [Tool] { Array(try await list().prefix(Self.maxTools)) }
 
-    /// The tools of all pages, the first 50.
+    /// Returns the first 50 tools of all pages.
     ///
-    /// - Parameter page: asks the view for the page behind a cursor.
+    /// - Parameter page: requests the page for a cursor from the view.
     static func allTools(_ page: (_ cursor: String?) async throws -> JSONValue) async throws -> [Tool] {
         var tools: [Tool] = []
         var cursor: String?
         repeat {
             let page = try await page(cursor)
             let found = (page["tools"]?.arrayValue ?? []).compactMap { try? Tool(json: $0) }
-            // A page without a tool leads nowhere, whatever it says of a next one.
+            // A page without a tool ends the list, even if it names a next page.
             cursor = found.isEmpty ? nil : page["nextCursor"]?.stringValue
             tools += found
         } while cursor != nil && tools.count < maxTools
@@ -70,15 +71,15 @@ public struct AppToolSource: ToolSource {
     }
 
     /// Asks the view to run a tool.
-    /// - Throws: `MCPError` -32000 when it takes too long or its result is too long, or does not fit the
-    ///   tool's output schema; what the view answered with, when that was an error.
+    /// - Throws: `MCPError` -32000 when the call takes too long, or its result is too long or does not match
+    ///   the tool's output schema; the view's own error, if it returned one.
     public func call(_ invocation: ToolInvocation) async throws -> CallToolResult {
         let arguments = invocation.argumentsJSON?.objectValue ?? [:]
         let name = invocation.name
         let (tool, result): (Tool?, CallToolResult)
         do {
             (tool, result) = try await Race.run(within: timeout) {
-                // The tool as it was declared before it ran.
+                // The tool as it was declared before the call.
                 let tool = try await tools().first { $0.name == name }
                 return (tool, try await callTool(name, arguments))
             }
@@ -92,7 +93,7 @@ public struct AppToolSource: ToolSource {
         return result
     }
 
-    /// Says when the view's tools changed, at most once a second.
+    /// A stream with an element whenever the view's tools changed, at most once a second.
     public var changes: AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task {
@@ -106,7 +107,8 @@ public struct AppToolSource: ToolSource {
         }
     }
 
-    /// A result without an error fits the schema that the tool declared (server/tools "Output Schema").
+    /// Checks that a successful result matches the schema that the tool declared (server/tools "Output
+    /// Schema").
     private func check(_ result: CallToolResult, _ schema: JSONValue, _ name: String) throws(MCPError) {
         let compiled: CompiledSchema
         do {

@@ -1,17 +1,17 @@
 public import MCPCore
 
-/// Names a request of the host at its machine.
+/// The identifier of a host's request in its machine.
 public struct HostRequestID: Sendable, Hashable {
     let number: Int
 }
 
-/// What a host asks of a view (MCP Apps 2026-01-26 "App-Provided Tools", and `ping`).
+/// A request from a host to a view (MCP Apps 2026-01-26 "App-Provided Tools", and `ping`).
 public enum HostRequest: Sendable, Hashable {
-    /// Is the view alive?
+    /// Checks whether the view is alive.
     case ping
-    /// Which tools does it offer?
+    /// Requests the tools that the view offers.
     case listTools(cursor: String?)
-    /// Call one of them.
+    /// Calls one of them.
     case callTool(name: String, arguments: JSONObject)
 
     var method: String {
@@ -32,12 +32,12 @@ public enum HostRequest: Sendable, Hashable {
     }
 }
 
-/// A list of the view's server of which the view hears when it changes.
+/// A list of the view's server whose changes are reported to the view.
 public enum ServerList: String, Sendable, Hashable, CaseIterable {
-    /// Its tools.
+    /// The server's tools.
     case tools
-    /// Its resources.
+    /// The server's resources.
     case resources
-    /// Its prompts.
+    /// The server's prompts.
     case prompts
 }

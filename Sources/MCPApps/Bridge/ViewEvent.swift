@@ -1,13 +1,14 @@
 public import MCPCore
 
-/// What a view, or its sandbox, tells its host (MCP Apps 2026-01-26 "Notifications (View → Host)").
+/// An event that a view or its sandbox reports to its host (MCP Apps 2026-01-26 "Notifications (View →
+/// Host)").
 public enum ViewEvent: Sendable, Hashable {
-    /// The sandbox is there; it is given the document next. Said again when the page is loaded again.
+    /// The sandbox is ready; it receives the document next. Reported again when the page is reloaded.
     case proxyReady
-    /// The view is at work, and now hears of its call.
+    /// The view is active, and is now notified about its tool call.
     case initialized
-    /// The size that the view wishes for, in CSS pixels, at most what the host allows. A side that the host
-    /// has fixed, or that the view does not name, is nil.
+    /// The size that the view requests, in CSS pixels, at most what the host allows. A side is nil if the
+    /// host has fixed it or the view does not name it.
     case size(width: Double?, height: Double?)
     /// A message for the log.
     case log(level: LoggingLevel, logger: String?, data: JSONValue)
@@ -15,42 +16,41 @@ public enum ViewEvent: Sendable, Hashable {
     case requestTeardown
     /// The view's own tools changed: at most once a second.
     case toolsChanged
-    /// The policy stopped the view, as the sandbox says; each text has at most 500 characters.
+    /// The policy blocked the view, as reported by the sandbox; each text has at most 500 characters.
     case violation(directive: String, blockedURI: String)
-    /// The view's frame loaded something else than its document.
+    /// The view's frame loaded something other than its document.
     case navigatedAway
-    /// A message was passed over, and why.
+    /// A message was ignored, for this reason.
     case dropped(reason: String)
-    /// The page was loaded, and did not begin to speak in time.
+    /// The page was loaded but sent no message in time.
     case silent
 }
 
-/// Names a request of a view at its machine.
+/// The identifier of a view's request in its machine.
 public struct ViewRequestID: Sendable, Hashable {
     let number: Int
 }
 
-/// What a view asks of its host, checked in form (MCP Apps 2026-01-26 "Requests (View → Host)").
+/// A validated request from a view to its host (MCP Apps 2026-01-26 "Requests (View → Host)").
 ///
 /// Each is answered by `AppBridgeMachine.answer`.
 public enum ViewRequest: Sendable, Hashable {
     /// Open an `http` or `https` address outside the view: `ui/open-link`, answered with `{}`.
     case openLink(url: String)
-    /// Say something in the user's name: `ui/message`, answered with `{}`.
+    /// Post a message in the user's name: `ui/message`, answered with `{}`.
     case message(content: [ContentBlock])
-    /// Replace what the model will know of this view: `ui/update-model-context`, answered with `{}`.
+    /// Replace what the model will know about this view: `ui/update-model-context`, answered with `{}`.
     case updateModelContext(content: [ContentBlock], structured: JSONObject?)
-    /// Show the view in another way, which view and host have declared: `ui/request-display-mode`, answered
-    /// with
-    /// `{"mode": …}`, the mode that holds then.
+    /// Show the view in another mode that both the view and the host have declared:
+    /// `ui/request-display-mode`, answered with `{"mode": …}`, the mode that is then in effect.
     case displayMode(DisplayMode)
     /// Save embedded and linked resources: `ui/download-file`, answered with `{}`.
     case download([ContentBlock])
     /// Call a tool of the view's own server: `tools/call`, answered with a `CallToolResult`.
     case callTool(name: String, arguments: JSONObject, meta: JSONObject?)
-    /// Pass a request on to the view's own server, and its result back: `tools/list`, `resources/list`,
+    /// Forward a request to the view's own server and return its result: `tools/list`, `resources/list`,
     /// `resources/read`, `resources/templates/list`, `prompts/list`.
     case forward(method: String, params: JSONObject)
-    /// Ask the model: `sampling/createMessage`.
+    /// Sample the model: `sampling/createMessage`.
     case sample(params: JSONObject)
 }

@@ -1,16 +1,16 @@
 import MCPCore
 
-/// A JSON-RPC message of a view, taken apart.
+/// A parsed JSON-RPC message from a view.
 enum ViewMessage {
     case request(id: JSONValue, method: String, params: JSONValue?)
     case notification(method: String, params: JSONValue?)
     case response(id: Int, Result<JSONValue, MCPError>)
-    /// Nothing of that; with an id that can be answered, where there is one.
+    /// None of these; with the id for a response, if it has a usable one.
     case malformed(String, id: JSONValue?)
 
-    /// The longest id that is repeated in an answer: 256 bytes.
+    /// The longest id that is repeated in a response: 256 bytes.
     private static let maxIDBytes = 256
-    /// An error's text is cut here.
+    /// The length to which an error's text is truncated.
     static let maxErrorText = 2_000
 
     init(_ json: JSONValue) {
@@ -56,7 +56,7 @@ enum ViewMessage {
         }
     }
 
-    /// An id that is repeated in an answer; nil for any other value.
+    /// Returns an id that can be repeated in a response; nil for any other value.
     static func id(_ json: JSONValue) -> JSONValue? {
         switch json {
         case .string(let text): text.utf8.count <= maxIDBytes ? json : .none

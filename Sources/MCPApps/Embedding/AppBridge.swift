@@ -1,10 +1,11 @@
 public import MCPCore
 
-/// One view of an embedding program: the machine, the way to the frame, and what the program does for the
-/// view (MCP Apps 2026-01-26). `AppHost` does all of this for programs that do not want to.
+/// A view in an embedding program: the machine, the connection to the frame, and the program's handlers for
+/// the view (MCP Apps 2026-01-26). `AppHost` does all of this for programs that do not want to do it
+/// themselves.
 ///
-/// Handlers of events run one after the other; of the events that come meanwhile 1,024 are kept, and further
-/// ones are dropped.
+/// Event handlers run one after the other; up to 1,024 events are queued in the meantime, and further ones
+/// are dropped.
 ///
 /// ```swift
 /// var handlers = AppBridgeHandlers()
@@ -25,17 +26,17 @@ public actor AppBridge {
     private var requests: [ViewRequestID: Task<Void, Never>] = [:]
     private var answers: [HostRequestID: OneShot<Result<JSONValue, any Error>>] = [:]
     private var closing: [CheckedContinuation<Void, Never>] = []
-    /// Events are told one after the other, in their order.
+    /// Events are delivered one after the other, in order.
     private let events: AsyncStream<ViewEvent>.Continuation
     private let eventStream: AsyncStream<ViewEvent>
     private var teller: Task<Void, Never>?
-    /// Events that are kept while a handler is at work; further ones are dropped.
+    /// The number of events that are queued while a handler is running; further ones are dropped.
     static let maxEvents = 1_024
 
-    /// A bridge to one view. Nothing happens before `start`.
+    /// Creates a bridge to one view. Nothing happens before `start`.
     /// - Parameters:
-    ///   - resource: the document for a sandbox page; nil when the program loads it into the frame by itself.
-    ///   - sandbox: what the sandbox page is told that the view may do.
+    ///   - resource: the document for a sandbox page; nil when the program loads it into the frame itself.
+    ///   - sandbox: the grant of the view, sent to the sandbox page.
     public init(
         _ transport: any AppBridgeTransport, hostInfo: Implementation, capabilities: HostCapabilities,
         context: HostContext = HostContext(), resource: UIResource? = nil, sandbox: SandboxGrant? = nil,
@@ -57,7 +58,7 @@ public actor AppBridge {
         for timer in timers.values { timer.cancel() }
     }
 
-    /// Begins to listen to the frame. When the frame is gone, everything that is open ends.
+    /// Starts to listen to the frame. When the frame is gone, everything that is open ends.
     public func start() {
         guard reader == nil, machine.state != .closed else { return }
         reader = Task { [weak self, transport] in
@@ -69,35 +70,35 @@ public actor AppBridge {
         }
     }
 
-    // MARK: What is known
+    // MARK: The state of the view
 
-    /// Who the view says it is; nil before it introduced itself.
+    /// The name and version that the view declared; nil before it introduced itself.
     public var appInfo: Implementation? { machine.appInfo }
-    /// What the view declared; nil before it introduced itself.
+    /// The capabilities that the view declared; nil before it introduced itself.
     public var appCapabilities: AppCapabilities? { machine.appCapabilities }
-    /// Whether the view is at work.
+    /// Whether the view is active.
     public var isReady: Bool { machine.state == .ready }
 
-    // MARK: Telling the view
+    // MARK: Notifying the view
 
-    /// Tells arguments that are still being written.
+    /// Sends arguments that are still being written.
     public func toolInputPartial(_ arguments: JSONValue) { update { $0.toolInputPartial(arguments) } }
-    /// Tells the arguments, once.
+    /// Sends the arguments, once.
     public func toolInput(_ arguments: JSONValue) { update { $0.toolInput(arguments) } }
-    /// Tells the result, once.
+    /// Sends the result, once.
     public func toolResult(_ result: CallToolResult) { update { $0.toolResult(result) } }
-    /// Tells that there will be no result.
+    /// Notifies the view that there will be no result.
     public func toolCancelled(reason: String? = nil) { update { $0.toolCancelled(reason: reason) } }
-    /// Tells what changed in the surroundings.
+    /// Sends the changes to the host context.
     public func setContext(_ context: HostContext) {
         self.context = context
         update { $0.contextChanged(context) }
     }
-    /// Tells that a list of the view's server changed.
+    /// Notifies the view that a list of its server changed.
     public func serverListChanged(_ list: ServerList) { update { $0.serverListChanged(list) } }
 
-    /// Tells the view that it ends, waits for its answer, for `AppBridgeLimits.teardownTimeout` at most, and
-    /// removes the frame.
+    /// Notifies the view that it is being closed, waits for its response for at most
+    /// `AppBridgeLimits.teardownTimeout`, and removes the frame.
     public func close(reason: String? = nil) async {
         guard machine.state != .closed else { return }
         await withCheckedContinuation { continuation in
@@ -106,23 +107,21 @@ public actor AppBridge {
         }
     }
 
-    // MARK: Asking the view
+    // MARK: Requests to the view
 
-    /// Whether the view is alive.
-    /// - Throws: `MCPError` -32000 when it is closed or does not answer within `timeout`.
+    /// Checks whether the view is alive.
+    /// - Throws: `MCPError` -32000 when it is closed or does not respond within `timeout`.
     public func ping(timeout: Duration = .seconds(5)) async throws { _ = try await ask(.ping, timeout) }
 
-    /// The tools that the view offers, all pages, the first 50.
-    /// - Throws: `MCPError` when the view answers with an error, is closed, or does not answer within
-    ///   `timeout`.
+    /// Returns the tools that the view offers: all pages, the first 50 tools.
+    /// - Throws: `MCPError` when the view returns an error, is closed, or does not respond within `timeout`.
     public func listTools(timeout: Duration = AppToolSource.callTimeout) async throws -> [Tool] {
         try await AppToolSource.allTools { try await ask(.listTools(cursor: $0), timeout) }
     }
 
     /// Calls a tool of the view.
-    /// - Throws: `MCPError` when the view answers with an error, is closed, or does not answer within
-    ///   `timeout`;
-    ///   `JSONError` when its answer is no result of a tool.
+    /// - Throws: `MCPError` when the view returns an error, is closed, or does not respond within `timeout`;
+    ///   `JSONError` when its response is not a tool result.
     public func callTool(
         _ name: String, _ arguments: JSONObject = [:], timeout: Duration = AppToolSource.callTimeout
     ) async throws -> CallToolResult {
@@ -135,7 +134,7 @@ public actor AppBridge {
         let answer = OneShot<Result<JSONValue, any Error>>()
         answers[id] = answer
         carryOut(effects)
-        // What is still here then was not answered.
+        // A request that is still registered at this point was not answered.
         defer { if answers.removeValue(forKey: id) != nil { update { $0.giveUp(id) } } }
         do {
             return try await Race.run(within: timeout) { try await answer.get() }

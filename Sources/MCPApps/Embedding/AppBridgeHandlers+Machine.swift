@@ -1,6 +1,6 @@
 import MCPCore
 
-/// How the handlers serve the machine.
+/// The dispatch of the machine's requests and events to the handlers.
 extension AppBridgeHandlers {
     func answer(_ request: ViewRequest, _ context: HostContext) async -> Result<JSONValue, MCPError> {
         do {
@@ -24,7 +24,7 @@ extension AppBridgeHandlers {
             let update = AppModelContext(content: content, structuredContent: structured)
             return try await handler(onUpdateModelContext, "ui/update-model-context")(update).result
         case .displayMode(let mode):
-            // Whoever cannot change it answers with the mode that holds.
+            // A host that cannot change the mode answers with the current one.
             let held = await onRequestDisplayMode?(mode) ?? context.displayMode ?? .inline
             return .success(["mode": .string(held.rawValue)])
         case .download(let contents):

@@ -1,12 +1,12 @@
 public import MCPCore
 
-/// What became of something that a view asked for.
+/// The outcome of a request of a view.
 public enum HandlerResult: Sendable, Hashable {
-    /// It was done: `{}`.
+    /// The request succeeded: `{}`.
     case done
-    /// It was tried and failed: `{"isError": true}`.
+    /// The request was attempted and failed: `{"isError": true}`.
     case failed
-    /// The host or the user did not want it: the error -32000 with this text.
+    /// The host or the user refused the request: the error -32000 with this text.
     case denied(String)
 
     var result: Result<JSONValue, MCPError> {
@@ -18,71 +18,73 @@ public enum HandlerResult: Sendable, Hashable {
     }
 }
 
-/// What a view says in the user's name (`ui/message`).
+/// A message that a view posts in the user's name (`ui/message`).
 public struct AppMessage: Sendable, Hashable {
-    /// `user`.
+    /// The role, `user`.
     public let role: Role
-    /// What it says.
+    /// The content of the message.
     public let content: [ContentBlock]
 }
 
-/// What the model is to know of a view at its next turn (`ui/update-model-context`). It replaces what the
-/// view said before.
+/// The context that a view provides to the model for its next turn (`ui/update-model-context`). It replaces
+/// the view's earlier context.
 public struct AppModelContext: Sendable, Hashable {
-    /// Content.
+    /// The content blocks.
     public let content: [ContentBlock]
-    /// Data.
+    /// The structured data.
     public let structuredContent: JSONObject?
 }
 
-/// The size that a view wishes for, in CSS pixels; nil for a side that it does not decide.
+/// The size that a view requests, in CSS pixels; nil for a side that it does not control.
 public struct ViewSize: Sendable, Hashable {
-    /// Across.
+    /// The width.
     public let width: Double?
-    /// Down.
+    /// The height.
     public let height: Double?
 }
 
-/// What an embedding program does for a view. What is nil is answered with -32601, or passed over.
+/// The handlers of an embedding program for a view. A request without a handler is answered with -32601, and
+/// a notification without one is ignored.
 ///
-/// An error that a handler throws is answered with its code when it is an `MCPError`, else with -32000 and
+/// An error that a handler throws is returned with its code if it is an `MCPError`, otherwise with -32000 and
 /// its text.
 public struct AppBridgeHandlers: Sendable {
-    /// The view is at work.
+    /// Called when the view becomes active.
     public var onInitialized: (@Sendable () async -> Void)?
-    /// The view says something in the user's name.
+    /// Posts a message of the view in the user's name.
     public var onMessage: (@Sendable (AppMessage) async -> HandlerResult)?
-    /// The view wants an `http` or `https` address opened.
+    /// Opens an `http` or `https` address for the view.
     public var onOpenLink: (@Sendable (_ url: String) async -> HandlerResult)?
-    /// The view writes to the log.
+    /// Receives a log message of the view.
     public var onLoggingMessage: (@Sendable (LogMessage) async -> Void)?
-    /// The view wishes for a size.
+    /// Receives the size that the view requests.
     public var onSizeChange: (@Sendable (ViewSize) async -> Void)?
-    /// The view calls a tool of its server.
+    /// Calls a tool of the view's server.
     public var onToolCall:
         (@Sendable (_ name: String, _ arguments: JSONObject) async throws -> CallToolResult)?
-    /// The view reads a resource of its server.
+    /// Reads a resource of the view's server.
     public var onResourceRead: (@Sendable (_ uri: String) async throws -> [ResourceContents])?
 
-    /// The view tells what the model is to know.
+    /// Replaces the context that the view provides to the model.
     public var onUpdateModelContext: (@Sendable (AppModelContext) async -> HandlerResult)?
-    /// The view wants to be shown in a mode that it and the context declare. The answer is the mode that
-    /// holds then; tell it by `AppBridge.setContext` too.
+    /// Shows the view in a mode that both it and the context declare. The result is the mode that is then in
+    /// effect; also pass that to `AppBridge.setContext`.
     public var onRequestDisplayMode: (@Sendable (DisplayMode) async -> DisplayMode)?
-    /// The view wants resources, embedded or linked, to be saved.
+    /// Saves embedded or linked resources for the view.
     public var onDownloadFile: (@Sendable ([ContentBlock]) async -> HandlerResult)?
-    /// The view asks for a list of its server: `tools/list`, `resources/list`, `resources/templates/list` or
-    /// `prompts/list`. Without `onResourceRead`, `resources/read` comes here too.
+    /// Forwards a list request of the view to its server: `tools/list`, `resources/list`,
+    /// `resources/templates/list` or `prompts/list`. Without `onResourceRead`, `resources/read` is passed
+    /// here too.
     public var onForward: (@Sendable (_ method: String, _ params: JSONObject) async throws -> JSONValue)?
-    /// The view asks the model (`sampling/createMessage`).
+    /// Samples the model for the view (`sampling/createMessage`).
     public var onCreateMessage: (@Sendable (_ params: JSONObject) async throws -> JSONValue)?
-    /// The view wants to be closed; `AppBridge.close` does it.
+    /// Called when the view requests to be closed; `AppBridge.close` closes it.
     public var onRequestTeardown: (@Sendable () async -> Void)?
-    /// The view's own tools changed.
+    /// Called when the view's own tools changed.
     public var onToolsChanged: (@Sendable () async -> Void)?
-    /// Everything else that happens: violations of the policy, messages that were passed over, silence.
+    /// Receives all other events: violations of the policy, messages that were ignored, silence.
     public var onEvent: (@Sendable (ViewEvent) async -> Void)?
 
-    /// Does nothing.
+    /// Creates handlers that do nothing.
     public init() {}
 }

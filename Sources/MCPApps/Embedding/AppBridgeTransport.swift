@@ -1,8 +1,8 @@
 public import MCPCore
 
-/// The way between a host and the frame of one view.
+/// The connection between a host and the frame of one view.
 public protocol AppBridgeTransport: Sendable {
-    /// What the frame says, in order. Read once. It ends when the frame is gone.
+    /// The messages from the frame, in order. Read it only once. It ends when the frame is gone.
     var incoming: AsyncStream<JSONValue> { get }
     /// Sends a message to the frame, in the order of the calls, without waiting.
     func send(_ message: JSONValue)
@@ -10,13 +10,13 @@ public protocol AppBridgeTransport: Sendable {
     func close()
 }
 
-/// One end of a way inside this process: for tests, and for views that are Swift.
+/// One end of a connection inside this process: for tests, and for views that are written in Swift.
 ///
-/// What is not read is kept up to 1,024 messages; further ones are dropped.
+/// Up to 1,024 unread messages are kept; further ones are dropped.
 public final class InMemoryAppTransport: AppBridgeTransport {
     static let capacity = 1_024
 
-    /// What the other end sends.
+    /// The messages from the other end.
     public let incoming: AsyncStream<JSONValue>
     private let mine: AsyncStream<JSONValue>.Continuation
     private let other: AsyncStream<JSONValue>.Continuation
@@ -30,7 +30,7 @@ public final class InMemoryAppTransport: AppBridgeTransport {
         self.other = other
     }
 
-    /// Both ends: what one sends, the other hears.
+    /// Returns both ends of a connection; each receives what the other sends.
     public static func makePair() -> (host: InMemoryAppTransport, view: InMemoryAppTransport) {
         let policy = AsyncStream<JSONValue>.Continuation.BufferingPolicy.bufferingOldest(capacity)
         let toHost = AsyncStream.makeStream(of: JSONValue.self, bufferingPolicy: policy)
@@ -41,7 +41,7 @@ public final class InMemoryAppTransport: AppBridgeTransport {
         )
     }
 
-    /// Gives a message to the other end.
+    /// Sends a message to the other end.
     public func send(_ message: JSONValue) { other.yield(message) }
 
     /// Ends both directions.

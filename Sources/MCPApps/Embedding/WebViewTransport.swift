@@ -2,31 +2,31 @@
 public import MCPCore
 public import WebKit
 
-/// The way to a view that a `WKWebView` shows as its main frame.
+/// The connection to a view that a `WKWebView` shows as its main frame.
 ///
-/// Make it before the document is loaded. The page's `window.parent` is the page itself, so its
-/// `postMessage` is replaced: what the view sends to its parent comes here, and what is sent to the view
-/// arrives as a message of its parent. Frames inside the view are not heard. The policy is the program's
-/// to apply, such as by a `<meta http-equiv="Content-Security-Policy">` in front of the document.
-/// What is not read is kept up to 1,024 messages; further ones are dropped.
+/// Create it before the document is loaded. The page's `window.parent` is the page itself, so its
+/// `postMessage` is replaced: messages from the view to its parent arrive here, and messages to the view
+/// arrive as messages from its parent. Messages from frames inside the view are ignored. Applying the policy
+/// is up to the program, for example by placing a `<meta http-equiv="Content-Security-Policy">` in front of
+/// the document. Up to 1,024 unread messages are kept; further ones are dropped.
 @MainActor
 public final class WebViewTransport: NSObject, AppBridgeTransport, WKScriptMessageHandler {
     private static let handlerName = "mcpBridge"
-    /// What a view sends is read as text, so that its size is known before it is parsed.
+    /// Messages from a view are read as text, so that their size is known before they are parsed.
     private static let script = """
         window.postMessage = message =>
           window.webkit.messageHandlers.mcpBridge.postMessage(JSON.stringify(message));
         """
 
-    /// What the page posts to its parent.
+    /// The messages that the page posts to its parent.
     public nonisolated let incoming: AsyncStream<JSONValue>
     private nonisolated let continuation: AsyncStream<JSONValue>.Continuation
     private let maxMessageBytes: Int
     private weak var webView: WKWebView?
 
-    /// Joins a web view.
-    /// - Parameter maxMessageBytes: the size of one message; a longer one, and what is no JSON, is
-    ///   dropped.
+    /// Creates a connection to a web view.
+    /// - Parameter maxMessageBytes: the maximum size of one message; a longer one, or one that is not JSON,
+    ///   is dropped.
     public init(_ webView: WKWebView, maxMessageBytes: Int = AppBridgeLimits().maxMessageBytes) {
         (incoming, continuation) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingOldest(InMemoryAppTransport.capacity))
@@ -39,7 +39,7 @@ public final class WebViewTransport: NSObject, AppBridgeTransport, WKScriptMessa
         controller.add(self, name: Self.handlerName)
     }
 
-    /// Takes what the page posts.
+    /// Receives a message that the page posts.
     public func userContentController(
         _ controller: WKUserContentController, didReceive message: WKScriptMessage
     ) {
@@ -49,7 +49,7 @@ public final class WebViewTransport: NSObject, AppBridgeTransport, WKScriptMessa
         continuation.yield(json)
     }
 
-    /// Gives a message to the page.
+    /// Sends a message to the page.
     public nonisolated func send(_ message: JSONValue) {
         let text = message.serialized()
         Task { @MainActor in
@@ -59,7 +59,7 @@ public final class WebViewTransport: NSObject, AppBridgeTransport, WKScriptMessa
         }
     }
 
-    /// Ends the way; the web view stays the program's.
+    /// Closes the connection; the web view remains the program's.
     public nonisolated func close() {
         continuation.finish()
         Task { @MainActor in

@@ -1,36 +1,36 @@
 public import MCPCore
 import MCPHarness
 
-/// A call, a way to give it up, and what became of it.
+/// A call, a way to cancel it, and its outcome.
 struct CallRecord {
     var call: HostedCall
     /// The tool as it was when it was called.
     let toolDefinition: Tool?
-    /// Gives it up; nil when it is over.
+    /// Cancels the call; `nil` once the call has ended.
     var cancel: (@Sendable () -> Void)?
-    /// What the server answered; nil while it has not, and when it was never asked.
+    /// The server's response; `nil` while there is none, and if the server was never called.
     var outcome: Result<CallToolResult, any Error>?
-    /// The size of what the host keeps of it for a page that is loaded again.
+    /// The size of what the host keeps of the call for a page that is reloaded.
     var keptBytes = 0
     /// The document that was shown.
     var resource: UIResource?
-    /// The view's document is being read.
+    /// Whether the view's document is being read.
     var isLoadingView = false
-    /// It is over, and joins the history when it is known which document its view shows.
+    /// Whether the call has ended, and joins the history once it is known which document its view shows.
     var isUnremembered = false
-    /// The last arguments of which a view was told before they were complete.
+    /// The last arguments that a view received before they were complete.
     var partial: JSONValue?
-    /// The arguments are complete, and the call goes on.
+    /// Whether the arguments are complete and the call proceeds.
     var hasBegun = false
 }
 
 extension AppHost {
-    // MARK: By the user
+    // MARK: Calls by the user
 
-    /// Calls a tool for the user. How it goes is told by events.
+    /// Calls a tool for the user. Events report how it proceeds.
     ///
-    /// The arguments are checked against the tool's schema, the policy decides, the user is asked where it
-    /// says so; then the server is called, and the tool's view is loaded at the same time.
+    /// The arguments are checked against the tool's schema, the policy decides, and the user is asked if the
+    /// policy requires it. Then the server is called, and the tool's view is loaded at the same time.
     /// - Returns: the call's id.
     /// - Throws: `AppHostError.unknownServer`, `.unknownTool`, `.invalidArguments`.
     @discardableResult
@@ -46,7 +46,7 @@ extension AppHost {
         return id
     }
 
-    /// What does not fit in the arguments of a tool; nothing is called.
+    /// Returns what does not fit in the arguments of a tool; nothing is called.
     /// - Throws: `AppHostError.unknownServer`, `.unknownTool`.
     public func validate(
         _ server: HostedServer.ID, _ tool: String, _ arguments: JSONValue
@@ -57,11 +57,11 @@ extension AppHost {
         return schema.validate(arguments)
     }
 
-    /// Gives a call up: the server is told, and its view.
+    /// Cancels a call: the server and the call's view are notified.
     public func cancel(_ call: HostedCall.ID) { calls[call]?.cancel?() }
 
-    /// Calls again what was called before, as a new call.
-    /// - Throws: `AppHostError.unknownCall`, and what `call` throws.
+    /// Repeats an earlier call as a new one.
+    /// - Throws: `AppHostError.unknownCall`, and the errors of `call`.
     @discardableResult
     public func retry(_ call: HostedCall.ID) throws(AppHostError) -> HostedCall.ID {
         guard let old = calls[call]?.call else { throw .unknownCall(call) }
@@ -71,7 +71,7 @@ extension AppHost {
 
     // MARK: One call
 
-    /// Notes a call that somebody wants.
+    /// Records a call that was requested.
     func open(
         source: HostedCall.Source, _ tool: Tool, _ arguments: JSONValue, by caller: ToolCaller,
         from view: HostedView.ID?
@@ -87,13 +87,13 @@ extension AppHost {
         return id
     }
 
-    /// Makes a call and waits for its end.
-    /// - Returns: what became of it, and what the server answered, if it was asked.
+    /// Makes a call and waits for it to end.
+    /// - Returns: the outcome of the call, and the server's response if it was called.
     func run(
         _ id: HostedCall.ID, _ catalog: ToolCatalog
     ) async -> (result: ToolExecutionResult, answer: Result<CallToolResult, any Error>?)? {
         guard let call = calls[id]?.call else { return nil }
-        // The next progress says more than the one before it.
+        // The latest progress supersedes the one before it.
         let (events, continuation) = AsyncStream.makeStream(
             of: Progress.self, bufferingPolicy: .bufferingNewest(1))
         let follower = Task { for await progress in events { progressed(id, progress) } }
@@ -115,9 +115,11 @@ extension AppHost {
         return (result, answer)
     }
 
-    /// What the user asks for by hand needs no second question, unless the policies want one for everything.
-    /// A view reaches only the server that made it, which could do by itself what it does through its view:
-    /// so what that server says of its tools counts there.
+    /// Returns the policies that apply to a call.
+    ///
+    /// What the user requests by hand needs no second question, unless the policies require one for
+    /// everything. A view reaches only the server that made it, and that server could do on its own what it
+    /// does through its view. So what the server declares about its tools counts there.
     private func policies(for call: HostedCall) -> PolicyTable {
         var policies = options.policies
         switch call.requestedBy {
@@ -139,7 +141,7 @@ extension AppHost {
         emit(.call(record.call))
     }
 
-    /// The call may run and is about to be sent.
+    /// Notes that the call may run and is about to be sent.
     func callBegins(_ id: HostedCall.ID) {
         guard let record = calls[id], !record.call.state.isOver else { return }
         change(id) {
@@ -156,7 +158,7 @@ extension AppHost {
         if calls[id]?.call.state.isOver == false { calls[id]?.outcome = outcome }
     }
 
-    /// The call is over, however it ended.
+    /// Records the end of a call, whatever its outcome.
     func finish(_ id: HostedCall.ID, _ result: ToolExecutionResult) {
         guard let record = calls[id], !record.call.state.isOver else { return }
         let answer: CallToolResult? = if case .success(let answer) = record.outcome { answer } else { nil }
@@ -170,7 +172,7 @@ extension AppHost {
             case .denied: $0.call.state = .denied
             case .cancelled: $0.call.state = .cancelled
             }
-            // What was cancelled has no result, even when the server was quicker.
+            // A call that was cancelled has no result, even if the server was faster.
             $0.call.result = result.status == .cancelled ? nil : answer
             if $0.call.result == nil { $0.call.problem = result.output.text }
             $0.outcome = nil
@@ -185,7 +187,7 @@ extension AppHost {
         closeForms(of: record.call.source)
     }
 
-    /// What may take room without a bound is given up, the oldest first: one view could fill the memory.
+    /// Drops data that could grow without bound, the oldest first: a single view could fill the memory.
     private func limitResults(_ last: HostedCall.ID) {
         guard let call = calls[last]?.call else { return }
         let isByView = call.callingView != nil
@@ -205,7 +207,7 @@ extension AppHost {
         }
     }
 
-    /// The document of a call's view was read, or cannot be.
+    /// Notes that the document of a call's view was read, or cannot be.
     func viewIsLoaded(_ id: HostedCall.ID) {
         calls[id]?.isLoadingView = false
         guard calls[id]?.isUnremembered == true else { return }
@@ -213,7 +215,7 @@ extension AppHost {
         remember(id)
     }
 
-    /// Tells the view of a call that is over: exactly one of result and cancellation.
+    /// Notifies the view of a call that has ended: with exactly one of result and cancellation.
     func tellEnd(_ id: HostedCall.ID) {
         guard let call = calls[id]?.call, call.state.isOver, let view = call.view else { return }
         if let result = call.result {
@@ -225,7 +227,7 @@ extension AppHost {
 
     // MARK: History
 
-    /// The calls that are over, the oldest first.
+    /// Returns the calls that have ended, the oldest first.
     public func history() -> [HistoryEntry] { pastCalls }
 
     private func remember(_ id: HostedCall.ID) {

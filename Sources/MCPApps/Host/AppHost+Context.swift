@@ -1,6 +1,6 @@
 import MCPCore
 
-/// What views are told of the user's surroundings (MCP Apps 2026-01-26, "Host context").
+/// The user's surroundings, as reported to views (MCP Apps 2026-01-26, "Host context").
 extension AppHost {
     func context(of tool: Tool, _ call: HostedCall) -> HostContext {
         var context = HostContext()
@@ -23,7 +23,7 @@ extension AppHost {
         }
     }
 
-    /// Takes what a front end knows of the user's surroundings; the views are told what changed.
+    /// Accepts what a front end knows of the user's surroundings; the views are notified about the changes.
     public func changeContext(_ change: HostEnvironment) {
         page.theme = change.theme ?? page.theme
         page.locale = change.locale ?? page.locale
@@ -41,7 +41,7 @@ extension AppHost {
         update(id) { $0.contextChanged(context) }
     }
 
-    /// Tells a view how much room it has.
+    /// Notifies a view about the space that it has.
     public func changeRoom(_ room: ViewBounds, of view: HostedView.ID) {
         changeContext(view) {
             $0.containerDimensions = HostContext.Dimensions(
@@ -50,9 +50,10 @@ extension AppHost {
         }
     }
 
-    /// Shows a view in another way, because the user, or the view, wants it. One that was shown in that way
-    /// goes back to its place, unless that is `inline`.
-    /// - Returns: the mode that holds now: one that the view did not declare is not taken.
+    /// Shows a view in another mode, because the user, or the view, requested it.
+    ///
+    /// Another view that was shown in that mode returns to its place, unless the mode is `inline`.
+    /// - Returns: the mode that is now in effect: one that the view did not declare is not accepted.
     @discardableResult
     public func setMode(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
         guard let record = views[view] else { return nil }
@@ -60,7 +61,7 @@ extension AppHost {
         guard mode == .inline || declared.contains(mode), record.view.mode != mode else {
             return record.view.mode
         }
-        // There is room for one.
+        // There is room for only one view in this mode.
         if mode != .inline {
             for other in viewOrder where other != view && views[other]?.view.mode == mode {
                 setMode(.inline, of: other)

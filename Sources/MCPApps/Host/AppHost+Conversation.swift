@@ -5,21 +5,23 @@ import MCPHarness
 struct ModelConversation {
     var harness: ToolHarness?
     var task: Task<Void, Never>?
-    /// What was said while the model was at work.
+    /// The messages that were sent while the model was busy.
     var waiting: [String] = []
-    /// The host's ids of the calls that the model makes, by the model's.
+    /// The host's ids of the model's calls, by the model's ids.
     var calls: [String: HostedCall.ID] = [:]
-    /// The model's text that is being written.
+    /// The item with the text that the model is writing.
     var item: ConversationItem.ID?
-    /// Arguments as the model writes them, by the model's id of the call.
+    /// The arguments as the model writes them, by the model's id of the call.
     var partials: [String: (name: String?, text: String)] = [:]
-    /// When the last answers for views were given, for the limit on them.
+    /// The times of the last answers for views and servers, for the limit on them.
     var samples: [ContinuousClock.Instant] = []
 }
 
 extension AppHost {
-    /// Says something to the model. The answer comes by events; what is said while the model is at work is
-    /// said together afterwards.
+    /// Sends a message to the model.
+    ///
+    /// The answer arrives as events. Messages that are sent while the model is busy are sent on together
+    /// afterwards.
     /// - Throws: `AppHostError.noModel`.
     public func say(_ text: String) throws(AppHostError) {
         guard options.model != nil else { throw .noModel }
@@ -28,7 +30,7 @@ extension AppHost {
         nextTurn()
     }
 
-    /// Stops the model, and the calls that it makes.
+    /// Stops the model and the calls that it makes.
     public func stopTalking() { modelConversation.task?.cancel() }
 
     func add(_ item: ConversationItem) {
@@ -50,7 +52,7 @@ extension AppHost {
 
     // MARK: Views
 
-    /// A view speaks in the user's name.
+    /// Sends a message from a view in the user's name.
     func say(_ content: [ContentBlock], _ view: HostedView) async throws -> JSONValue {
         let text = Self.text(content)
         if options.model != nil, !options.trustsMessages {
@@ -66,7 +68,7 @@ extension AppHost {
         return [:]
     }
 
-    /// A view tells what the model is to know at its next turn: the last word counts.
+    /// Accepts what a view wants the model to know at its next turn; only the last one counts.
     func takeContext(_ content: [ContentBlock], _ structured: JSONObject?, _ id: HostedView.ID) -> JSONValue {
         guard let view = views[id]?.view else { return [:] }
         views[id]?.modelContext = (content, structured)
@@ -80,7 +82,7 @@ extension AppHost {
         return [:]
     }
 
-    /// What open views want the model to know and it does not know yet, in words.
+    /// Returns, in words, what open views want the model to know and it does not know yet.
     private func takeContexts() -> String {
         var text = ""
         for id in viewOrder {
@@ -98,7 +100,7 @@ extension AppHost {
         return text
     }
 
-    /// Blocks as a model reads them that takes text alone.
+    /// Returns the blocks as text, for a model that accepts only text.
     static func text(_ content: [ContentBlock]) -> String {
         content.map { $0.text ?? $0.resource?.text ?? "[\($0.type.rawValue)]" }.joined(separator: "\n")
     }
@@ -135,7 +137,7 @@ extension AppHost {
             let text = "There is no answer: \(Self.words(error))"
             add(ConversationItem(id: nextID("m"), author: .host, content: [.text(text)]))
         }
-        // What began with the model's first words for it and was never called.
+        // These calls began while the model was writing them, and were never made.
         for id in modelConversation.calls.values where calls[id]?.call.state == .queued { abandon(id) }
     }
 
@@ -155,7 +157,7 @@ extension AppHost {
         return harness
     }
 
-    /// The servers, and the views that offer tools.
+    /// The sources of tools: the servers, and the views that offer tools.
     private var sources: [any ToolSource] {
         servers.map(\.modelSource) + viewOrder.compactMap { viewSource($0) }
     }
@@ -189,9 +191,9 @@ extension AppHost {
 
     private func endItem() { modelConversation.item = nil }
 
-    // MARK: Calls of the model
+    // MARK: Calls by the model
 
-    /// A piece of a call's arguments: the view shows them while they are written.
+    /// Adds a piece to a call's arguments: the view shows them while they are written.
     private func growInput(_ callID: String, _ name: String?, _ piece: String) {
         var partial = modelConversation.partials[callID] ?? (nil, "")
         partial.name = partial.name ?? name
@@ -215,8 +217,10 @@ extension AppHost {
         }
     }
 
-    /// The tool that a model means by a name, by the rule of the harness: the first keeps its name, others
-    /// have their source's in front, and a name that looks like another source's means that source.
+    /// Returns the tool that a model means by a name.
+    ///
+    /// The rule is that of the harness: the first tool keeps its name, the others have their source as a
+    /// prefix, and a name that looks like one of another source means that source.
     private func offered(_ name: String) -> (server: HostedServer.ID, Tool)? {
         func find(_ fits: (ServerRecord, Tool) -> Bool) -> (server: HostedServer.ID, Tool)? {
             for record in servers {
@@ -233,7 +237,7 @@ extension AppHost {
         if let tool = request.tool { _ = note(request.invocation, tool) }
     }
 
-    /// The harness is about to call a server; its event of that may come later than this.
+    /// Notes that the harness is about to call a server; its event for that may arrive later than this.
     func modelCallBegins(_ invocation: ToolInvocation) {
         let tools = record(of: invocation.source)?.tools
         guard let tool = tools?.first(where: { $0.name == invocation.name }) else { return }
@@ -244,7 +248,7 @@ extension AppHost {
         if let id = modelConversation.calls[invocation.callID] { callEnds(id, with: outcome) }
     }
 
-    /// Notes a call of the model, once, with its arguments.
+    /// Records a call by the model, once, with its arguments.
     private func note(_ invocation: ToolInvocation, _ tool: Tool) -> HostedCall.ID {
         let arguments = invocation.argumentsJSON ?? [:]
         let id: HostedCall.ID
@@ -260,7 +264,7 @@ extension AppHost {
         return id
     }
 
-    /// A call that the model began to write and did not make.
+    /// Gives up a call that the model began to write and did not make.
     private func abandon(_ id: HostedCall.ID) {
         change(id) {
             $0.call.state = .cancelled
@@ -270,12 +274,12 @@ extension AppHost {
         if let source = calls[id]?.call.source { closeForms(of: source) }
     }
 
-    // MARK: Answers of the model for others
+    // MARK: Answers of the model for views and servers
 
-    /// Answers for views and servers together in a minute.
+    /// The number of answers for views and servers together in a minute.
     static let maxSamples = 20
 
-    /// Lets the model answer a view or a server, when the user agrees.
+    /// Lets the model answer a view or a server, if the user agrees.
     func sample(
         _ request: CreateMessageRequest, server: HostedServer.ID, view: HostedView.ID?
     ) async throws -> CreateMessageResult {
@@ -290,7 +294,7 @@ extension AppHost {
         }
         modelConversation.samples.append(.now)
         let said = request.messages.map { (isUser: $0.role == .user, text: Self.text($0.content)) }
-        // What is agreed to is all that the model gets.
+        // The model receives only what the user agrees to.
         var parts = request.systemPrompt.map { ["System prompt:\n\($0)"] } ?? []
         parts += said.map { "\($0.isUser ? "User" : "Assistant"):\n\($0.text)" }
         let question = parts.joined(separator: "\n\n")

@@ -1,23 +1,23 @@
 import MCPCore
 import MCPHarness
 
-/// A question, and who waits for the answer.
+/// A question, and the caller that waits for the answer.
 struct QuestionRecord {
     let question: HostQuestion
     let continuation: CheckedContinuation<QuestionAnswer, Never>
-    /// The server or view that it is for: where it is gone, nobody waits for an answer.
+    /// The server or view that it is for; once that is gone, no caller waits for an answer.
     let source: HostedCall.Source?
-    /// The user sees it; false while an earlier one of the same view is open.
+    /// Whether the user sees it; false while an earlier question of the same view is open.
     var isOpen = false
 }
 
 extension AppHost {
-    /// Questions of one view in a row that may end without a yes; then it is not let ask any more.
+    /// The number of questions in a row that a view may ask without a yes; then it may not ask any more.
     static let maxRefusals = 3
 
-    /// Asks the user and waits. A task that is cancelled takes its question back.
+    /// Asks the user and waits. A task that is cancelled withdraws its question.
     ///
-    /// A view has one question open at a time; one that was refused too often is refused without asking.
+    /// A view has one question open at a time; a view that was refused too often is refused without asking.
     func ask(
         _ subject: HostQuestion.Subject, server: String, view: HostedView.ID?,
         for source: HostedCall.Source? = nil
@@ -49,7 +49,7 @@ extension AppHost {
         emit(.question(record.question))
     }
 
-    /// Counts what a view is refused: one that asks without end must not keep the user from everything else.
+    /// Counts the refusals of a view: one that asks endlessly must not keep the user from everything else.
     private func count(_ answer: QuestionAnswer, of view: HostedView.ID) {
         guard let record = views[view], !isSilenced(view) else { return }
         views[view]?.refusals = answer.isYes ? 0 : record.refusals + 1
@@ -60,9 +60,11 @@ extension AppHost {
         for id in questionOrder where questions[id]?.question.view == view { closeQuestion(id, .deny) }
     }
 
-    /// Takes the user's answer. One to a question that was answered already, or that nobody asks any more,
-    /// has no effect.
-    /// - Returns: whether somebody was waiting for it.
+    /// Accepts the user's answer.
+    ///
+    /// An answer to a question that was answered already, or that no caller waits for any more, has no
+    /// effect.
+    /// - Returns: whether a caller was waiting for it.
     @discardableResult
     public func answer(_ question: HostQuestion.ID, _ answer: QuestionAnswer) -> Bool {
         guard questions[question]?.isOpen == true else { return false }
@@ -81,11 +83,11 @@ extension AppHost {
         openNextQuestion(of: view)
     }
 
-    /// Takes back what was asked for a server or a view.
+    /// Withdraws the questions that were asked for a server or a view.
     func closeQuestions(
         for source: HostedCall.Source, where fits: (HostQuestion.Subject) -> Bool = { _ in true }
     ) {
-        // The open one is the first: none that waits takes its place.
+        // The open question comes first: in reverse order, no waiting one takes its place.
         for id in questionOrder.reversed() {
             guard let record = questions[id],
                 record.source == source || record.question.view.map({ .view($0) }) == source,
@@ -95,7 +97,7 @@ extension AppHost {
         }
     }
 
-    /// A server that nobody calls any more waits for no answer.
+    /// Closes the questions from a server that has no calls in progress: it no longer waits for an answer.
     func closeForms(of source: HostedCall.Source) {
         guard !calls.values.contains(where: { $0.call.source == source && !$0.call.state.isOver }) else {
             return
@@ -103,8 +105,8 @@ extension AppHost {
         closeQuestions(for: source) { if case .approval = $0 { false } else { true } }
     }
 
-    /// Asks whether a tool may run.
-    /// - Parameter view: the view that calls; nil when the user or the model does.
+    /// Asks the user whether a tool may run.
+    /// - Parameter view: the view that calls; `nil` when the user or the model does.
     func approve(_ request: ApprovalRequest, view: HostedView.ID?) async -> ApprovalDecision {
         let server = record(of: request.invocation.source)?.server.name ?? request.sourceName
         let source = source(request.invocation.source)
@@ -115,12 +117,12 @@ extension AppHost {
         }
     }
 
-    /// The same for a call of the host's own.
+    /// Asks the same for one of the host's own calls.
     func approveCall(_ request: ApprovalRequest) async -> ApprovalDecision {
         await approve(request, view: calls[HostID(rawValue: request.invocation.callID)]?.call.callingView)
     }
 
-    /// A server asks the user.
+    /// Asks the user on behalf of a server.
     func elicit(_ request: ElicitRequest, from server: HostedServer.ID) async -> ElicitResult {
         let name = self.name(of: .server(server))
         if let url = request.url, !WebAddress.isOne(url) {
@@ -132,7 +134,7 @@ extension AppHost {
         switch await ask(.elicitation(request), server: name, view: nil, for: .server(server)) {
         case .accept(let content): return ElicitResult(.accept, content: request.url == nil ? content : nil)
         case .allow:
-            // A page is visited only when the user agreed to it.
+            // A page is visited only if the user agreed to it.
             if let url = request.url { emit(.openLink(url: url)) }
             return ElicitResult(.accept, content: request.url == nil ? [:] : nil)
         case .deny: return ElicitResult(.decline)

@@ -5,16 +5,16 @@ import MCPHarness
 struct ServerRecord {
     var server: HostedServer
     let connection: ServerConnection
-    /// For the calls of users and views, whose ids are the host's.
+    /// The source for the calls of users and views, whose ids are the host's.
     let source: HostedServerSource
-    /// For the harness, in whose calls the ids are the model's.
+    /// The source for the harness, whose calls have the model's ids.
     let modelSource: HostedServerSource
     var tools: [Tool] = []
-    /// All tools under the policies, those for views too.
+    /// All tools under the policies, including those for views.
     var catalog = ToolCatalog()
-    /// The server's own name takes the place of the one it was added by.
+    /// Whether the server's own name replaces the one under which it was added.
     var takesOwnName = false
-    /// Why it is lost, as the log has it.
+    /// The reason for its loss that was last logged.
     var toldReason: String?
     var connectedAt: ContinuousClock.Instant?
     /// The entries of `resources/list` by address, read when the first view needs one.
@@ -22,14 +22,16 @@ struct ServerRecord {
 }
 
 extension AppHost {
-    /// Adds a server, and connects in the background: how that goes is told by events. A server that is lost
-    /// is tried again, with a pause that grows, until it is removed.
+    /// Adds a server, and connects in the background; events report how that proceeds.
+    ///
+    /// A server that is lost is tried again, with a pause that grows, until it is removed.
     ///
     /// - Parameters:
-    ///   - name: what a person reads.
-    ///   - takesOwnName: the name holds only until the server tells its own, if no other server has that.
-    ///   - headers: further HTTP header fields for this server alone, such as `Authorization`; those of
-    ///     `AppHostOptions.client` go to all.
+    ///   - name: the name that a person reads.
+    ///   - takesOwnName: whether the name applies only until the server reports its own, if no other server
+    ///     has that.
+    ///   - headers: additional HTTP header fields for this server alone, such as `Authorization`; those of
+    ///     `AppHostOptions.client` are sent to all.
     /// - Returns: the server's id.
     /// - Throws: `AppHostError.tooManyServers`.
     @discardableResult
@@ -65,7 +67,7 @@ extension AppHost {
     /// The tools of a server, as last listed; none for a server that does not exist.
     public func tools(of server: HostedServer.ID) -> [Tool] { record(ofServer: server)?.tools ?? [] }
 
-    /// Removes a server: its views are closed, its calls cancelled.
+    /// Removes a server: its views are closed, and its calls are cancelled.
     public func removeServer(_ id: HostedServer.ID) async {
         guard let index = servers.firstIndex(where: { $0.server.id == id }) else { return }
         let record = servers.remove(at: index)
@@ -76,7 +78,7 @@ extension AppHost {
         await record.connection.stop()
     }
 
-    /// Connects anew, at once.
+    /// Reconnects to a server at once.
     public func reconnect(_ id: HostedServer.ID) async throws(AppHostError) {
         guard let record = record(ofServer: id) else { throw .unknownServer(id) }
         await record.connection.reconnect()
@@ -145,7 +147,7 @@ extension AppHost {
                 closeQuestions(for: .server(id)) { if case .approval = $0 { false } else { true } }
                 let connected = servers[index].connectedAt.take()
                 let isNews = connected.map { $0.duration(to: .now) >= ServerConnection.longestPause } ?? false
-                // Once: each further attempt fails for the same reason, and a server may come and go.
+                // Logged once: each further attempt fails for the same reason, and a server may come and go.
                 guard isNews || reason != servers[index].toldReason else { break }
                 servers[index].toldReason = reason
                 log(servers[index].server.name, .warning, reason)

@@ -1,14 +1,14 @@
 import MCPCore
 import MCPHarness
 
-/// What views ask for.
+/// Requests from views.
 extension AppHost {
     /// The code of a refusal (MCP Apps 2026-01-26, "Error codes").
     static let refused = -32000
 
     static func refusal(_ text: String) -> MCPError { MCPError(code: refused, message: text) }
 
-    /// Does what a view asked for, and answers it.
+    /// Performs a request from a view, and answers it.
     func perform(_ request: ViewRequest, _ requestID: ViewRequestID, _ view: HostedView.ID) async {
         let answer: Result<JSONValue, MCPError>
         do {
@@ -73,7 +73,7 @@ extension AppHost {
         }
     }
 
-    /// Passes a request on to the view's own server, and the answer back as it came.
+    /// Forwards a request to the view's own server, and passes the response back as it is.
     private func forward(_ method: String, _ params: JSONObject, _ view: HostedView) async throws -> JSONValue
     {
         guard let connection = record(ofServer: view.server)?.connection else {
@@ -90,7 +90,7 @@ extension AppHost {
         guard method == "tools/list", var object = result.objectValue,
             let tools = object["tools"]?.arrayValue
         else { return result }
-        // What a view may not call, it need not see.
+        // A view need not see the tools that it may not call.
         object["tools"] = .array(
             tools.filter { (try? Tool(json: $0))?.visibility.contains(.app) ?? false })
         return .object(object)
@@ -139,7 +139,7 @@ extension AppHost {
         }
     }
 
-    /// The content of an embedded resource, or of one that the view's server has.
+    /// Returns the content of an embedded resource, or of one on the view's server.
     private func bytes(
         of contents: ResourceContents?, _ uri: String, _ view: HostedView
     ) async throws -> [UInt8] {

@@ -2,7 +2,7 @@ import MCPCore
 
 /// Tools that views offer (MCP Apps, "App-provided tools").
 extension AppHost {
-    /// The tools of a view as a source for the harness; nil when it offers none.
+    /// Returns the tools of a view as a source for the harness, or `nil` if it offers none.
     func viewSource(_ id: HostedView.ID) -> AppToolSource? {
         guard let record = views[id], !record.tools.isEmpty else { return nil }
         return AppToolSource(
@@ -16,7 +16,7 @@ extension AppHost {
             })
     }
 
-    /// Asks a view, and waits for its answer, for `AppHostOptions.timeout` at most.
+    /// Sends a request to a view, and waits for its answer for at most `AppHostOptions.timeout`.
     /// - Throws: `MCPError` when the view answers with an error, is closed, or does not answer.
     func ask(_ request: HostRequest, of id: HostedView.ID) async throws -> JSONValue {
         try Task.checkCancellation()
@@ -26,7 +26,7 @@ extension AppHost {
         record.answers[requestID] = answer
         views[id] = record
         update(id) { _ in effects }
-        // What is still here then was not answered.
+        // A request that is still here at the end was not answered.
         defer {
             if views[id]?.answers.removeValue(forKey: requestID) != nil {
                 update(id) { $0.giveUp(requestID) }
@@ -39,7 +39,7 @@ extension AppHost {
         }
     }
 
-    /// Reads the tools of a view, all pages, the first 50, in place of a reading that still goes on.
+    /// Reads the first 50 tools of a view, over all pages, in place of a reading that is still in progress.
     func readViewTools(_ id: HostedView.ID) {
         views[id]?.toolsReading?.cancel()
         views[id]?.toolsReading = Task {

@@ -1,34 +1,34 @@
 public import MCPCore
 import MCPHarness
 
-/// A view: its state machine, and what it waits for.
+/// A view, with its state machine and what it waits for.
 struct ViewRecord {
     var view: HostedView
     var machine: AppBridgeMachine
     var context: HostContext
-    /// What the host is doing for the view.
+    /// The requests of the view that the host is performing.
     var requests: [ViewRequestID: Task<Void, Never>] = [:]
     var timers: [Int: Task<Void, Never>] = [:]
-    /// What the host waits for.
+    /// The requests of the host that wait for an answer.
     var answers: [HostRequestID: OneShot<Result<JSONValue, any Error>>] = [:]
     var problem: String?
     /// The tools that the view offers.
     var tools: [Tool] = []
     var toolsReading: Task<Void, Never>?
-    /// What the view last gave to the turns to come, and whether the model has it already.
+    /// The context that the view last provided for later turns, and whether the model does not have it yet.
     var modelContext: (content: [ContentBlock], structured: JSONObject?)?
     var isContextNew = false
     var droppedMessages = 0
-    /// Its questions since the last yes that ended without one.
+    /// The number of its questions since the last yes that ended without one.
     var refusals = 0
 }
 
 extension AppHost {
     // MARK: Loading
 
-    /// Loads the view of a call that has one, once.
+    /// Loads the view of a call, once, if the call has one.
     func loadView(_ id: HostedCall.ID) {
-        // What a view calls is for that view: it opens no other.
+        // What a view calls is for that view: it opens no other view.
         guard let record = calls[id], record.call.view == nil, !record.isLoadingView,
             record.call.callingView == nil,
             let tool = record.toolDefinition, self.record(of: record.call.source.id) != nil
@@ -65,7 +65,7 @@ extension AppHost {
             var resource: UIResource
             do {
                 resource = try UIResource.load(uri, read: result, listed: nil)
-                // The content's own metadata wins; without it the listing is looked at.
+                // The content's own metadata takes precedence; without it, the listing is consulted.
                 if resource.meta == UIResourceMeta(), let listed = await listing(of: uri, server, client) {
                     resource = try UIResource.load(uri, read: result, listed: listed)
                 }
@@ -127,7 +127,8 @@ extension AppHost {
         tellEnd(id)
     }
 
-    /// Letters and digits that nobody can guess: the view's origin, and with it the address of its document.
+    /// Returns letters and digits that cannot be guessed: the view's origin, and so the address of its
+    /// document.
     private static func newViewID() -> HostedView.ID {
         HostID(rawValue: "v" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36))
     }
@@ -158,9 +159,9 @@ extension AppHost {
         return capabilities
     }
 
-    // MARK: The machine
+    // MARK: The state machine
 
-    /// Lets the machine of a view do something, and carries out what it wants.
+    /// Lets the state machine of a view do something, and carries out its effects.
     func update(_ id: HostedView.ID, _ body: (inout AppBridgeMachine) -> [AppBridgeMachine.Effect]) {
         guard var record = views[id] else { return }
         let effects = body(&record.machine)
@@ -187,18 +188,18 @@ extension AppHost {
         }
     }
 
-    /// Takes what the frame of a view said, in order.
+    /// Receives the messages from the frame of a view, in order.
     ///
-    /// A message of a view that is closed, or of none, is dropped.
+    /// A message from a view that is closed, or that does not exist, is dropped.
     public func receive(_ messages: [JSONValue], from view: HostedView.ID) {
         for message in messages {
             update(view) { $0.receive(message, now: .now) }
         }
     }
 
-    /// Notes that a message of a view was too long, or no JSON, and was dropped.
+    /// Notes that a message of a view was too long, or not JSON, and was dropped.
     ///
-    /// A request is answered with an error: `id` is its id, where that could be read.
+    /// A request is answered with an error: `id` is its id, if that could be read.
     public func receivedUnreadable(_ reason: String, id: JSONValue? = nil, from view: HostedView.ID) {
         dropped(reason, view)
         if let id { update(view) { $0.refuse(id, reason, now: .now) } }
@@ -208,7 +209,7 @@ extension AppHost {
         guard var record = views[id] else { return }
         record.droppedMessages += 1
         views[id] = record
-        // A flood must not become a flood of the log.
+        // A flood of messages must not become a flood of log lines.
         if record.droppedMessages.nonzeroBitCount == 1 {
             log(
                 "view of \(record.view.serverName)", .warning,
@@ -253,18 +254,20 @@ extension AppHost {
         if record.machine.appCapabilities?.tools != nil { readViewTools(id) }
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// A view that is open; nil when it is not. What a sandbox needs to serve its page.
+    /// Returns a view that is open, with what a sandbox needs to serve its page; `nil` if it is not open.
     public func view(_ id: HostedView.ID) -> HostedView? { views[id]?.view }
 
-    /// Closes a view: it is told, has `AppHostOptions.teardownTimeout` to take its leave, and is removed; a
-    /// call that is still at work is cancelled.
+    /// Closes a view.
+    ///
+    /// The view is notified, has `AppHostOptions.teardownTimeout` to shut down, and is removed; a call that
+    /// is still in progress is cancelled.
     public func closeView(_ id: HostedView.ID) {
         update(id) { $0.teardown(reason: "closed") }
     }
 
-    /// Loads the frame of a view again, for one that left its page or does not answer.
+    /// Reloads the frame of a view that left its page or does not answer.
     public func reloadView(_ id: HostedView.ID) {
         guard let record = views[id] else { return }
         trouble(nil, id)
@@ -272,8 +275,7 @@ extension AppHost {
         emit(.viewOpened(record.view))
     }
 
-    /// Notes that the frame of a view shows something else now, and is no view any more until it is loaded
-    /// again.
+    /// Notes that the frame of a view now shows something else, and is no longer a view until it is reloaded.
     public func viewLost(_ view: HostedView.ID) {
         trouble("The view's frame left its page; reload it.", view)
     }

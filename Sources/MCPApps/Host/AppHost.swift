@@ -1,8 +1,8 @@
 import MCPCore
 import MCPHarness
 
-/// A host of MCP Apps: servers, calls of their tools, the views of those calls, the questions to the user,
-/// and a conversation with a model, for any front end (MCP Apps 2026-01-26).
+/// A host of MCP Apps for any front end: servers, calls of their tools, the views of those calls, the
+/// questions to the user, and a conversation with a model (MCP Apps 2026-01-26).
 ///
 /// ```swift
 /// let host = AppHost()
@@ -11,30 +11,31 @@ import MCPHarness
 /// try await host.call(server, "clock", [:])
 /// for await event in events { show(event) }
 /// ```
-/// All that is decided is decided here; a front end shows the events, hands the messages of its frames to
-/// `receive` and the user's answers to `answer`. Views are told only what the protocol tells them, and reach
-/// only the server they came from.
+/// All decisions are made here. A front end shows the events, and passes the messages of its frames to
+/// `receive` and the user's answers to `answer`. Views are informed only of what the protocol provides for,
+/// and reach only the server that they came from.
 public actor AppHost {
     private let counted = Counted(.appHost)
 
-    /// The size of one message of a view: 1 MiB. A longer one is dropped, and the log says so.
+    /// The maximum size of one message of a view: 1 MiB. A longer one is dropped and logged.
     public static let maxMessageBytes = AppBridgeLimits().maxMessageBytes
-    /// The size of all files of one download: 16 MiB. More is refused.
+    /// The maximum size of all files of one download: 16 MiB. More is refused.
     public static let maxDownloadBytes = 16 << 20
-    /// Servers of one host.
+    /// The number of servers of one host.
     static let maxServers = 32
-    /// Calls that can be repeated, and are shown after a reload.
+    /// The number of calls that can be repeated, and are shown after a reload.
     static let maxCalls = 200
-    /// Entries of the history that are kept.
+    /// The number of entries of the history that are kept.
     static let maxHistory = 1_000
-    /// Of these, calls of views: one that calls without end does not displace those of the user.
+    /// The number of these that may be calls by views: one that calls endlessly does not displace those of
+    /// the user.
     static let maxViewHistory = 250
-    /// Pieces of the conversation that are shown after a reload.
+    /// The number of items of the conversation that are shown after a reload.
     static let maxConversation = 500
-    /// The size of these pieces together: 4 MiB. The oldest go.
+    /// The maximum size of these items together: 4 MiB. The oldest are removed.
     static let maxConversationBytes = 4 << 20
-    /// The size of what all these calls were answered, and of what views called with: 16 MiB. Of the oldest
-    /// only the card stays.
+    /// The maximum size of the results of all these calls, and of the arguments from views: 16 MiB. Of the
+    /// oldest, only the card remains.
     static let maxResultBytes = 16 << 20
 
     let options: AppHostOptions
@@ -58,7 +59,7 @@ public actor AppHost {
     private(set) var listeners: [Int: AsyncStream<HostEvent>.Continuation] = [:]
     private var isClosed = false
 
-    /// A host without servers.
+    /// Creates a host without servers.
     public init(_ options: AppHostOptions = AppHostOptions()) {
         self.options = options
         pastCalls = Self.bounded(options.history)
@@ -67,7 +68,7 @@ public actor AppHost {
         }
     }
 
-    /// The last entries, of which only some are calls of views.
+    /// Returns the last entries, of which only some are calls by views.
     static func bounded(_ entries: [HistoryEntry]) -> [HistoryEntry] {
         var kept: [HistoryEntry] = []
         var ofViews = 0
@@ -88,12 +89,12 @@ public actor AppHost {
 
     // MARK: Events
 
-    /// Events that wait for one reader.
+    /// The number of events that may wait for one reader.
     static let maxWaitingEvents = 8_192
 
-    /// What happens from now on, until the host is closed or the reader stops. Begin with `snapshot`.
+    /// Returns the events from now on, until the host is closed or the reader stops. Begin with `snapshot`.
     ///
-    /// The stream of a reader that is 8,192 events behind ends; begin anew with `eventsWithSnapshot`.
+    /// The stream of a reader that is 8,192 events behind ends; begin again with `eventsWithSnapshot`.
     public func events() -> AsyncStream<HostEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: HostEvent.self, bufferingPolicy: .bufferingOldest(Self.maxWaitingEvents))
@@ -108,7 +109,9 @@ public actor AppHost {
         return stream
     }
 
-    /// The events from now on, and those that bring a front end there: no event stands in both or in neither.
+    /// Returns the events from now on, and those that bring a front end up to date.
+    ///
+    /// Every event is in exactly one of the two.
     public func eventsWithSnapshot() -> (snapshot: [HostEvent], events: AsyncStream<HostEvent>) {
         (snapshot(), events())
     }
@@ -127,8 +130,9 @@ public actor AppHost {
         emit(.log(HostLogEntry(source, level, .string(text))))
     }
 
-    /// The events that build everything up from nothing: for a page that was loaded again. Its frames are
-    /// empty, and each view begins anew when its frame says that it is there.
+    /// Returns the events that rebuild everything from nothing, for a page that was reloaded.
+    ///
+    /// Its frames are empty, and each view begins again when its frame reports that it is ready.
     public func snapshot() -> [HostEvent] {
         var events: [HostEvent] = []
         for record in servers {
@@ -136,7 +140,7 @@ public actor AppHost {
             events.append(.tools(server: record.server.id, record.tools))
         }
         events += pastCalls.map(HostEvent.history)
-        // A call of a view stands in the view, which has to be there first.
+        // A call by a view appears inside the view, which must exist first.
         let all = callOrder.compactMap { calls[$0]?.call }
         func isInView(_ call: HostedCall) -> Bool { call.callingView.map { views[$0] != nil } ?? false }
         events += all.filter { !isInView($0) }.map(HostEvent.call)
@@ -151,7 +155,7 @@ public actor AppHost {
         return events
     }
 
-    /// Ends everything: calls are cancelled, questions left, views closed, servers let go.
+    /// Ends everything: calls are cancelled, questions dismissed, views closed, servers released.
     public func close() async {
         isClosed = true
         modelConversation.task?.cancel()

@@ -1,56 +1,56 @@
 public import MCPCore
 public import MCPHarness
 
-/// How an `AppHost` behaves.
+/// The options of an `AppHost`.
 public struct AppHostOptions: Sendable {
-    /// What the host says of itself to views.
+    /// The host's description of itself for views.
     public var info = Implementation(name: "swift-mcp-core", version: "0.1.0")
-    /// How servers are connected to. The capability for user interfaces, the handlers for questions and
-    /// tasks are set by the host.
+    /// The options for the connections to servers. The host itself sets the capability for user interfaces,
+    /// the handlers for questions, and the use of tasks.
     public var client = ClientOptions()
-    /// Which origins views may reach: the specification's own policy.
+    /// The origins that views may reach: those of the specification's own policy.
     public var csp = UICSPOptions()
-    /// Decides instead of the tools' annotations whether calls run: nil, the annotations of trusted servers
-    /// count.
+    /// The policies that decide, instead of the tools' annotations, whether calls run. Without any, the
+    /// annotations of trusted servers count.
     public var policies = PolicyTable()
-    /// What views may use of the device when they ask for it: nothing.
+    /// The device features that views may use when they request them: none.
     public var grants: Set<UIPermission> = []
-    /// How long a tool, or the answer of a view, may take: 60 s.
+    /// The time that a tool, or the answer of a view, may take: 60 s.
     public var timeout: Duration = .seconds(60)
-    /// How long a view has to take its leave: 5 s.
+    /// The time that a view has to shut down: 5 s.
     public var teardownTimeout: Duration = .seconds(5)
-    /// How long before a server that was lost is tried again at first; each further pause is twice as long:
-    /// 0.5 s, at most 30 s.
+    /// The pause before a server that was lost is tried again for the first time: 0.5 s. Each further pause
+    /// is twice as long, at most 30 s.
     public var reconnectPause: Duration = .milliseconds(500)
-    /// The model of the conversation; nil: there is none.
+    /// The model of the conversation; `nil` if there is none.
     public var model: (any LanguageModel)?
-    /// What is known from earlier runs, the oldest first. At most 1,000 entries are kept.
+    /// The entries known from earlier runs, the oldest first. At most 1,000 entries are kept.
     public var history: [HistoryEntry] = []
-    /// Whether a view may speak to the model in the user's name without asking: false.
+    /// Whether a view may send messages to the model in the user's name without asking: false.
     public var trustsMessages = false
-    /// Views at the same time: 32. One more call shows its result without a view.
+    /// The number of views at the same time: 32. A further call shows its result without a view.
     public var maxViews = 32
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 }
 
-/// Why an `AppHost` did not do what it was asked to.
+/// The reason why an `AppHost` did not do what it was asked to do.
 public enum AppHostError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no server of this id.
+    /// There is no server with this id.
     case unknownServer(HostedServer.ID)
-    /// The server has no tool of this name, or it cannot be reached.
+    /// The server has no tool with this name, or it cannot be reached.
     case unknownTool(String)
-    /// There is no call of this id.
+    /// There is no call with this id.
     case unknownCall(HostedCall.ID)
-    /// There is no model to talk to.
+    /// There is no model to send messages to.
     case noModel
-    /// The arguments are no object.
+    /// The arguments are not an object.
     case invalidArguments
-    /// More servers than a host takes: 32.
+    /// There are more servers than a host accepts: 32.
     case tooManyServers
 
-    /// In words, with what to do.
+    /// The error in words, with advice on what to do.
     public var description: String {
         switch self {
         case .unknownServer(let id): "There is no server \(id); it may have been removed."

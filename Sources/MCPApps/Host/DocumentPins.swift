@@ -1,15 +1,16 @@
 import MCPCore
 
-/// The SHA-256 of the document that each address had when it was last shown. What happens meanwhile does not
-/// displace it.
+/// The SHA-256 of the document that each address had when it was last shown.
+///
+/// Other events in the meantime do not displace it.
 struct DocumentPins {
-    /// Addresses that are remembered; the one that was shown the longest ago gives way.
+    /// The number of addresses that are remembered; the one that was shown the longest ago is evicted.
     static let maxPins = 1_000
 
     private var hashes = BoundedTable<String, String>(capacity: maxPins, policy: .evictLeastRecentlyUsed)
 
-    /// Notes the document that is shown now.
-    /// - Returns: whether the address had another one before.
+    /// Records the document that is shown now.
+    /// - Returns: whether the address had a different document before.
     @discardableResult
     mutating func pin(_ uri: String, of server: String, _ hash: String) -> Bool {
         // An address may be long.

@@ -2,11 +2,12 @@ import MCPCore
 
 /// The name under which a resource is saved.
 enum FileNameInURI {
-    /// The longest name: 120 bytes.
+    /// The maximum length of a name: 120 bytes.
     static let maxBytes = 120
 
-    /// The last segment of a resource's address, without anything that has a meaning to a file system:
-    /// separators, control characters, leading dots, what Windows forbids. Never empty.
+    /// Returns the last segment of a resource's address, without anything that has a meaning to a file
+    /// system: separators, control characters, leading dots, and what Windows forbids. The name is never
+    /// empty.
     static func name(_ uri: String) -> String {
         let whole = uri.prefix { $0 != "?" && $0 != "#" }
         let path = whole.firstRange(of: "://").map { whole[$0.upperBound...] } ?? whole
@@ -14,7 +15,7 @@ enum FileNameInURI {
         let segment = decoded.split { $0 == "/" || $0 == "\\" || $0 == ":" }.last ?? ""
         var name = ""
         for scalar in segment.unicodeScalars {
-            // U+202E and its like would show another name than the one that is written.
+            // U+202E and similar characters would display a name other than the one that is written.
             let isInvisible =
                 scalar.properties.generalCategory == .format || scalar.value < 0x20 || scalar.value == 0x7F
             guard !isInvisible, !"\"*<>?|".unicodeScalars.contains(scalar) else { continue }

@@ -1,59 +1,59 @@
 public import MCPCore
 
-/// What happens at an `AppHost`; a front end shows it.
+/// An event at an `AppHost`, for a front end to show.
 ///
-/// Events of one kind replace what was told before of the same id: a front end keeps the last one.
+/// An event replaces earlier events of the same kind and id: a front end keeps the last one.
 public enum HostEvent: Sendable {
-    /// A server, as it is now.
+    /// A server in its current state.
     case server(HostedServer)
-    /// A server is gone.
+    /// A server was removed.
     case serverRemoved(server: HostedServer.ID)
-    /// The tools of a server, all of them.
+    /// All tools of a server.
     case tools(server: HostedServer.ID, [Tool])
-    /// A call, as it is now.
+    /// A call in its current state.
     case call(HostedCall)
-    /// A view is to be shown: a frame for it is to be made.
+    /// A view is to be shown: a frame must be created for it.
     case viewOpened(HostedView)
     /// A message for the frame of a view.
     case viewMessage(view: HostedView.ID, JSONValue)
-    /// The size that a view wants, in CSS pixels, clamped to what it was offered; nil: not told.
+    /// The size that a view requests, in CSS pixels, clamped to what it was offered; `nil` if not specified.
     case viewSize(view: HostedView.ID, width: Double?, height: Double?)
-    /// How a view is shown from now on.
+    /// The display mode of a view from now on.
     case viewMode(view: HostedView.ID, DisplayMode)
-    /// Something is wrong with a view, in words; nil: no longer.
+    /// A problem with a view, in words; `nil` when there is none any more.
     case viewProblem(view: HostedView.ID, String?)
     /// The tools that a view offers; none when it is closed.
     case viewTools(view: HostedView.ID, [Tool])
-    /// A view is over: its frame is to be removed.
+    /// A view has ended: its frame must be removed.
     case viewClosed(view: HostedView.ID)
-    /// Somebody has to decide.
+    /// The user has to decide.
     case question(HostQuestion)
-    /// A question was answered, or nobody waits for the answer any more.
+    /// A question was answered, or no caller waits for the answer any more.
     case questionClosed(id: HostQuestion.ID)
     /// A link that the user agreed to open in a browser.
     case openLink(url: String)
     /// A file that the user agreed to save.
     case download(HostedDownload)
-    /// A piece of the conversation, as it is now.
+    /// An item of the conversation in its current state.
     case conversation(ConversationItem)
-    /// Text that a piece of the conversation goes on with.
+    /// Text that continues an item of the conversation.
     case conversationDelta(id: ConversationItem.ID, String)
     /// A line for the log.
     case log(HostLogEntry)
-    /// A call that is over, for the history.
+    /// A call that has ended, for the history.
     case history(HistoryEntry)
 }
 
 /// A line for the log of a host.
 public struct HostLogEntry: Sendable {
-    /// Who says it, for a person: a server's name, `view CLOCK`, `host`.
+    /// The source of the line, for a person: a server's name, `view CLOCK`, `host`.
     public let source: String
-    /// How grave it is.
+    /// The severity of the line.
     public let level: LoggingLevel
-    /// What it says: a text, or any JSON.
+    /// The content of the line: a text, or any JSON.
     public let data: JSONValue
 
-    /// A line.
+    /// Creates a line.
     public init(_ source: String, _ level: LoggingLevel, _ data: JSONValue) {
         self.source = source
         self.level = level
@@ -61,40 +61,40 @@ public struct HostLogEntry: Sendable {
     }
 }
 
-/// A file that a view wants the user to save.
+/// A file that a view asks the user to save.
 public struct HostedDownload: Sendable {
-    /// The view.
+    /// The view that requested the download.
     public let view: HostedView.ID
-    /// The file's name: the last segment of the resource's address, without anything that is no part of a
+    /// The file's name: the last segment of the resource's address, without anything that is not part of a
     /// name.
     public let name: String
-    /// The media type that the resource claims.
+    /// The media type that the resource declares.
     public let mimeType: String
     /// The content, at most `AppHost.maxDownloadBytes`.
     public let bytes: [UInt8]
 }
 
-/// A piece of the conversation of a host.
+/// An item of a host's conversation.
 public struct ConversationItem: Sendable, Identifiable {
-    /// Whose words they are.
+    /// The author of an item.
     public enum Author: Sendable, Hashable {
-        /// The user typed them.
+        /// The user, who typed the words.
         case user
-        /// A view said them in the user's name (`ui/message`).
+        /// A view, in the user's name (`ui/message`).
         case view(String)
         /// The model.
         case model
-        /// A view's context for the turns to come (`ui/update-model-context`): only the last one counts.
+        /// A view, with context for later turns (`ui/update-model-context`): only the last one counts.
         case context(String)
         /// The host, about something that failed.
         case host
     }
 
-    /// Names the piece.
+    /// The id of the item.
     public let id: HostID<ConversationItem>
-    /// Whose words they are.
+    /// The author of the item.
     public let author: Author
-    /// The content; text of the model grows by `conversationDelta`.
+    /// The content; the model's text grows through `conversationDelta`.
     public internal(set) var content: [ContentBlock]
     /// The size of the content as JSON.
     var bytes = 0

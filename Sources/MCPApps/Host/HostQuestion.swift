@@ -1,35 +1,37 @@
 public import MCPCore
 public import MCPHarness
 
-/// Something that only the user can decide. Questions stand in the host's own surface, never in a view.
+/// A decision that only the user can make. Questions appear in the host's own surface, never in a view.
 public struct HostQuestion: Sendable, Identifiable {
-    /// What is asked.
+    /// The subject of a question.
     public enum Subject: Sendable {
-        /// May this tool run?
+        /// Whether a tool may run.
         case approval(ApprovalRequest)
-        /// A server asks, by a form or for the visit of a page.
+        /// A request from a server for input through a form, or for a visit to a page.
         case elicitation(ElicitRequest)
-        /// A view wants to open this address in a browser.
+        /// A view's request to open this address in a browser.
         case link(String)
-        /// A view wants to save files: names and sizes in bytes.
+        /// A view's request to save files: their names, and their sizes in bytes.
         case download([(name: String, bytes: Int?)])
-        /// A view wants to say this to the model in the user's name: the very text that the model gets.
+        /// A view's request to send this to the model in the user's name: the exact text that the model
+        /// receives.
         case message(String)
-        /// A view, or a server, wants an answer of the model to this: the system prompt and all messages.
+        /// A request of a view, or a server, for an answer from the model to this: the system prompt and all
+        /// messages.
         case sampling(String)
     }
 
-    /// Names the question.
+    /// The id of the question.
     public let id: HostID<HostQuestion>
-    /// What is asked.
+    /// The subject of the question.
     public let subject: Subject
-    /// The server that it is about, for a person.
+    /// The name of the server that it concerns, for a person.
     public let server: String
-    /// The view that asks; nil when it is the model, the user or the server.
+    /// The view that asks; `nil` when it is the model, the user or the server.
     public let view: HostedView.ID?
 }
 
-/// What the user decided.
+/// The user's decision.
 public enum QuestionAnswer: Sendable {
     /// Yes.
     case allow(remember: RememberScope = .once)
@@ -37,7 +39,7 @@ public enum QuestionAnswer: Sendable {
     case deny
     /// The form, filled in.
     case accept(JSONObject)
-    /// The user left the question without an answer.
+    /// The user left the question unanswered.
     case cancel
 
     var isYes: Bool {

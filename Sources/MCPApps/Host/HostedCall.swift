@@ -1,28 +1,28 @@
 public import MCPCore
 public import MCPHarness
 
-/// A call of a tool at an `AppHost`, from the wish to the end.
+/// A call of a tool at an `AppHost`, from the request to the end.
 public struct HostedCall: Sendable, Identifiable {
-    /// How far a call has come.
+    /// The stage that a call has reached.
     public enum State: String, Sendable, Hashable {
-        /// Not sent yet: its arguments are checked, or the user is asked.
+        /// The call has not been sent yet: its arguments are being checked, or the user is being asked.
         case queued
-        /// The server is at work.
+        /// The server is processing the call.
         case calling
-        /// The server is at work, or done, and the view is on its way.
+        /// The server is processing the call, or has finished, and the view is being loaded.
         case loadingUI = "loading-ui"
-        /// The view is there; the server is still at work.
+        /// The view is ready; the server is still processing the call.
         case ready
-        /// The server answered.
+        /// The server responded.
         case completed
-        /// The tool failed, or there was no answer.
+        /// The tool failed, or there was no response.
         case failed = "error"
-        /// It was not allowed.
+        /// The call was not allowed.
         case denied
-        /// It was given up.
+        /// The call was cancelled.
         case cancelled
 
-        /// Whether nothing more will happen.
+        /// Whether the call has ended.
         public var isOver: Bool {
             switch self {
             case .completed, .failed, .denied, .cancelled: true
@@ -49,40 +49,40 @@ public struct HostedCall: Sendable, Identifiable {
         var id: ToolSourceID { ToolSourceID(rawValue) }
     }
 
-    /// Names the call in its host.
+    /// The id of the call in its host.
     public let id: HostID<HostedCall>
-    /// The server, or the view whose tool it is.
+    /// The server, or the view that offers the tool.
     public let source: Source
     /// The tool's name.
     public let tool: String
     /// The arguments as they are sent.
     public internal(set) var arguments: JSONValue
-    /// Who wants it.
+    /// The caller that requested it.
     public let requestedBy: ToolCaller
-    /// The view that called, when one did.
+    /// The view that called, if one did.
     public let callingView: HostedView.ID?
-    /// How far it has come.
+    /// The current state.
     public internal(set) var state: State = .queued
-    /// What the server told last.
+    /// The last progress that the server reported.
     public internal(set) var progress: Progress?
-    /// The view that shows it.
+    /// The view that shows the call.
     public internal(set) var view: HostedView.ID?
-    /// What the server answered.
+    /// The server's result.
     public internal(set) var result: CallToolResult?
-    /// Why there is no result, or no view, for a person.
+    /// The reason why there is no result, or no view, for a person.
     public internal(set) var problem: String?
-    /// When it was wanted (UTC, RFC 3339).
+    /// The time of the request (UTC, RFC 3339).
     public let time: String
-    /// How long it took, once it is over.
+    /// The time that the call took, once it has ended.
     public internal(set) var duration: Duration?
 }
 
-/// A call that is over, as the history keeps it.
+/// A call that has ended, as the history keeps it.
 public struct HistoryEntry: Sendable, Identifiable {
     /// The entry as one JSON object.
     public let json: JSONObject
 
-    /// Reads an entry that was kept; nil when it is none.
+    /// Reads a stored entry, or returns `nil` if the JSON is not one.
     public init?(json: JSONValue) {
         guard let object = json.objectValue, object["id"]?.stringValue != nil,
             object["tool"]?.stringValue != nil, object["server"]?.stringValue != nil
@@ -111,14 +111,14 @@ public struct HistoryEntry: Sendable, Identifiable {
         return size <= maxPartBytes ? json : .string("\(size) bytes, too long for the history")
     }
 
-    /// A longer result, or longer arguments of a view or a model, are not kept: 64 KiB.
+    /// The largest size of a result, and of arguments from a view or a model, that is kept: 64 KiB.
     static let maxPartBytes = 64 << 10
 
-    /// Names the entry.
+    /// The id of the entry.
     public var id: String { json["id"]?.stringValue ?? "" }
     /// The name of the server.
     public var server: String { json["server"]?.stringValue ?? "" }
-    /// The tool.
+    /// The name of the tool.
     public var tool: String { json["tool"]?.stringValue ?? "" }
     /// The arguments.
     public var arguments: JSONValue { json["arguments"] ?? [:] }
@@ -132,7 +132,7 @@ public struct HistoryEntry: Sendable, Identifiable {
 }
 
 extension ToolCaller {
-    /// In one word: `model`, `view` or `user`.
+    /// The caller in one word: `model`, `view` or `user`.
     var word: String {
         switch self {
         case .model: "model"

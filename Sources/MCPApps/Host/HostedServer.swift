@@ -2,31 +2,31 @@ public import MCPCore
 
 /// A server of an `AppHost`.
 public struct HostedServer: Sendable, Identifiable {
-    /// Whether the server can be called.
+    /// The state of the connection to a server.
     public enum State: Sendable, Hashable {
-        /// Being reached.
+        /// The connection is being established.
         case connecting
-        /// Reached.
+        /// The server is connected.
         case connected
-        /// Not reached, or lost; it is tried again after a pause that grows.
+        /// The server was not reached, or was lost; it is tried again after a pause that grows.
         case lost(String)
     }
 
-    /// Names the server in its host.
+    /// The id of the server in its host.
     public let id: HostID<HostedServer>
-    /// What a person reads.
+    /// The name that a person reads.
     public internal(set) var name: String
-    /// Where it is, in words.
+    /// The location of the server, in words.
     public let target: String
-    /// Whether it can be called.
+    /// The state of the connection.
     public internal(set) var state: State = .connecting
-    /// The revision of MCP that is spoken; nil before the first connection.
+    /// The revision of MCP in use; `nil` before the first connection.
     public internal(set) var version: ProtocolVersion?
-    /// Who it says it is.
+    /// The identity that the server reports.
     public internal(set) var info: Implementation?
-    /// What it offers.
+    /// The capabilities that the server offers.
     public internal(set) var capabilities = ServerCapabilities()
-    /// How many tools it has.
+    /// The number of tools that it has.
     public internal(set) var toolCount = 0
 
     init(id: HostedServer.ID, name: String, target: String) {

@@ -1,14 +1,14 @@
 import MCPCore
 
-/// The tools of a host's server: the call is watched, and a connection that is down is waited for.
+/// The tools of a host's server: calls are watched, and a connection that is down is waited for.
 struct HostedServerSource: ToolSource {
     let id: ToolSourceID
     let displayName: String
     var kind: ToolSourceKind { .server }
     let connection: ServerConnection
-    /// The call may run: the user agreed where that was needed.
+    /// Runs when the call may run: the user agreed where that was needed.
     let onBegin: @Sendable (ToolInvocation) async -> Void
-    /// What the server answered, before anybody makes a text of it.
+    /// Receives the server's response, before it is turned into a text.
     let onEnd: @Sendable (ToolInvocation, Result<CallToolResult, any Error>) async -> Void
 
     func tools() async throws -> [Tool] { await connection.tools }

@@ -1,10 +1,11 @@
 /// A view of an `AppHost`: a server's user interface in a sandbox.
 public struct HostedView: Sendable, Identifiable {
-    /// Names the view; also the first label of its origin's host name: letters and digits, not to be guessed.
+    /// The id of the view, also the first label of its origin's host name: letters and digits that cannot be
+    /// guessed.
     public let id: HostID<HostedView>
-    /// The server it came from; it reaches no other.
+    /// The server that it came from; it can reach no other.
     public let server: HostedServer.ID
-    /// What a person reads of the server.
+    /// The name of the server, for a person.
     public let serverName: String
     /// The call that it shows.
     public let call: HostedCall.ID
@@ -12,45 +13,46 @@ public struct HostedView: Sendable, Identifiable {
     public let tool: String
     /// The document and its metadata.
     public let resource: UIResource
-    /// The policy that its document is under.
+    /// The policy that applies to its document.
     public let csp: UICSP
-    /// What it may use of the device: what it asked for and the user granted.
+    /// The device features that it may use: those that it requested and the user granted.
     public let permissions: Set<UIPermission>
-    /// The document is not the one that was shown the last time.
+    /// Whether the document differs from the one that was shown the last time.
     public let hasChanged: Bool
-    /// How it is shown.
+    /// The display mode.
     public internal(set) var mode: DisplayMode = .inline
 }
 
-/// What a page, or another front end, knows of the user's surroundings. What is nil is left as it was.
+/// The user's surroundings, as a page or another front end knows them. A value that is `nil` is left as it
+/// was.
 public struct HostEnvironment: Sendable {
-    /// `light` or `dark`.
+    /// The theme: `light` or `dark`.
     public var theme: String?
-    /// BCP 47 tag.
+    /// The locale, as a BCP 47 tag.
     public var locale: String?
-    /// IANA name.
+    /// The time zone, as an IANA name.
     public var timeZone: String?
-    /// `web`, `desktop` or `mobile`.
+    /// The platform: `web`, `desktop` or `mobile`.
     public var platform: String?
-    /// A finger can touch it.
+    /// Whether a finger can touch the view.
     public var touch: Bool?
-    /// A pointer can hover over it.
+    /// Whether a pointer can hover over the view.
     public var hover: Bool?
 
-    /// Nothing new.
+    /// Creates an environment with nothing new.
     public init() {}
 }
 
-/// The room that a frame has, in CSS pixels.
+/// The space available to a frame, in CSS pixels.
 public struct ViewBounds: Sendable, Hashable {
     /// The width, which the host fixes.
     public var width: Double
-    /// The greatest height; the view may be lower.
+    /// The maximum height; the view may be shorter.
     public var maxHeight: Double?
-    /// The height, where the host fixes it (fullscreen).
+    /// The height, if the host fixes it (fullscreen).
     public var height: Double?
 
-    /// Room.
+    /// Creates the bounds.
     public init(width: Double, maxHeight: Double? = nil, height: Double? = nil) {
         self.width = width
         self.maxHeight = maxHeight

@@ -1,12 +1,12 @@
 import MCPCore
 
-/// One server of a host: connected to, watched, and connected to again when it was lost.
+/// The connection to one server of a host: established, watched, and established again if it is lost.
 actor ServerConnection {
     private let counted = Counted(.appServer)
 
     enum Change: Sendable {
         case state(HostedServer.State)
-        /// Connected: what the server is.
+        /// The connection is open; the values describe the server.
         case opened(ProtocolVersion, Implementation?, ServerCapabilities)
         case tools([Tool])
         case listChanged(ServerList)
@@ -18,21 +18,21 @@ actor ServerConnection {
     private let report: @Sendable (Change) async -> Void
     private var client: MCPClient?
     private var loop: Task<Void, Never>?
-    /// Those that wait for the next attempt to end.
+    /// The callers that wait for the next attempt to end.
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var lastWaiter = 0
     private var pause: Task<Void, Never>?
-    /// The next pause is left out.
+    /// Whether the next pause is skipped.
     private var isHurried = false
-    /// Why the client was closed that is now ending.
+    /// The reason why the client that is now ending was closed.
     private var failure: (any Error)?
     private(set) var tools: [Tool] = []
 
-    /// The longest pause between two attempts; also how long a connection lasts that counts as a success.
+    /// The longest pause between two attempts; also the time after which a connection counts as a success.
     static let longestPause = Duration.seconds(30)
-    /// When the client was connected.
+    /// The time when the client was connected.
     private var since = ContinuousClock.now
-    /// The connection has held, so that its end is a new one.
+    /// Whether the connection has lasted, so that its end counts as a new one.
     private var isSteady: Bool { since.duration(to: .now) >= Self.longestPause }
 
     init(
@@ -45,7 +45,7 @@ actor ServerConnection {
         self.report = report
     }
 
-    // MARK: Life
+    // MARK: Life cycle
 
     func start() {
         guard loop == nil else { return }
@@ -70,7 +70,7 @@ actor ServerConnection {
                 self.client = client
                 since = .now
                 await serve(client)
-                // A server that answers and goes at once is not tried without a pause for ever.
+                // A server that responds and disconnects at once is not retried forever without a pause.
                 if isSteady { backoff.reset() }
             } catch {
                 if Task.isCancelled { return }
@@ -93,7 +93,7 @@ actor ServerConnection {
         }
     }
 
-    /// Until the connection is lost.
+    /// Serves a client until the connection is lost.
     private func serve(_ client: MCPClient) async {
         await report(
             .opened(client.protocolVersion, client.serverInfo, client.serverCapabilities))
@@ -109,7 +109,7 @@ actor ServerConnection {
         watch.cancel()
         self.client = nil
         defer { failure = nil }
-        // Who asked for another connection knows why this one has ended.
+        // A caller that requested another connection knows why this one has ended.
         if !Task.isCancelled, failure != nil || !isHurried { await lost(failure ?? end) }
     }
 
@@ -119,7 +119,7 @@ actor ServerConnection {
 
     private func readTools(_ client: MCPClient) async {
         guard client.serverCapabilities.hasTools else { return await take([]) }
-        // Those of before stay when the server does not tell: the call says what is wrong.
+        // The previous tools stay if the server does not list them: a call then reports what is wrong.
         guard let tools = try? await client.listTools() else { return }
         await take(tools)
     }
@@ -129,9 +129,10 @@ actor ServerConnection {
         await report(.tools(tools))
     }
 
-    /// Reads the lists anew when the server says that they changed, for as long as there is this client. A
-    /// server that has no way of saying so is read once; one that ends its subscriptions may be about to go,
-    /// which the next one shows.
+    /// Reads the lists again when the server reports that they changed, for as long as this client exists.
+    ///
+    /// A server that cannot report changes is read once. One that ends its subscriptions may be about to
+    /// disconnect, which the next subscription shows.
     private func follow(_ client: MCPClient) async {
         var backoff = Backoff(maximum: Self.longestPause)
         var isFirst = true
@@ -151,7 +152,7 @@ actor ServerConnection {
         }
     }
 
-    /// Until the subscription ends; whether it told of a change.
+    /// Reads a subscription until it ends, and returns whether it reported a change.
     private func read(_ subscription: Subscription, of client: MCPClient) async -> Bool {
         var hasTold = false
         do {
@@ -173,9 +174,11 @@ actor ServerConnection {
 
     // MARK: Use
 
-    /// The client, connected. One that was lost is waited for, as long as the attempt that is under way, or
-    /// begins now, takes.
-    /// - Throws: `ClientError` when there is none after that.
+    /// Returns the connected client.
+    ///
+    /// A connection that was lost is waited for, for as long as the attempt that is in progress, or begins
+    /// now, takes.
+    /// - Throws: `ClientError` if there is none after that.
     func connected() async throws -> MCPClient {
         if let client { return client }
         pause?.cancel()
@@ -208,10 +211,10 @@ actor ServerConnection {
         waiting = [:]
     }
 
-    /// Connects anew, at once.
+    /// Reconnects at once.
     func reconnect() async {
         if let client {
-            // The loop goes on by itself when the connection has ended.
+            // The loop continues on its own when the connection has ended.
             isHurried = true
             await client.close()
         } else {
@@ -219,7 +222,7 @@ actor ServerConnection {
         }
     }
 
-    /// A call found nobody: the connection is made anew. A program that ended is noticed by its end.
+    /// Reconnects after a call that did not reach the server. The exit of a program is noticed on its own.
     func failed(_ error: any Error, of client: MCPClient) async {
         guard let error = error as? ClientError,
             error.kind == .cannotConnect || error.kind == .sessionExpired,

@@ -1,22 +1,23 @@
-/// One source of a policy, as a server or the user wrote it: `scheme://host[:port][/path]`, a host that
+/// One source of a policy, as written by a server or the user: `scheme://host[:port][/path]`, a host that
 /// starts with `*.`, or `scheme:` (CSP Level 3, section 2.3.1).
 ///
-/// Everything that has a meaning in a header, such as `;`, `,`, quotes and spaces, is no part of a source.
+/// Characters that have a meaning in a header, such as `;`, `,`, quotes and spaces, are never part of a
+/// source.
 struct CSPSource: Sendable, Hashable {
     /// The longest source: 255 bytes.
     static let maxBytes = 255
 
-    /// In lower case; nil where none is written.
+    /// The scheme, in lower case; nil if the source contains none.
     let scheme: String?
-    /// In lower case without `*.` in front; empty for every host, nil for a scheme alone.
+    /// The host, in lower case and without a leading `*.`; empty for every host, nil for a scheme alone.
     let host: String?
-    /// The host's subdomains are meant, and not the host.
+    /// Whether the source covers the host's subdomains, and not the host itself.
     let isWildcard: Bool
-    /// Digits, or `*`; nil where none is written.
+    /// The port, as digits or `*`; nil if the source contains none.
     let port: String?
     let path: String
 
-    /// The source as it stands in the policy.
+    /// The source as it appears in the policy.
     var text: String {
         guard let host else { return "\(scheme ?? ""):" }
         var text = scheme.map { "\($0)://" } ?? ""
@@ -25,20 +26,20 @@ struct CSPSource: Sendable, Hashable {
         return text + path
     }
 
-    /// Schemes that lead nowhere but to the page itself.
+    /// The schemes that refer only to the page itself.
     private static let localSchemes: Set<String> = ["data", "blob", "filesystem", "mediastream"]
 
-    /// Whether it leads to the network.
+    /// Whether the source gives access to the network.
     var isExternal: Bool { host != nil || !Self.localSchemes.contains(scheme ?? "") }
 
-    /// Whether it stands for hosts without number: `*`, `https:`, `https://*`, `*.com`.
+    /// Whether the source covers an unlimited number of hosts: `*`, `https:`, `https://*`, `*.com`.
     var isUnbounded: Bool {
         guard let host else { return isExternal }
         return host.isEmpty || (isWildcard && !host.contains(".") && host != "localhost")
     }
 
-    /// Reads a source; nil when it is none.
-    /// - Parameter allowsBareHosts: `example.com` and `*`, as users write domains.
+    /// Parses a source; nil when the text is not one.
+    /// - Parameter allowsBareHosts: whether `example.com` and `*` are accepted, as users write domains.
     init?(_ text: String, allowsBareHosts: Bool = false) {
         guard text.utf8.count <= Self.maxBytes, text.utf8.allSatisfy(Self.isSourceByte) else { return nil }
         var rest = text[...]
@@ -71,8 +72,8 @@ struct CSPSource: Sendable, Hashable {
 
     // MARK: Grammar
 
-    /// The characters of a scheme, a host, a port and a path; of those that a path may have (RFC 3986, 3.3)
-    /// the quote, the semicolon and the comma are missing.
+    /// Returns whether a byte may occur in a scheme, a host, a port or a path; of the characters that a path
+    /// may contain (RFC 3986, 3.3), the quote, the semicolon and the comma are excluded.
     private static func isSourceByte(_ byte: UInt8) -> Bool {
         isLetterOrDigit(byte) || "-._~%!$&()*+=:@/".utf8.contains(byte)
     }
@@ -88,7 +89,7 @@ struct CSPSource: Sendable, Hashable {
         return text.utf8.allSatisfy { isLetterOrDigit($0) || "+-.".utf8.contains($0) }
     }
 
-    /// Labels of letters, digits and hyphens.
+    /// Returns whether the text consists of labels of letters, digits and hyphens.
     private static func isHost(_ text: String) -> Bool {
         text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
             !label.isEmpty && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == 0x2D }
@@ -100,9 +101,9 @@ struct CSPSource: Sendable, Hashable {
     }
 }
 
-/// Comparing what two sources reach.
+/// Comparisons of the hosts that two sources reach.
 extension CSPSource {
-    /// Whether everything that `other` reaches is reached by this one, which the user wrote.
+    /// Returns whether this source, which the user wrote, covers everything that `other` reaches.
     func covers(_ other: CSPSource) -> Bool {
         guard let host else { return scheme == other.scheme }
         if host.isEmpty, scheme == nil, port == nil { return true }
@@ -114,10 +115,11 @@ extension CSPSource {
         return !other.isWildcard && otherHost == host
     }
 
-    /// Whether both can reach the same host. Scheme and path do not count: who blocks a host means all of it.
+    /// Returns whether both sources can reach the same host. The scheme and the path are not compared, since
+    /// blocking a host means blocking all of it.
     func meets(_ other: CSPSource) -> Bool {
         guard let host, let otherHost = other.host else {
-            // A scheme alone stands for every host of it.
+            // A scheme alone covers every host with that scheme.
             return host != nil || other.scheme == nil || scheme == other.scheme
         }
         if let port, port != "*", let otherPort = other.port, otherPort != "*", port != otherPort {
@@ -132,7 +134,8 @@ extension CSPSource {
 
 /// An address that a browser may be sent to.
 enum WebAddress {
-    /// Whether it is of http or https, has at most 8 KiB and nothing that does not belong into an address.
+    /// Returns whether the address uses http or https, has at most 8 KiB and contains only characters that
+    /// are allowed in an address.
     static func isOne(_ url: String) -> Bool {
         let scheme = url.prefix { $0 != ":" }.lowercased()
         return (scheme == "http" || scheme == "https") && url.dropFirst(scheme.count).hasPrefix("://")

@@ -1,21 +1,22 @@
 /// The Content Security Policy of one view (MCP Apps 2026-01-26 "Security Considerations", CSP Level 3).
 ///
-/// What a resource declares is untrusted: whatever is no origin, is too broad, or is not allowed, is left out
-/// and stands in `rejected`. At most 50 entries of each list count, of at most 255 bytes each.
+/// The declarations of a resource are untrusted: an entry that is not an origin, is too broad, or is not
+/// allowed, is omitted and listed in `rejected`. At most 50 entries of each list count, of at most 255 bytes
+/// each.
 public struct UICSP: Sendable, Hashable {
-    /// Entries of one list that count.
+    /// The number of entries of one list that count.
     public static let maxEntries = 50
 
-    /// The domains that are left, for `hostCapabilities.sandbox.csp`; nil when the resource declares none.
+    /// The domains that remain, for `hostCapabilities.sandbox.csp`; nil when the resource declares none.
     public let granted: UICSPDomains?
-    /// What was left out, each entry once, shortened to 255 bytes and without control characters.
+    /// The omitted entries, each one once, truncated to 255 bytes and without control characters.
     public let rejected: [String]
-    /// What of the granted leads to the network, each once: what the user is warned about.
+    /// The granted sources that give access to the network, each one once; the user is warned about them.
     public let externalDomains: [String]
-    /// How near the policy is to the specification's.
+    /// The mode of the policy: how closely it follows the specification's.
     public let mode: UICSPOptions.Mode
 
-    /// Decides about what a resource declares.
+    /// Creates the policy from the declarations of a resource.
     public init(domains: UICSPDomains?, options: UICSPOptions = UICSPOptions()) {
         mode = options.mode
         guard let domains else {
@@ -30,7 +31,7 @@ public struct UICSP: Sendable, Hashable {
         externalDomains = filter.external
     }
 
-    /// The value of the header `Content-Security-Policy`.
+    /// Returns the value of the header `Content-Security-Policy`.
     /// - Parameter hostOrigin: the origin of the page that may frame the view, `scheme://host[:port]`.
     public func header(hostOrigin: String) -> String {
         let resources = granted?.resource ?? []
@@ -72,7 +73,7 @@ public struct UICSP: Sendable, Hashable {
 }
 
 extension UICSP {
-    /// What becomes of the entries of all lists.
+    /// The filter for the entries of all lists.
     private struct Filter {
         let allowsWildcards: Bool
         let allowed: [CSPSource]?

@@ -1,8 +1,8 @@
 public import MCPCore
 
-/// Views of a server (MCP Apps 2026-01-26 "UI Resource Format", "Resource Discovery").
+/// The views of a server (MCP Apps 2026-01-26 "UI Resource Format", "Resource Discovery").
 extension MCPServer {
-    /// Adds a tool whose results a view shows. Register the view with `addUIResource`.
+    /// Adds a tool whose results are shown by a view. Register the view with `addUIResource`.
     ///
     /// The tool works without a view too: its result needs `content` that a model, and a client without
     /// views, can read. `structuredContent` and `_meta` are for the view.
@@ -15,9 +15,10 @@ extension MCPServer {
     /// ```
     /// - Parameters:
     ///   - resourceURI: the address of the view, `ui://…`.
-    ///   - visibility: who may see and call the tool; everybody by default.
-    ///   - timeout: how long a call may take; nil is the server's `requestDeadline`.
-    /// - Throws: `RegistrationError` when the address is none of a view, and what `register` throws.
+    ///   - visibility: the audiences that may see and call the tool; all of them by default.
+    ///   - timeout: the longest time that a call may take; nil uses the server's `requestDeadline`.
+    /// - Throws: `RegistrationError` when the address is not that of a view, and any error that `register`
+    ///   throws.
     public func addUITool(
         _ tool: Tool, resourceURI: String, visibility: Set<ToolAudience> = Set(ToolAudience.allCases),
         timeout: Duration? = nil,
@@ -27,8 +28,8 @@ extension MCPServer {
         try register(tool.forUI(resourceURI, visibility), timeout: timeout, handler: handler)
     }
 
-    /// Adds a tool that views of this server can call and models do not see.
-    /// - Throws: what `register` throws.
+    /// Adds a tool that views of this server can call and that models do not see.
+    /// - Throws: any error that `register` throws.
     public func addAppTool(
         _ tool: Tool, timeout: Duration? = nil,
         handler: @escaping @Sendable (ToolCall, RequestContext) async throws -> CallToolResult
@@ -41,13 +42,14 @@ extension MCPServer {
     /// - Parameters:
     ///   - uri: the address, `ui://…`.
     ///   - name: a name; the address when it is nil.
-    ///   - html: a complete HTML5 document of at most 8 MiB. What it loads from elsewhere has to be in `csp`.
-    ///   - csp: the origins that it reaches; nil for none.
-    ///   - permissions: what it uses of the device.
-    ///   - domain: the origin that it wants to have, in the host's own format.
+    ///   - html: a complete HTML5 document of at most 8 MiB. Origins that it loads from must be listed in
+    ///     `csp`.
+    ///   - csp: the origins that the document accesses; nil for none.
+    ///   - permissions: the device features that it uses.
+    ///   - domain: the origin that it requests, in the host's own format.
     ///   - prefersBorder: whether the host draws a border; nil leaves it to the host.
-    /// - Throws: `RegistrationError` when the address is none of a view or is taken, or the document is too
-    ///   long.
+    /// - Throws: `RegistrationError` when the address is not that of a view or is already in use, or the
+    ///   document is too long.
     public func addUIResource(
         _ uri: String, name: String? = nil, title: String? = nil, description: String? = nil, html: String,
         csp: UICSPDomains? = nil, permissions: Set<UIPermission> = [], domain: String? = nil,
@@ -65,15 +67,15 @@ extension MCPServer {
         let resource = Resource(
             uri, name: name ?? uri, title: title, description: description, mimeType: UIExtension.mimeType,
             size: size, meta: meta)
-        // Hosts look at both places; the content's own metadata wins.
+        // Hosts check both places; the content's own metadata takes precedence.
         let contents = ResourceContents(uri: uri, mimeType: UIExtension.mimeType, text: html, meta: meta)
         try register(resource) { _ in [contents] }
     }
 }
 
 extension RequestContext {
-    /// Whether the client shows views: it declared the extension, with this request (2026-07-28) or at the
-    /// handshake. Without it, `content` has to say everything.
+    /// Whether the client shows views: it declared the extension, with this request (2026-07-28) or in the
+    /// handshake. If it does not, `content` must contain everything.
     public var clientSupportsUI: Bool { clientCapabilities.hasUI }
 }
 
@@ -84,7 +86,8 @@ extension RegistrationError {
 }
 
 extension Tool {
-    /// The tool with what hosts read: `_meta.ui`, and beside it the older key of the address.
+    /// Returns the tool with the metadata that hosts read: `_meta.ui`, along with the older key of the
+    /// address.
     fileprivate func forUI(_ uri: String?, _ visibility: Set<ToolAudience>) -> Tool {
         var tool = self
         var meta = meta ?? [:]

@@ -1,21 +1,21 @@
 public import MCPCore
 
-/// What a view declared in `ui/initialize` (MCP Apps 2026-01-26 "App Capabilities").
+/// The capabilities that a view declared in `ui/initialize` (MCP Apps 2026-01-26 "App Capabilities").
 public struct AppCapabilities: Sendable, Hashable {
-    /// What a view says of its own tools.
+    /// The capabilities of a view's own tools.
     public struct Tools: Sendable, Hashable {
-        /// It tells when they change.
+        /// Whether the view reports changes to its tools.
         public var listChanged: Bool
     }
 
-    /// The object as it came.
+    /// The object as received.
     public let json: JSONObject
-    /// The view offers tools; nil when it does not.
+    /// The capabilities of the view's tools; nil when it offers none.
     public let tools: Tools?
-    /// The modes that it can be shown in; it is shown in no other. Words that are not known are left out.
+    /// The modes that the view can be shown in; it is shown in no other one. Unknown values are omitted.
     public let availableDisplayModes: [DisplayMode]
 
-    /// Reads the object; what does not fit counts as not declared.
+    /// Reads the object; a value of the wrong type counts as not declared.
     public init(json: JSONObject) {
         self.json = json
         tools = json["tools"]?.objectValue.map { Tools(listChanged: $0["listChanged"]?.boolValue ?? false) }
@@ -24,7 +24,7 @@ public struct AppCapabilities: Sendable, Hashable {
     }
 }
 
-/// How a view is shown (MCP Apps 2026-01-26 "Display Modes").
+/// The way a view is shown (MCP Apps 2026-01-26 "Display Modes").
 public enum DisplayMode: String, Sendable, Hashable, CaseIterable {
     /// In the flow of the conversation.
     case inline

@@ -1,24 +1,24 @@
 public import MCPCore
 
-/// What a host does for a view (MCP Apps 2026-01-26 "Host Capabilities").
+/// The services that a host provides to a view (MCP Apps 2026-01-26 "Host Capabilities").
 ///
-/// Links, downloads, log messages, messages and the model's context are always taken. The machine answers
-/// with -32601 what is not offered.
+/// Links, downloads, log messages, messages and updates of the model's context are always accepted. The
+/// machine answers anything that is not offered with -32601.
 public struct HostCapabilities: Sendable, Hashable {
-    /// Passes calls of tools on to the view's server, and its list of tools.
+    /// Whether tool calls and the tool list are forwarded to the view's server.
     public var serverTools = false
-    /// Passes reads and lists of resources on to the view's server.
+    /// Whether reads and lists of resources are forwarded to the view's server.
     public var serverResources = false
-    /// Passes `prompts/list` on; no member on the wire stands for it.
+    /// Whether `prompts/list` is forwarded; the protocol has no member for this.
     public var serverPrompts = true
-    /// Asks a model for the view.
+    /// Whether a model is sampled for the view.
     public var sampling = false
-    /// Asks it with tools.
+    /// Whether sampling supports tools.
     public var samplingTools = false
-    /// What the view's sandbox allows; nil when there is none.
+    /// The grant of the view's sandbox; nil when there is none.
     public var sandbox: SandboxGrant?
 
-    /// What needs neither a server nor a model.
+    /// Creates capabilities that need neither a server nor a model.
     public init() {}
 
     /// The kinds of content that views may send, all of them.
@@ -27,7 +27,7 @@ public struct HostCapabilities: Sendable, Hashable {
         "structuredContent": [:],
     ]
 
-    /// `hostCapabilities` of the answer to `ui/initialize`.
+    /// The `hostCapabilities` member of the response to `ui/initialize`.
     public var json: JSONObject {
         var object: JSONObject = ["openLinks": [:], "downloadFile": [:]]
         if serverTools { object["serverTools"] = ["listChanged": true] }

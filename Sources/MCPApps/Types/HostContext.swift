@@ -1,79 +1,79 @@
 public import MCPCore
 
-/// The surroundings of a view (MCP Apps 2026-01-26 "Host Context"). What is nil is not told.
+/// The environment of a view (MCP Apps 2026-01-26 "Host Context"). A value that is nil is not sent.
 public struct HostContext: Sendable, Hashable {
-    /// The call that the view shows.
+    /// The tool call that the view shows.
     public struct ToolInfo: Sendable, Hashable {
         /// The id of the call.
         public var id: JSONValue?
         /// The tool.
         public var tool: Tool
 
-        /// Names a call.
+        /// Creates the description of a call.
         public init(id: JSONValue? = nil, tool: Tool) {
             self.id = id
             self.tool = tool
         }
     }
 
-    /// What the device can do.
+    /// The capabilities of the device.
     public struct Device: Sendable, Hashable {
-        /// A finger can touch it.
+        /// Whether the device has touch input.
         public var touch: Bool?
-        /// A pointer can hover over it.
+        /// Whether a pointer can hover over it.
         public var hover: Bool?
 
-        /// Describes a device.
+        /// Creates the description of a device.
         public init(touch: Bool? = nil, hover: Bool? = nil) {
             self.touch = touch
             self.hover = hover
         }
     }
 
-    /// Who decides about one side of the view, in CSS pixels.
+    /// The length of one side of the view in CSS pixels, and the party that decides about it.
     public enum Extent: Sendable, Hashable {
-        /// The host does; the view fills it.
+        /// The host decides; the view fills this length.
         case fixed(Double)
-        /// The view does, up to this.
+        /// The view decides, up to this length.
         case flexible(Double)
     }
 
-    /// The room that the view has; nil is room without bounds.
+    /// The space that the view has; a nil side is unbounded.
     public struct Dimensions: Sendable, Hashable {
-        /// Across.
+        /// The width.
         public var width: Extent?
-        /// Down.
+        /// The height.
         public var height: Extent?
 
-        /// Describes room.
+        /// Creates the description of a space.
         public init(width: Extent? = nil, height: Extent? = nil) {
             self.width = width
             self.height = height
         }
     }
 
-    /// Room at the edges that something else covers, in CSS pixels.
+    /// The space at the edges that is covered by something else, in CSS pixels.
     public struct Insets: Sendable, Hashable {
-        /// Each edge.
+        /// The inset of each edge.
         public var top, right, bottom, left: Double
 
-        /// Describes the edges.
+        /// Creates insets.
         public init(top: Double = 0, right: Double = 0, bottom: Double = 0, left: Double = 0) {
             (self.top, self.right, self.bottom, self.left) = (top, right, bottom, left)
         }
     }
 
-    /// The call that the view shows.
+    /// The tool call that the view shows.
     public var toolInfo: ToolInfo?
     /// `light` or `dark`.
     public var theme: String?
-    /// How the host looks.
+    /// The appearance of the host.
     public var styles: HostStyles?
-    /// How the view is shown.
+    /// The mode in which the view is shown.
     public var displayMode: DisplayMode?
-    /// How the host can show views.
+    /// The modes in which the host can show views.
     public var availableDisplayModes: [DisplayMode]?
-    /// The room that the view has.
+    /// The space that the view has.
     public var containerDimensions: Dimensions?
     /// The user's language (BCP 47).
     public var locale: String?
@@ -83,18 +83,18 @@ public struct HostContext: Sendable, Hashable {
     public var userAgent: String?
     /// `web`, `desktop` or `mobile`.
     public var platform: String?
-    /// What the device can do.
+    /// The capabilities of the device.
     public var deviceCapabilities: Device?
-    /// Room at the edges that something else covers.
+    /// The space at the edges that is covered by something else.
     public var safeAreaInsets: Insets?
 
-    /// Tells nothing.
+    /// Creates an empty context.
     public init() {}
 }
 
-/// On the wire.
+/// The JSON form.
 extension HostContext {
-    /// `hostContext` of the answer to `ui/initialize`.
+    /// The `hostContext` member of the response to `ui/initialize`.
     public var json: JSONObject {
         var object = JSONObject()
         if let toolInfo {
@@ -130,8 +130,8 @@ extension HostContext {
         return object
     }
 
-    /// The members that are not as they were: the params of `ui/notifications/host-context-changed`. A field
-    /// that is nil now is not among them, since the protocol has no word for that.
+    /// Returns the members that have changed: the params of `ui/notifications/host-context-changed`. A field
+    /// that is now nil is not included, since the protocol has no way to express that.
     public func difference(from old: HostContext) -> JSONObject {
         guard self != old else { return [:] }
         let before = old.json

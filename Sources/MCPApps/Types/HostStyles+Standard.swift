@@ -1,6 +1,6 @@
-/// The looks of this library's own host.
+/// The styles of this library's own host.
 extension HostStyles {
-    /// All 76 variables of the specification, for light and dark, with the fonts of the system.
+    /// The standard styles: all 76 variables of the specification, for light and dark, with the system fonts.
     public static let standard = HostStyles(variables: colors + fontVariables + shapes)
 
     private static let colors: [Variable] = [

@@ -1,17 +1,17 @@
 public import MCPCore
 
-/// Arguments while a model is still writing them.
+/// A parser for arguments that a model is still writing.
 public enum PartialJSON {
-    /// The longest text that is healed: 1 MiB.
+    /// The longest text that is completed: 1 MiB.
     public static let maxBytes = 1 << 20
 
-    /// The value of a JSON text that was cut off somewhere, with its open structures closed (MCP Apps
-    /// 2026-01-26 "Notifications (Host → View)"); nil when it is no beginning of JSON, holds no value yet, is
-    /// nested deeper than 64 levels, or is longer than `maxBytes`. Takes time linear in the length of the
+    /// Returns the value of a truncated JSON text, with its open structures closed (MCP Apps 2026-01-26
+    /// "Notifications (Host → View)"); nil when the text is not the beginning of JSON, contains no value yet,
+    /// is nested deeper than 64 levels, or is longer than `maxBytes`. The time is linear in the length of the
     /// text.
     ///
-    /// A string that is not complete is kept as far as it goes; a number, a word, an escape and a member's
-    /// name that are not complete are left out.
+    /// An incomplete string is kept as far as it goes; an incomplete number, word, escape or member name is
+    /// omitted.
     public static func heal(_ text: String) -> JSONValue? {
         guard text.utf8.count <= maxBytes else { return nil }
         var healer = Healer(Array(text.utf8))
@@ -32,10 +32,10 @@ private enum Byte {
     static let closeBrace: UInt8 = 0x7D
 }
 
-/// Finds the longest beginning of a text that closing brackets make whole. What it lets pass is read by the
-/// strict reader afterwards, so it looks at the structure alone.
+/// A parser that finds the longest prefix of a text that closing brackets can complete. It checks only the
+/// structure, since the result is then read by the strict parser.
 private struct Healer {
-    /// What may come next in the innermost container.
+    /// The token that may come next in the innermost container.
     enum Place {
         /// A value: at the beginning, after a colon, or after a comma in an array.
         case value
@@ -51,10 +51,10 @@ private struct Healer {
 
     private let bytes: [UInt8]
     private var position = 0
-    /// The brackets that close what is open, the outermost first.
+    /// The brackets that close the open containers, the outermost first.
     private var closers: [UInt8] = []
     private var place = Place.value
-    /// Up to here, and with these brackets behind it, the text is whole.
+    /// The end of the prefix that is complete once these brackets are appended.
     private var goodEnd = 0
     private var goodClosers: [UInt8]?
 
@@ -73,7 +73,7 @@ private struct Healer {
         goodClosers = closers
     }
 
-    /// One token. False when the text is wrong, not merely cut off.
+    /// Reads one token. Returns false when the text is invalid, not merely truncated.
     private mutating func step() -> Bool {
         let byte = bytes[position]
         switch byte {
@@ -121,7 +121,8 @@ private struct Healer {
         note(position)
     }
 
-    /// A name or a value. A value that is cut off ends before the escape, or the character, that is cut off.
+    /// Reads a name or a string value. A truncated value ends before an escape or a character that is
+    /// incomplete.
     private mutating func string() -> Bool {
         let isName = place == .name || place == .firstName
         guard isName || place == .value || place == .firstElement else { return false }
@@ -144,7 +145,8 @@ private struct Healer {
         return true
     }
 
-    /// Bytes of the escape here; both halves of a surrogate pair are one.
+    /// Returns the number of bytes of the escape at the current position; both halves of a surrogate pair
+    /// count as one escape.
     private func escapeLength() -> Int {
         guard position + 1 < bytes.count, bytes[position + 1] == 0x75 else { return 2 }
         let digits = bytes[min(position + 2, bytes.count) ..< min(position + 4, bytes.count)]
@@ -153,7 +155,7 @@ private struct Healer {
         return isHigh ? 12 : 6
     }
 
-    /// A number or a word. One at the end of the text may go on and is left out.
+    /// Reads a number or a word. One at the end of the text may be incomplete and is omitted.
     private mutating func scalar() -> Bool {
         guard place == .value || place == .firstElement else { return false }
         while position < bytes.count, isScalar(bytes[position]) { position += 1 }
@@ -164,7 +166,7 @@ private struct Healer {
         return true
     }
 
-    /// Whether the byte here can follow no value.
+    /// Whether the byte at the current position cannot follow a value.
     private var isDelimiterMissing: Bool {
         ![0x20, 0x09, 0x0A, 0x0D, Byte.comma, Byte.closeBrace, Byte.closeBracket]
             .contains(bytes[position])

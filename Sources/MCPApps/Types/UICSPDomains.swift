@@ -1,18 +1,18 @@
 public import MCPCore
 
-/// The origins that a view wants to reach, by purpose (MCP Apps 2026-01-26 "UI Resource Format"). They are
-/// what the server wrote: `UICSP` decides what is granted.
+/// The origins that a view wants to reach, by purpose (MCP Apps 2026-01-26 "UI Resource Format"). They are as
+/// the server wrote them: `UICSP` decides which are granted.
 public struct UICSPDomains: Sendable, Hashable {
-    /// For `fetch`, XMLHttpRequest and WebSocket.
+    /// The origins for `fetch`, XMLHttpRequest and WebSocket.
     public var connect: [String]
-    /// For scripts, styles, images, media and fonts.
+    /// The origins for scripts, styles, images, media and fonts.
     public var resource: [String]
-    /// For frames inside the view.
+    /// The origins for frames inside the view.
     public var frame: [String]
-    /// For the document's `<base>`.
+    /// The origins for the document's `<base>`.
     public var baseURI: [String]
 
-    /// Names origins, such as `https://api.example.com` or `https://*.example.com`.
+    /// Creates lists of origins, such as `https://api.example.com` or `https://*.example.com`.
     public init(
         connect: [String] = [], resource: [String] = [], frame: [String] = [], baseURI: [String] = []
     ) {
@@ -22,7 +22,7 @@ public struct UICSPDomains: Sendable, Hashable {
         self.baseURI = baseURI
     }
 
-    /// Reads the object; what is no list of texts is passed over.
+    /// Reads the object; a member that is not an array, or an element that is not a string, is ignored.
     public init(json: JSONObject) {
         func texts(_ key: String) -> [String] { json[key]?.arrayValue?.compactMap(\.stringValue) ?? [] }
         connect = texts("connectDomains")
@@ -31,7 +31,7 @@ public struct UICSPDomains: Sendable, Hashable {
         baseURI = texts("baseUriDomains")
     }
 
-    /// The object, without the lists that are empty.
+    /// The JSON object, without empty lists.
     public var json: JSONObject {
         var object = JSONObject()
         let lists = [

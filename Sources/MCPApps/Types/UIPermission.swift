@@ -1,12 +1,12 @@
 public import MCPCore
 
-/// Something of the device that a view can be allowed to use (MCP Apps 2026-01-26 "UI Resource Format").
+/// A device feature that a view can be allowed to use (MCP Apps 2026-01-26 "UI Resource Format").
 public enum UIPermission: String, Sendable, Hashable, CaseIterable {
     /// The camera.
     case camera
     /// The microphone.
     case microphone
-    /// Where the user is.
+    /// The user's location.
     case geolocation
     /// Writing to the clipboard.
     case clipboardWrite
@@ -19,7 +19,7 @@ public enum UIPermission: String, Sendable, Hashable, CaseIterable {
         allCases.filter(permissions.contains).map(\.feature).joined(separator: "; ")
     }
 
-    /// Reads `{"camera": {}, …}`; unknown names, and values that are no objects, are passed over.
+    /// Reads `{"camera": {}, …}`; unknown names, and values that are not objects, are ignored.
     static func read(_ json: JSONValue?) -> Set<UIPermission> {
         Set(allCases.filter { json?[$0.rawValue]?.objectValue != nil })
     }
@@ -29,25 +29,25 @@ public enum UIPermission: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What a view was granted, after filtering: what its sandbox enforces (MCP Apps 2026-01-26 "Host
-/// Capabilities").
+/// The rights that a view was granted after filtering, as its sandbox enforces them (MCP Apps 2026-01-26
+/// "Host Capabilities").
 public struct SandboxGrant: Sendable, Hashable {
-    /// The tokens of the `sandbox` attribute of both frames. Without `allow-forms` a view's own submit
-    /// handlers never run; the policy forbids that a form is sent.
+    /// The tokens of the `sandbox` attribute of both frames. Without `allow-forms`, a view's own submit
+    /// handlers never run; the policy prevents forms from being sent.
     public static let tokens = "allow-scripts allow-same-origin allow-forms"
 
-    /// The origins that it may reach; nil when the view names none.
+    /// The origins that the view may reach; nil when it names none.
     public var csp: UICSPDomains?
-    /// What it may use of the device.
+    /// The device features that the view may use.
     public var permissions: Set<UIPermission>
 
-    /// Grants what is named here.
+    /// Creates a grant.
     public init(csp: UICSPDomains? = nil, permissions: Set<UIPermission> = []) {
         self.csp = csp
         self.permissions = permissions
     }
 
-    /// `hostCapabilities.sandbox`.
+    /// The value of `hostCapabilities.sandbox`.
     public var json: JSONObject {
         ["permissions": .object(UIPermission.json(permissions)), "csp": .object(csp?.json ?? [:])]
     }

@@ -1,21 +1,21 @@
 public import MCPCore
 
-/// The document of a view with its metadata, as `resources/read` gave it (MCP Apps 2026-01-26 "UI Resource
-/// Format").
+/// The document of a view with its metadata, as returned by `resources/read` (MCP Apps 2026-01-26 "UI
+/// Resource Format").
 public struct UIResource: Sendable, Hashable {
-    /// The longest document: 8 MiB. A longer one is not loaded.
+    /// The maximum size of a document: 8 MiB. A longer one is not loaded.
     public static let maxBytes = 8 << 20
 
     /// The address, `ui://…`.
     public let uri: String
     /// The HTML document.
     public let html: String
-    /// What it asks for.
+    /// The metadata of the view, with its requests.
     public let meta: UIResourceMeta
-    /// The SHA-256 of the document's UTF-8, in lower-case hexadecimal digits: to see that it changed.
+    /// The SHA-256 of the document's UTF-8, in lower-case hexadecimal digits: to detect changes.
     public let hash: String
 
-    /// A document of your own.
+    /// Creates a view from a document.
     /// - Throws: `UIResourceError.invalidURI`, `.tooLarge`.
     public init(uri: String, html: String, meta: UIResourceMeta = UIResourceMeta()) throws(UIResourceError) {
         guard Self.isViewURI(uri) else { throw .invalidURI(uri) }
@@ -27,11 +27,11 @@ public struct UIResource: Sendable, Hashable {
         hash = Hex.encode(SHA256.hash(html.utf8).bytes)
     }
 
-    /// Takes the document out of what a server answered.
+    /// Extracts the document from a server's response.
     ///
-    /// Of several contents the one with this address counts. Metadata of the content wins, as a whole, over
-    /// that of the entry in `resources/list`.
-    /// - Parameter listed: the entry of `resources/list`, where it is known.
+    /// Of several contents, the one with this address is used. Metadata of the content takes precedence, as a
+    /// whole, over that of the entry in `resources/list`.
+    /// - Parameter listed: the entry of `resources/list`, if known.
     /// - Throws: `UIResourceError`.
     public static func load(
         _ uri: String, read result: [ResourceContents], listed: Resource?
@@ -43,7 +43,7 @@ public struct UIResource: Sendable, Hashable {
         guard let type = contents.mimeType, UIExtension.isViewType(type) else {
             throw .wrongType(contents.mimeType, uri: uri)
         }
-        // Base64 is a third longer: what is far too long is not decoded first.
+        // Base64 is a third longer: data that is far too long is not even decoded.
         let textBytes = contents.text?.utf8.count
         let size: Int = textBytes ?? (contents.blob?.utf8.count ?? 0) / 4 * 3
         guard size <= maxBytes + 2 else { throw .tooLarge(bytes: size) }
@@ -56,8 +56,8 @@ public struct UIResource: Sendable, Hashable {
         Base64.decode(base64).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Whether an address can be one of a view: `ui://` and something behind it, without spaces and control
-    /// characters.
+    /// Returns whether an address can be that of a view: `ui://` followed by at least one character, without
+    /// spaces and control characters.
     static func isViewURI(_ uri: String) -> Bool {
         uri.hasPrefix("ui://") && uri.utf8.count > 5 && uri.utf8.count <= 2_048
             && uri.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }

@@ -1,19 +1,19 @@
 import MCPCore
 
-/// Why a resource cannot be shown as a view (MCP Apps 2026-01-26 "UI Resource Format").
+/// The reason why a resource cannot be shown as a view (MCP Apps 2026-01-26 "UI Resource Format").
 public enum UIResourceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The address does not start with `ui://`.
     case invalidURI(String)
-    /// `resources/read` answered without contents for the address.
+    /// The response to `resources/read` has no contents for the address.
     case noContents(String)
-    /// The contents are of another media type, or of none.
+    /// The contents have another media type, or none.
     case wrongType(String?, uri: String)
-    /// There is neither text nor a blob that is base64 of UTF-8.
+    /// The contents are neither text nor a blob that is base64 of UTF-8.
     case unreadable(String)
     /// The document is longer than `UIResource.maxBytes`.
     case tooLarge(bytes: Int)
 
-    /// In words for a person, with what to do.
+    /// The error in words for users, with advice on what to do.
     public var description: String {
         switch self {
         case .invalidURI(let uri):
@@ -32,7 +32,7 @@ public enum UIResourceError: Error, Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// Names come from the server and stand in one line.
+    /// Returns the text on one line, truncated; names come from the server.
     private static func shortened(_ text: String) -> String {
         let line = text.unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(200)
         var shown = ""

@@ -1,17 +1,17 @@
 public import MCPCore
 
-/// What a view asks for: `_meta.ui` of its resource (MCP Apps 2026-01-26 "UI Resource Format").
+/// The requests of a view: `_meta.ui` of its resource (MCP Apps 2026-01-26 "UI Resource Format").
 public struct UIResourceMeta: Sendable, Hashable {
-    /// The origins that it wants to reach; nil when it says nothing.
+    /// The origins that it wants to reach; nil when it specifies none.
     public var csp: UICSPDomains?
-    /// What it wants to use of the device.
+    /// The device features that it wants to use.
     public var permissions: Set<UIPermission>
-    /// The origin that it wants to have, in the host's own format.
+    /// The origin that it requests, in the host's own format.
     public var domain: String?
     /// Whether it wants a border and a background; nil leaves that to the host.
     public var prefersBorder: Bool?
 
-    /// Asks for nothing.
+    /// Creates metadata; by default, it requests nothing.
     public init(
         csp: UICSPDomains? = nil, permissions: Set<UIPermission> = [], domain: String? = nil,
         prefersBorder: Bool? = nil
@@ -22,7 +22,8 @@ public struct UIResourceMeta: Sendable, Hashable {
         self.prefersBorder = prefersBorder
     }
 
-    /// Reads `_meta.ui`. What does not fit is passed over, as if it were not there: it asks for nothing then.
+    /// Reads `_meta.ui`. A value of the wrong type is ignored, as if it were missing, and then requests
+    /// nothing.
     public init(json: JSONValue) {
         csp = json["csp"].flatMap { $0.objectValue.map(UICSPDomains.init(json:)) }
         permissions = UIPermission.read(json["permissions"])
@@ -30,7 +31,7 @@ public struct UIResourceMeta: Sendable, Hashable {
         prefersBorder = json["prefersBorder"]?.boolValue
     }
 
-    /// The object as it stands in `_meta.ui`; empty when nothing is asked for.
+    /// The object as it appears in `_meta.ui`; empty when nothing is requested.
     public var json: JSONObject {
         var object = JSONObject()
         if let csp { object["csp"] = .object(csp.json) }

@@ -1,7 +1,7 @@
 import MCPCore
 import MCPHarness
 
-/// `agent`: a model uses the tools of servers, under the approval of the person at the terminal.
+/// `agent`: lets a model use the tools of servers, with the approval of the person at the terminal.
 struct AgentCommand {
     let context: CommandContext
     private var environment: CommandEnvironment { context.environment }
@@ -69,7 +69,7 @@ struct AgentCommand {
         return table
     }
 
-    /// What servers do wrong is told to the model: these are failures of the model.
+    /// Returns the failure for an error of the model; errors of servers are reported to the model instead.
     private func failure(of error: any Error) -> Failure {
         var failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
         if failure.code == .authentication {

@@ -1,13 +1,13 @@
 import MCPCore
 import MCPHarness
 
-/// Shows what an agent does: its text on stdout, its calls on stderr, or every event as JSON.
+/// A printer of what an agent does: its text on stdout, its calls on stderr, or every event as JSON.
 struct AgentPrinter {
     let console: Console
     let printsEvents: Bool
-    /// The answer has come whole.
+    /// Whether the answer is complete.
     private(set) var isComplete = false
-    /// What a pipe does not get before it is known to be the answer.
+    /// The text that a pipe does not receive before it is known to be the answer.
     private var pending = ""
     private var hasWritten = false
 
@@ -27,7 +27,7 @@ struct AgentPrinter {
             hasWritten = true
         case .roundStarted: notePending()
         case .toolCallRequested(let request):
-            // The question shows it, maybe before this is read.
+            // The approval question shows it, possibly before this would be read.
             if case .ask = request.policy { return }
             let name = inlineText(request.invocation.name)
             console.note(console.noteStyle.dim("→ \(name) \(inlineText(request.invocation.arguments))"))
@@ -48,20 +48,20 @@ struct AgentPrinter {
         }
     }
 
-    /// What a model says before it calls tools is not the answer.
+    /// Prints the pending text as a note: what a model says before it calls tools is not the answer.
     private mutating func notePending() {
         if !pending.isEmpty { console.note(console.noteStyle.dim(TerminalText.block(pending))) }
         pending = ""
     }
 
-    /// There is no answer: what was said of it does not pass for one.
+    /// Ends the output when there is no answer: the text so far must not pass for one.
     mutating func giveUp() {
         notePending()
         if hasWritten { console.stdout.write("\n") }
     }
 }
 
-/// Events as JSON: `{"event": …}` and what belongs to it.
+/// Events as JSON: `{"event": …}` with the members of each event.
 enum AgentEventJSON {
     static func json(_ event: HarnessEvent) -> JSONValue {
         switch event {

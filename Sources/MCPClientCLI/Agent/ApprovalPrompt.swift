@@ -2,14 +2,15 @@ import MCPCore
 import MCPHarness
 import Synchronization
 
-/// Asks the person at the terminal whether a tool may run; nothing runs when nobody is there.
+/// A prompt that asks the person at the terminal whether a tool may run; without a person, nothing runs.
 final class ApprovalPrompt: Sendable {
     private let sink: any Sink
     private let style: Style
     private let person: Person?
     private let missed = Mutex(false)
 
-    /// Arguments are shown whole up to this many characters; what is more is said, and shown when asked for.
+    /// The number of characters up to which arguments are shown in full; the size of the rest is given, and
+    /// it is shown on request.
     private static let shownCharacters = 4_000
 
     init(sink: any Sink, style: Style, person: Person?) {
@@ -18,7 +19,7 @@ final class ApprovalPrompt: Sendable {
         self.person = person
     }
 
-    /// A call was denied because nobody could be asked.
+    /// Whether a call was denied because there was no person to ask.
     var wasMissed: Bool { missed.withLock { $0 } }
 
     func decide(_ request: ApprovalRequest) async -> ApprovalDecision {
@@ -30,12 +31,12 @@ final class ApprovalPrompt: Sendable {
         return await person.answer { await ask(request, $0) } ?? .denied(reason: "the call was given up")
     }
 
-    /// By the names that the user and the program know it by: titles are the server's own words.
+    /// Returns the names by which the user and the program know the tool: titles are the server's own words.
     private func name(_ request: ApprovalRequest) -> String {
         "\(inlineText(request.tool.name)) of \(inlineText(request.invocation.source.name))"
     }
 
-    /// What is shown comes from the model and the server, and is made harmless first.
+    /// Asks about one call. The text shown comes from the model and the server, and is made harmless first.
     private func ask(
         _ request: ApprovalRequest, _ readLine: Person.LineReader
     ) async -> ApprovalDecision {

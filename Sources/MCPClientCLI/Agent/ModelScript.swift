@@ -1,10 +1,10 @@
 import MCPCore
 import MCPHarness
 
-/// What a scripted model says, one answer per line: `{"text": …}`,
-/// `{"calls": [{"name": …, "arguments": {…}}]}`, or both.
+/// The answers of a scripted model.
 ///
-/// The last line is given again for each further answer.
+/// Each line is one answer: `{"text": …}`, `{"calls": [{"name": …, "arguments": {…}}]}`, or both. The last
+/// line is repeated for each further answer.
 enum ModelScript {
     private static let form =
         #"script:FILE has one answer per line: {"text":"…"} or {"calls":[{"name":"…","arguments":{…}}]}"#
@@ -57,7 +57,7 @@ enum ModelScript {
         }
     }
 
-    /// A misspelt member would be left out of what is tried.
+    /// Whether an object has no other members than these: a misspelt one would otherwise be ignored.
     private static func has(_ json: JSONValue, only names: Set<String>) -> Bool {
         json.objectValue?.allSatisfy { names.contains($0.key) } ?? false
     }

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// The values behind the words: typed text, JSON, files, stdin.
+/// The values that the words stand for: typed text, JSON, files, stdin.
 extension ArgumentBuilder {
     mutating func value(of group: Group) throws(Failure) -> JSONValue? {
         let isArray = group.view.types.contains("array")
@@ -10,7 +10,7 @@ extension ArgumentBuilder {
                 case .text, .textFile: true
                 case .json, .jsonFile, .flag: false
                 }
-            // A type that is also a plain value takes the single word as such.
+            // If the type also allows a plain value, a single word is that value.
             let isOnlyArray = isArray && !group.view.types.contains { !["array", "null"].contains($0) }
             if isText, isOnlyArray {
                 return try element(only, group.view.items, group.key).map { .array([$0]) }
@@ -44,7 +44,7 @@ extension ArgumentBuilder {
                 throw .usage(
                     "\(source(path)) is not UTF-8 text", details: ["for the argument \(inlineText(key))"])
             }
-            // A file that holds one number or word ends with a line end all the same.
+            // Even a file that contains a single number or word ends with a line end.
             let isText = view.types.isEmpty || view.types.contains("string")
             return typed(isText && view.choices.isEmpty ? text : text.trimmingWhitespace(), view, key)
         }
@@ -61,7 +61,7 @@ extension ArgumentBuilder {
         }
     }
 
-    /// The choice that was probably meant, as JSON.
+    /// Returns the choice that was probably meant, as JSON.
     static func nearestChoice(_ value: JSONValue, _ view: SchemaView) -> String? {
         guard case .string(let text) = value else { return nil }
         return Suggestion.best(for: text, among: view.choices.compactMap(\.stringValue)).map { quoted($0) }
@@ -95,7 +95,7 @@ extension ArgumentBuilder {
         let readsStdin = groups.contains { group in
             group.values.contains { $0 == .textFile("-") || $0 == .jsonFile("-") }
         }
-        // A tool without arguments needs no object, and a pipe may belong to somebody else.
+        // A tool without arguments needs no object, and a pipe may be meant for another program.
         let takesMembers = !view.propertyNames.isEmpty || view.otherMembers != nil
         guard input.isStdinPiped, !readsStdin, takesMembers else { return nil }
         let bytes = try stdin()
@@ -137,7 +137,7 @@ extension ArgumentBuilder {
         }
     }
 
-    /// Sets a member of a nested object and keeps the members beside it.
+    /// Sets a member of a nested object and keeps its other members.
     static func set(_ value: JSONValue, at path: ArraySlice<String>, in object: inout JSONObject) {
         guard let first = path.first else { return }
         let rest = path.dropFirst()

@@ -1,33 +1,33 @@
 import MCPCore
 
-/// Where arguments can come from besides the command line.
+/// The sources of arguments besides the command line.
 struct ArgumentInput: Sendable {
-    /// The bytes of a file.
+    /// Reads the bytes of a file.
     var file: @Sendable (String) throws(Failure) -> [UInt8]
-    /// The bytes of stdin, to its end.
+    /// Reads the bytes of stdin, to its end.
     var stdin: @Sendable () throws(Failure) -> [UInt8]
-    /// A shell pipe or a file stands at stdin, so that the whole object may come from there.
+    /// Whether stdin is a shell pipe or a file, so that the whole object may come from there.
     var isStdinPiped: Bool
 }
 
-/// Makes the arguments object out of the words after the tool name.
+/// A builder that makes the arguments object from the words after the tool name.
 ///
-/// Every form goes through one typed path; the schema says the type. Problems are collected, so that one run
-/// shows all of them. Failures are for what cannot be read at all.
+/// Every form takes the same typed path, on which the schema determines the type. Problems are collected so
+/// that one run shows all of them. Failures are thrown only for input that cannot be read at all.
 struct ArgumentBuilder {
     let view: SchemaView
     let input: ArgumentInput
-    /// The tool or prompt, for messages.
+    /// The name of the tool or prompt, for messages.
     private let name: String
     private let acceptsUnknown: Bool
     private var whole: JSONObject?
     var groups: [Group] = []
     var usesStdin = false
     var problems: [ArgumentProblem] = []
-    /// What the arguments are called, in the order of the words.
+    /// The names of the arguments, in the order of the words.
     private(set) var order: [String] = []
 
-    /// All values given for one place.
+    /// All values given for one location in the object.
     struct Group {
         let key: String
         let path: [String]
@@ -35,7 +35,10 @@ struct ArgumentBuilder {
         var values: [ArgumentWord.Value]
     }
 
-    /// `acceptsUnknown`: names that the schema does not list are texts instead of problems.
+    /// Creates a builder for the arguments of a tool or prompt.
+    ///
+    /// - Parameter acceptsUnknown: whether names that the schema does not list are treated as text, not as
+    ///   problems.
     init(name: String, schema: JSONValue, input: ArgumentInput, acceptsUnknown: Bool = false) {
         self.name = name
         self.acceptsUnknown = acceptsUnknown
@@ -43,7 +46,7 @@ struct ArgumentBuilder {
         self.input = input
     }
 
-    /// The object, as far as the words make one; look at `problems`.
+    /// Builds the object as far as the words allow; check `problems` afterwards.
     mutating func build(_ words: [String]) throws(Failure) -> JSONObject {
         var index = 0
         while index < words.count {
@@ -90,7 +93,7 @@ struct ArgumentBuilder {
         return ArgumentProblem(name: word, message: message, suggestion: example)
     }
 
-    /// `--k v`, `--k=v`, `--k`.
+    /// Reads `--k v`, `--k=v` or `--k`.
     private mutating func readFlag(_ word: String, _ words: [String], _ index: inout Int) throws(Failure) {
         let body = word.dropFirst(2)
         let typed = String(body.prefix { $0 != "=" })
@@ -114,7 +117,8 @@ struct ArgumentBuilder {
         index += 1
     }
 
-    /// The property a flag means: the name itself, or the only one that differs in case, `-` and `_` alone.
+    /// Returns the property that a flag means: the exact name, or the only one that differs just in case, `-`
+    /// and `_`.
     private func flagKey(_ typed: String) -> String? {
         if view.property(typed) != nil { return typed }
         if let first = typed.split(separator: ".").first, first.count < typed.count,
@@ -127,7 +131,8 @@ struct ArgumentBuilder {
         return same.count == 1 ? same[0] : nil
     }
 
-    /// One of our own flags behind the tool name, where it belongs to the tool, which has no such argument.
+    /// Throws if a word is one of our own flags: after the tool name it belongs to the tool, which has no
+    /// such argument.
     private func refuseOwnFlag(_ word: String) throws(Failure) {
         let flagName = String(word.prefix { $0 != "=" })
         let attached = word.hasPrefix("--") ? nil : Flag.named(String(word.prefix(2)))
@@ -162,7 +167,8 @@ struct ArgumentBuilder {
         case problem(ArgumentProblem)
     }
 
-    /// A property with this very name wins over the nested reading of `a.b`.
+    /// Finds the location of an argument. A property with exactly this name takes precedence over reading
+    /// `a.b` as a nested path.
     private func place(_ key: String) -> Place {
         if let property = view.property(key) { return .place([key], property) }
         let parts = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

@@ -1,6 +1,7 @@
 import MCPCore
 
-/// Checks the finished arguments against the schema before anything is sent, and words the report.
+/// The check of the finished arguments against the schema before anything is sent, and the wording of its
+/// report.
 struct ArgumentCheck {
     let name: String
     let schema: JSONValue
@@ -12,9 +13,11 @@ struct ArgumentCheck {
         view = SchemaView(schema)
     }
 
-    /// The rows of the report: what the words had wrong, then what the schema refuses.
-    /// They stand in the order of the words, and what is missing comes last.
-    /// Nil when the schema itself cannot be used; then the server decides.
+    /// Returns the rows of the report: first the problems in the words, then the violations of the schema.
+    ///
+    /// The rows follow the order of the words; missing arguments come last.
+    ///
+    /// - Returns: nil when the schema itself cannot be used; then the server decides.
     func problems(
         _ object: JSONObject, words: [ArgumentProblem], order: [String] = []
     ) -> [ArgumentProblem]? {
@@ -61,7 +64,7 @@ struct ArgumentCheck {
         return [ArgumentProblem(name: name, message: inlineText(violation.message), suggestion: suggestion)]
     }
 
-    /// A member that is missing or that the schema does not allow.
+    /// Returns the row for a member that is missing or that the schema does not allow.
     private func memberProblem(_ violation: SchemaViolation, _ path: [String]) -> ArgumentProblem {
         let name = path.joined(separator: ".")
         if violation.keyword == "required" || violation.keyword == "dependentRequired" {
@@ -73,7 +76,7 @@ struct ArgumentCheck {
         return ArgumentProblem(name: name, message: "no such argument", suggestion: full)
     }
 
-    /// The schema and the value at a path.
+    /// Returns the schema and the value at a path.
     private func look(_ path: [String], in object: JSONObject) -> (SchemaView?, JSONValue?) {
         var place: SchemaView? = view
         var value: JSONValue? = .object(object)
@@ -98,7 +101,7 @@ struct ArgumentCheck {
         }
     }
 
-    /// The failure of 'nothing was sent'.
+    /// Returns the failure that reports these problems and that nothing was sent.
     func failure(_ problems: [ArgumentProblem], usage: String) -> Failure {
         Failure(
             code: .usage, kind: .invalidArguments,
@@ -106,7 +109,7 @@ struct ArgumentCheck {
             details: ArgumentProblem.rows(problems), usage: "usage: \(usage)")
     }
 
-    /// `unit=<web|worker|cron> [now=<bool>]`
+    /// Returns the words of a usage line, such as `unit=<web|worker|cron> [now=<bool>]`.
     func usageWords() -> [String] {
         let required = Set(view.required)
         func word(_ name: String) -> String {

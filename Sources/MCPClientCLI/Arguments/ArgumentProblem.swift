@@ -5,7 +5,7 @@ struct ArgumentProblem: Sendable, Hashable {
     let message: String
     var suggestion: String?
 
-    /// The rows with the names in one column.
+    /// Returns the rows with the names in one column.
     static func rows(_ problems: [ArgumentProblem], limit: Int = 12) -> [String] {
         let shown = problems.prefix(limit)
         let width = shown.map { inlineText($0.name).count }.max() ?? 0

@@ -1,4 +1,4 @@
-/// One argument as it was typed, before the schema is asked.
+/// One argument as it was typed, before the schema is consulted.
 struct ArgumentWord: Sendable, Hashable {
     enum Value: Sendable, Hashable {
         /// `k=v`: typed by the schema.
@@ -16,7 +16,7 @@ struct ArgumentWord: Sendable, Hashable {
     let key: String
     let value: Value
 
-    /// Reads `k=v`, `k:=JSON`, `k=@file`, `k:=@file`; nil when the word has no key and sign.
+    /// Reads `k=v`, `k:=JSON`, `k=@file` or `k:=@file`; nil when the word has no key and sign.
     init?(_ word: String) {
         guard let sign = word.firstIndex(of: "=") else { return nil }
         let rest = String(word[word.index(after: sign)...])

@@ -1,15 +1,15 @@
 import MCPCore
 
-/// What the argument forms and the signatures need to know of a JSON Schema.
+/// The parts of a JSON Schema that argument forms and signatures need.
 ///
-/// A flat look through local references and `allOf`, `anyOf`, `oneOf`. It types words and prints; whether a
-/// value fits is the validator's decision.
+/// It is a flat view that looks through local references and `allOf`, `anyOf`, `oneOf`. It is used to type
+/// words and to print; whether a value is valid is the validator's decision.
 struct SchemaView: Sendable {
-    /// The schemas that speak about the value.
+    /// The schemas that apply to the value.
     let nodes: [JSONObject]
-    /// How many of `nodes`, from the front, hold in every case; the rest are alternatives.
+    /// The number of leading `nodes` that apply in every case; the rest are alternatives.
     private let firmCount: Int
-    /// Some part cannot be seen through: conditions, foreign references.
+    /// Whether some part cannot be looked through: conditions, references to other documents.
     let isOpaque: Bool
     private let root: JSONValue
 
@@ -24,7 +24,7 @@ struct SchemaView: Sendable {
         self.root = root
     }
 
-    /// Flattens with bounds: a schema comes from the server and may refer to itself.
+    /// A collector that flattens a schema within bounds: it comes from the server and may refer to itself.
     private struct Collector {
         let root: JSONValue
         var firm: [JSONObject] = []
@@ -55,7 +55,7 @@ struct SchemaView: Sendable {
             }
         }
 
-        /// `#` and `#/a/b` (RFC 6901).
+        /// Resolves `#` and `#/a/b` (RFC 6901).
         private func resolve(_ reference: String) -> JSONValue? {
             guard reference.hasPrefix("#") else { return nil }
             let pointer = reference.dropFirst()
@@ -118,13 +118,13 @@ struct SchemaView: Sendable {
         return names
     }
 
-    /// The listed property, or nil.
+    /// Returns the listed property, or nil.
     func property(_ name: String) -> SchemaView? {
         let found = nodes.compactMap { $0["properties"]?[name] }
         return found.isEmpty ? nil : SchemaView(found, root: root)
     }
 
-    /// What members have that no property lists: their schema, or nil when they are refused.
+    /// The schema of members that are not listed as properties, or nil when such members are not allowed.
     var otherMembers: SchemaView? {
         if isOpaque { return SchemaView([], root: root) }
         var listsProperties = false
@@ -143,7 +143,7 @@ struct SchemaView: Sendable {
 
     // MARK: Values
 
-    /// The possible types; empty when the schema does not say.
+    /// The possible types; empty when the schema does not specify any.
     var types: [String] {
         var types: [String] = []
         func add(_ type: String) { if !types.contains(type) { types.append(type) } }
@@ -195,7 +195,7 @@ struct SchemaView: Sendable {
         return SchemaView(found, root: root)
     }
 
-    /// The first value of a keyword.
+    /// Returns the first value of a keyword.
     func keyword(_ name: String) -> JSONValue? {
         for node in nodes { if let value = node[name] { return value } }
         return nil

@@ -1,16 +1,16 @@
 import MCPCore
 
-/// The types of a schema in few words: `int 1…200`, `"web"|"worker"`, `[string]`.
+/// Short descriptions of a schema's types: `int 1…200`, `"web"|"worker"`, `[string]`.
 enum TypeText {
     private static let maxChoices = 12
 
-    /// For signatures.
+    /// Returns the type for a signature.
     static func signature(_ view: SchemaView, depth: Int = 0) -> String {
         if !view.choices.isEmpty { return choices(view, quotes: true) }
         return types(view, depth: depth)
     }
 
-    /// For usage lines, where a choice is typed without quotation marks.
+    /// Returns the type for a usage line, where a choice is typed without quotation marks.
     static func usage(_ view: SchemaView) -> String {
         if !view.choices.isEmpty { return choices(view, quotes: false) }
         return types(view, depth: 1)
@@ -69,7 +69,7 @@ enum TypeText {
         }
     }
 
-    /// `repo: path`, `limit: int 1…200 = 20`, `author?: string`.
+    /// Returns the parameters, such as `repo: path`, `limit: int 1…200 = 20`, `author?: string`.
     static func parameters(_ view: SchemaView, depth: Int = 0) -> [String] {
         let required = Set(view.required)
         return view.propertyNames.map { name in

@@ -1,16 +1,18 @@
 import MCPCore
 
-/// Gives a word of the command line the type that the schema wants.
+/// The conversion of a word on the command line to the type that the schema requires.
 ///
-/// There is no guessing: a word is a number only where the schema does not allow a text.
+/// Nothing is guessed: a word is a number only where the schema does not allow text.
 enum TypedWord {
     enum Outcome: Sendable, Hashable {
         case value(JSONValue)
-        /// The word cannot have the wanted type; why.
+        /// The reason why the word cannot have the required type.
         case problem(String)
     }
 
-    /// `name` is what to call the argument in a message.
+    /// Converts a word.
+    ///
+    /// - Parameter name: the name of the argument in messages.
     static func value(_ text: String, _ view: SchemaView, name: String) -> Outcome {
         if let choice = choice(text, view.choices) { return .value(choice) }
         let types = view.types

@@ -1,4 +1,4 @@
-/// What a command line asks for.
+/// The request that a command line makes.
 enum CommandLineRequest: Sendable {
     case help(Command?)
     case run(Invocation)

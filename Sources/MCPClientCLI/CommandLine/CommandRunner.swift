@@ -1,10 +1,10 @@
 import MCPCore
 
-/// Runs one command line from its words to its exit code.
+/// A runner that executes one command line and returns its exit code.
 struct CommandRunner: Sendable {
     let environment: CommandEnvironment
 
-    /// Parses and runs; `stop` is told why the work ended early, by a signal or the deadline.
+    /// Runs the request; `stop` contains the reason if the work ended early, by a signal or the deadline.
     func run(_ request: CommandLineRequest, stop: StopReason) async -> ExitCode {
         switch request {
         case .help(let command):
@@ -31,7 +31,7 @@ struct CommandRunner: Sendable {
             let failure = stop.failure ?? error
             console.failure(failure)
             code = failure.code
-            // A file beside FILE could not be written.
+            // A file next to FILE could not be written.
             isPart = failure.kind == .output
         }
         if let save, let bytes = buffer?.bytes, isPart || Self.isResult(bytes, code, invocation.command) {
@@ -50,8 +50,10 @@ struct CommandRunner: Sendable {
         return code
     }
 
-    /// Whether FILE gets what was printed: a result, the tool's own error, the question of a server, and what
-    /// came from a command that only a stop ends. Of one that failed otherwise the file is left alone.
+    /// Whether FILE receives the output.
+    ///
+    /// It receives a result, the tool's own error, the question of a server, and the output of a command that
+    /// ends only when it is stopped. When a command failed otherwise, the file is left unchanged.
     private static func isResult(_ bytes: [UInt8], _ code: ExitCode, _ command: Command) -> Bool {
         switch code {
         case .ok: true

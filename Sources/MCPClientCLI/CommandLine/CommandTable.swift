@@ -1,4 +1,4 @@
-/// The commands, in the order of the help text. A row is all that there is to say of one.
+/// The commands, in the order of the help text. Each row is the complete definition of one command.
 extension Command {
     static let all: [Command] = [
         Command(
@@ -174,7 +174,7 @@ extension Command {
         version,
     ]
 
-    /// What `--version` asks for, too.
+    /// The `version` command, which `--version` runs too.
     static let version = Command(
         name: "version", summary: "print the version; no network access", targets: .none, flags: [],
         run: { context in
@@ -186,7 +186,7 @@ extension Command {
 }
 
 extension Command {
-    /// Work with the server that TARGET names.
+    /// Returns an action that works with the server that TARGET names.
     private static func session(
         _ work: @escaping @Sendable (Session) async throws(Failure) -> ExitCode
     ) -> Run {
@@ -202,7 +202,7 @@ extension Command {
         }
     }
 
-    /// Work that ends in good order when it is cancelled.
+    /// Returns an action whose work ends in an orderly way when it is cancelled.
     private static func untilStopped(
         _ work: @escaping @Sendable (CommandContext) async throws(Failure) -> ExitCode
     ) -> Run {

@@ -1,6 +1,7 @@
 import MCPCore
 
-/// Reads a command line by the tables of commands and flags. Nothing here looks at the environment.
+/// A parser of command lines that uses the tables of commands and flags. Nothing here looks at the
+/// environment.
 struct InvocationParser {
     private var options = Options()
     private var command: Command?
@@ -8,7 +9,9 @@ struct InvocationParser {
     private var arguments: [String] = []
     private let hasProgram: Bool
 
-    /// `arguments` without the name of the program.
+    /// Parses a command line.
+    ///
+    /// - Parameter arguments: the arguments without the name of the program.
     static func parse(_ arguments: [String]) throws(Failure) -> CommandLineRequest {
         let dashes = arguments.firstIndex(of: "--")
         let head = Array(arguments[..<(dashes ?? arguments.count)])
@@ -23,7 +26,7 @@ struct InvocationParser {
 
     private init(hasProgram: Bool) { self.hasProgram = hasProgram }
 
-    /// How many words after COMMAND belong to us; nil when our flags may stand anywhere.
+    /// The number of words after COMMAND that belong to this program; nil when its flags may appear anywhere.
     private var flagsEndAfter: Int? {
         guard let command, command.takesArguments else { return nil }
         return command.operands.count + (hasProgram ? 0 : 1)
@@ -108,7 +111,9 @@ struct InvocationParser {
         return .run(invocation)
     }
 
-    /// The operands before TARGET stay; the others are servers, as are `--server` and the program.
+    /// Collects the servers.
+    ///
+    /// The operands before TARGET stay; the others are servers, as are those of `--server` and the program.
     private func takeServers(_ program: [String]?, _ invocation: inout Invocation) throws(Failure) {
         let own = invocation.command.operands.count { $0.count == .one }
         invocation.operands = Array(words.prefix(own))
@@ -128,7 +133,7 @@ struct InvocationParser {
                 "--trust \(inlineText(name)): there is no server of this name",
                 details: ["servers: \(servers.map(\.name).joined(separator: ", "))"])
         }
-        // A token is for one server: nobody else may see it.
+        // A token is for one server: no other server may see it.
         let secrets = options.given.filter {
             [.transport(.header), .transport(.bearerEnv), .transport(.bearerFile)].contains($0)
         }
@@ -153,7 +158,7 @@ struct InvocationParser {
         }
     }
 
-    /// Flags that cannot be together, or that mean nothing for this kind of target.
+    /// Checks for flags that cannot be combined, or that mean nothing for this kind of target.
     private func checkCombination(_ invocation: Invocation) throws(Failure) {
         let shapes = options.given.filter {
             [.output(.json), .output(.raw), .output(.structured)].contains($0)

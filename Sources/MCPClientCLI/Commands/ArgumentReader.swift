@@ -1,6 +1,7 @@
 import MCPCore
 
-/// Words to arguments: builds the object, checks it, and refuses to send what does not fit.
+/// A reader that turns words into arguments: it builds the object, checks it, and refuses to send one that
+/// does not fit.
 struct ArgumentReader {
     let invocation: Invocation
     let console: Console

@@ -1,11 +1,11 @@
 import MCPCore
 
-/// `bench`: calls one tool many times and tells how long the calls took.
+/// `bench`: calls one tool many times and reports how long the calls took.
 struct BenchCommand {
     let session: Session
     private var options: Options { session.options }
 
-    /// Calls before the measured ones: connections open, caches fill.
+    /// The largest number of calls that open connections and fill caches before the measured ones.
     private static let maxWarmUp = 200
 
     func run(_ name: String, _ words: [String]) async throws(Failure) -> ExitCode {
@@ -13,7 +13,7 @@ struct BenchCommand {
         let params: JSONObject = ["name": .string(name), "arguments": .object(arguments)]
         let load = Load(client: session.client, params: params, timeout: options.timeout)
         let count = options.benchCount
-        // The first answer tells whether there is anything to measure.
+        // The first response shows whether there is anything to measure.
         let first = await load.callOnce()
         if let (text, isOfTool) = first.error {
             throw Failure(
@@ -30,7 +30,7 @@ struct BenchCommand {
         let elapsed = ContinuousClock.now - start
         let used = before.flatMap { before in processor?.seconds.map { $0 - before } }
         let report = BenchReport(tally, elapsed: elapsed, tasks: options.benchConcurrency, processor: used)
-        // What was measured before the end is worth seeing.
+        // Measurements taken before an interruption are worth showing.
         if options.json { session.console.json(RawJSON(report.json)) } else { print(report) }
         if Task.isCancelled { throw StopReason.interrupted }
         return tally.errors == 0 ? .ok : .toolError

@@ -1,13 +1,13 @@
 import MCPCore
 
-/// What a load run found, as a line for people and as JSON.
+/// The results of a load run, as a line for people and as JSON.
 struct BenchReport: Sendable {
     private let times: [Int64]
     private let errors: Int
     let firstError: String?
     private let elapsed: Duration
     private let tasks: Int
-    /// Seconds of processor time that the server used, where they can be read.
+    /// The seconds of processor time that the server used, where they can be read.
     private let processor: Double?
 
     init(_ tally: Load.Tally, elapsed: Duration, tasks: Int, processor: Double?) {
@@ -24,7 +24,7 @@ struct BenchReport: Sendable {
         return milliseconds > 0 ? Double(times.count) / milliseconds * 1000 : 0
     }
 
-    /// The time that `part` of the calls did not exceed, in milliseconds (nearest rank).
+    /// Returns the time that `part` of the calls did not exceed, in milliseconds (nearest rank).
     private func percentile(_ part: Double) -> Double {
         guard !times.isEmpty else { return 0 }
         let rank = Int((part * Double(times.count)).rounded(.up))
@@ -43,7 +43,8 @@ struct BenchReport: Sendable {
             + columns.joined(separator: " ") + " ms"
     }
 
-    /// The processor time of a process counts in ticks of 10 ms: less than ten of them say nothing.
+    /// The line about the server's processor time, which is counted in ticks of 10 ms: fewer than ten of them
+    /// are not meaningful.
     var processorLine: String? {
         guard let processor, processor >= 0.1, !times.isEmpty else { return nil }
         let each = processor / Double(times.count) * 100_000
@@ -64,7 +65,7 @@ struct BenchReport: Sendable {
         return .object(object)
     }
 
-    /// Two digits below one millisecond, else one.
+    /// Formats with two decimal places below one millisecond, otherwise with one.
     private static func milliseconds(_ value: Double) -> String {
         value < 1 ? hundredths(value) : TimeSpan.decimal(value)
     }

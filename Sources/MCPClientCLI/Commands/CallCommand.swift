@@ -1,6 +1,6 @@
 import MCPCore
 
-/// `call`: types and checks the arguments by the tool's schema, sends them, shows the result.
+/// `call`: types and checks the arguments according to the tool's schema, sends them, and shows the result.
 struct CallCommand {
     let session: Session
     private var options: Options { session.options }
@@ -9,7 +9,7 @@ struct CallCommand {
         let arguments = try await arguments(name, words)
         let progress = ProgressLine(name: name, console: session.console)
         defer { progress?.finish() }
-        // Asked for even when nobody sees it: every report starts `--timeout` anew.
+        // Progress is requested even when it is not shown: every report restarts `--timeout`.
         let result = try await session.request(
             "tools/call", ["name": .string(name), "arguments": .object(arguments)], about: name
         ) { progress?.show($0) }
@@ -17,7 +17,7 @@ struct CallCommand {
         return try show(result, name)
     }
 
-    /// The schema is not needed where nothing is typed and nothing is checked.
+    /// Returns the arguments. The schema is not needed when nothing is typed and nothing is checked.
     func arguments(_ name: String, _ words: [String]) async throws(Failure) -> JSONObject {
         let isWholeObject = words.count == 1 && words[0].hasPrefix("{")
         var schema: JSONValue = ["type": "object"]
@@ -50,7 +50,7 @@ struct CallCommand {
     private func toolError(_ result: CallToolResult, _ name: String) -> Failure {
         var text = result.text
         if text.isEmpty { text = result.structuredContent?.serialized() ?? "(no explanation)" }
-        // Only a person is spared the rest of a long line.
+        // The rest of a long line is left out only for a person.
         let isRead = session.console.stderr.isTerminal
         let shown = TerminalText.block(
             text.trimmingWhitespace(), maxLine: isRead ? TerminalText.maxLineLength : .max)

@@ -1,7 +1,7 @@
 import MCPCore
 import Synchronization
 
-/// Tools of `provide` for trying it out: what a device would offer, with data that is made up.
+/// Demonstration tools of `provide`, such as a device would offer, with made-up data.
 enum DemoTools {
     static func server(_ tools: [DemoTool], _ console: Console) -> MCPServer {
         let server = MCPServer(ClientIdentity.name, version: ClientIdentity.version)
@@ -42,7 +42,7 @@ enum DemoTools {
         var longitude: Double
     }
 
-    /// A text that calls read and replace.
+    /// A text that tool calls read and replace.
     private final class Clipboard: Sendable {
         private let text: Mutex<String>
 

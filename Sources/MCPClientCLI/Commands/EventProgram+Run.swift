@@ -8,7 +8,7 @@ extension EventProgram {
         words.dropFirst().map { Self.filledIn($0, event) }
     }
 
-    /// In one go: what is inserted is not looked at again.
+    /// Replaces the placeholders in a single pass: inserted text is not scanned again.
     private static func filledIn(_ word: String, _ event: WatchEvent) -> String {
         var result = ""
         var rest = word[...]
@@ -22,13 +22,13 @@ extension EventProgram {
         return result + rest
     }
 
-    /// The first line of what it wrote to stderr.
+    /// Returns the first line that the program wrote to stderr.
     private static func reason(_ errors: [UInt8]) -> String {
         let line = errors.prefix { $0 != UInt8(ascii: "\n") }
         return line.isEmpty ? "" : ": " + inlineText(String(decoding: line, as: UTF8.self))
     }
 
-    /// Runs it and tells in a few words how it ended.
+    /// Runs the program and returns a short description of how it ended.
     func run(_ event: WatchEvent) async -> String {
         let launch = ProcessLaunch(words.first ?? "", arguments(event))
         let name = inlineText(words.first ?? "")

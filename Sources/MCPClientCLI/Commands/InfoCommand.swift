@@ -1,6 +1,6 @@
 import MCPCore
 
-/// `info`: who the server is and what it offers.
+/// `info`: shows the identity of the server and what it offers.
 struct InfoCommand {
     let session: Session
     private var client: MCPClient { session.client }
@@ -52,7 +52,8 @@ struct InfoCommand {
         return names.isEmpty ? "none" : names.joined(separator: ", ")
     }
 
-    /// The answer to `server/discover`, or the members of the `initialize` result, which cannot be repeated.
+    /// Returns the response to `server/discover`, or the members of the `initialize` result, as that request
+    /// cannot be repeated.
     private func wireResult() async throws(Failure) -> RawJSON {
         if client.protocolVersion.isModern { return try await session.request("server/discover") }
         var object: JSONObject = [

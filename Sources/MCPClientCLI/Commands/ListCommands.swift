@@ -1,6 +1,6 @@
 import MCPCore
 
-/// `tools`, `resources`, `templates`, `prompts`: what a server has.
+/// `tools`, `resources`, `templates`, `prompts`: list what a server offers.
 struct ListCommands {
     let session: Session
     private var console: Console { session.console }
@@ -77,7 +77,7 @@ struct ListCommands {
 
     private var isJSON: Bool { session.options.json || session.options.select != nil }
 
-    /// Prints each page as JSON, or hands its elements to `show`.
+    /// Prints each page as JSON, or passes its elements to `show`.
     private func pages(
         _ method: String, _ member: String, matching pattern: Glob? = nil, name: String = "name",
         show: (RawJSON) throws(Failure) -> Void, count: (Int) -> Void
@@ -99,14 +99,14 @@ struct ListCommands {
         }
     }
 
-    /// The page with fewer elements; everything else stays as it came.
+    /// Returns the page with fewer elements; everything else stays as received.
     private static func replace(_ member: String, of page: RawJSON, with elements: [RawJSON]) -> RawJSON {
         var object = page.value.objectValue ?? [:]
         object[member] = .array(elements.map(\.value))
         return RawJSON(.object(object))
     }
 
-    /// What a model gets to read of a tool.
+    /// Returns the size of the parts of a tool that a model reads.
     private static func modelBytes(_ tool: RawJSON) -> Int {
         ["name", "description", "inputSchema"].reduce(0) { $0 + (tool[$1]?.bytes.count ?? 0) }
     }
@@ -125,7 +125,7 @@ struct ListCommands {
         console.line(console.style.bold(TerminalText.inline(first, limit: 2000)) + rest.joined())
     }
 
-    /// Descriptions are prose of the server: escaped everywhere, four spaces in.
+    /// Prints a description, which is the server's prose: it is always escaped, and indented by four spaces.
     private func describe(_ description: String?) {
         guard let description else { return }
         let text = TerminalText.block(description.trimmingWhitespace())

@@ -9,9 +9,9 @@ struct Load: Sendable {
 
     enum Outcome {
         case ok
-        /// The tool said no, in words for a terminal.
+        /// The tool reported an error, in text for a terminal.
         case toolError(String)
-        /// The server said no, or there was no answer.
+        /// The server refused the call, or there was no response.
         case noResult(String)
 
         var error: (text: String, isOfTool: Bool)? {
@@ -23,7 +23,7 @@ struct Load: Sendable {
         }
     }
 
-    /// What some calls took, in nanoseconds, and how many failed.
+    /// The durations of some calls, in nanoseconds, and the number that failed.
     struct Tally: Sendable {
         var times: [Int64] = []
         var errors = 0
@@ -58,7 +58,7 @@ struct Load: Sendable {
                     while started.next() <= count, !Task.isCancelled {
                         let start = ContinuousClock.now
                         let outcome = await callOnce()
-                        // A call that was given up says nothing about the server.
+                        // A call that was abandoned says nothing about the server.
                         if outcome.error != nil, Task.isCancelled { break }
                         tally.times.append((ContinuousClock.now - start).nanosecondsClamped)
                         if let error = outcome.error {

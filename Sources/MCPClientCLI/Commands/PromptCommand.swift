@@ -1,6 +1,6 @@
 import MCPCore
 
-/// `prompt`: a prompt with its arguments filled in.
+/// `prompt`: shows a prompt with its arguments filled in.
 struct PromptCommand {
     let session: Session
 
@@ -31,7 +31,8 @@ struct PromptCommand {
             words, name: name, schema: Self.schema(prompt), input: session.environment.input)
     }
 
-    /// A prompt lists its arguments without a schema; all of them are texts (server/prompts).
+    /// Returns a schema for a prompt, which lists its arguments without one; all of them are strings
+    /// (server/prompts).
     static func schema(_ prompt: Prompt) -> JSONValue {
         var properties: JSONObject = [:]
         for argument in prompt.arguments { properties[argument.name] = ["type": "string"] }

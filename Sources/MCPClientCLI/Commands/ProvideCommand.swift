@@ -1,7 +1,7 @@
 import MCPCore
 import Synchronization
 
-/// `provide`: offers tools in a channel of a daemon, until it is stopped.
+/// `provide`: offers tools in a channel of a daemon until it is stopped.
 struct ProvideCommand {
     let context: CommandContext
     private var environment: CommandEnvironment { context.environment }
@@ -40,7 +40,7 @@ struct ProvideCommand {
         let token = try token()
         let console = console
         let channel = options.channel
-        // Said once: the attempts go on.
+        // The hint is given only once: the attempts continue.
         let isHinted = Atomic<Bool>(false)
         let tell: @Sendable (ClientToolProvider.Event) -> Void = { event in
             switch event {
@@ -70,7 +70,7 @@ struct ProvideCommand {
         }
     }
 
-    /// Where the token comes from, which is asked for at each attempt.
+    /// Returns the source of the token, which is read at each attempt.
     private func token() throws(Failure) -> @Sendable () -> String? {
         if options.tokenFile != nil, options.bearerEnv != nil {
             throw .usage("--token-file and --bearer-env exclude each other")
@@ -86,7 +86,7 @@ struct ProvideCommand {
         guard let file = options.tokenFile else { return { nil } }
         let input = environment.input
         _ = try input.file(file)
-        // A daemon that starts again may have a new one.
+        // A restarted daemon may have a new token.
         return { (try? input.file(file)).flatMap { Self.firstWord(String(decoding: $0, as: UTF8.self)) } }
     }
 
@@ -96,7 +96,7 @@ struct ProvideCommand {
 }
 
 extension Duration {
-    /// In tenths of a second.
+    /// The duration in seconds, to a tenth of a second.
     fileprivate var formatted: String {
         let tenths = components.seconds * 10 + components.attoseconds / 100_000_000_000_000_000
         return "\(tenths / 10).\(tenths % 10) s"

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// `raw`: any request, the result as it came.
+/// `raw`: sends any request and prints the result as received.
 struct RawCommand {
     let session: Session
 
@@ -10,7 +10,7 @@ struct RawCommand {
         if try !session.printer.printJSON(result) { session.printer.printWire(result) }
     }
 
-    /// What can be known of the params before anything is read or sent.
+    /// Returns the params, checked as far as possible before anything is read or sent.
     static func checkedText(_ json: String?) throws(Failure) -> JSONObject? {
         guard let json, !json.hasPrefix("@") else { return nil }
         return try object(Array(json.utf8), from: "JSON")

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// `read`: the contents of resources.
+/// `read`: shows the contents of resources.
 struct ReadCommand {
     let session: Session
 
@@ -18,7 +18,7 @@ struct ReadCommand {
         }
         var pieces: [ContentPiece] = []
         for (index, part) in contents.enumerated() {
-            // Several resources stand under their names, as `head` does with files.
+            // Several resources are printed under their names, as `head` does with files.
             if contents.count > 1, !session.options.raw {
                 pieces.append(.line((index > 0 ? "\n" : "") + "==> \(inlineText(part.uri)) <=="))
             }

@@ -8,8 +8,10 @@ import Musl
 import Glibc
 #endif
 
-/// The processor time of the server that is measured, where this machine tells it: a program that we started,
-/// or the process that listens on a port of this machine and belongs to the same user. Linux only.
+/// The processor time of the measured server, where this machine reports it.
+///
+/// The server is a program that we started, or the process that listens on a port of this machine and belongs
+/// to the same user. Linux only.
 struct ServerProcessor {
     private let pids: [Int32]
 
@@ -22,12 +24,13 @@ struct ServerProcessor {
         if pids.isEmpty || seconds == nil { return nil }
     }
 
-    /// Seconds in user and system mode so far, of all threads.
+    /// The seconds spent in user and system mode so far, by all threads.
     var seconds: Double? {
         let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
         var sum = 0.0
         for pid in pids {
-            // The name of the program stands in parentheses and may hold anything; what follows is fixed.
+            // The name of the program is in parentheses and may contain anything; the format after it is
+            // fixed.
             guard let text = Self.text("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else {
                 return nil
             }
@@ -44,7 +47,7 @@ struct ServerProcessor {
         (try? SystemFile.read(path)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The process that listens on the port of a loopback URL.
+    /// Returns the process that listens on the port of a loopback URL.
     private static func listener(_ url: String) -> Int32? {
         #if os(Linux)
         let isLocal = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"].first { url.hasPrefix($0) }
@@ -53,10 +56,10 @@ struct ServerProcessor {
         }
         let inodes = Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap { Self.inodes(of: port, in: $0) })
         guard !inodes.isEmpty else { return nil }
-        // Without /proc nobody can be found.
+        // Without /proc no process can be found.
         guard let processes = try? Files.names(in: "/proc").names else { return nil }
         return processes.compactMap { Int32($0) }.first { pid in
-            // Those of other users cannot be looked into, and others end meanwhile.
+            // Processes of other users cannot be inspected, and some processes end in the meantime.
             guard let descriptors = try? Files.names(in: "/proc/\(pid)/fd").names else { return false }
             return descriptors.contains { name in
                 SymbolicLink.destination("/proc/\(pid)/fd/\(name)").map(inodes.contains) ?? false
@@ -67,7 +70,8 @@ struct ServerProcessor {
         #endif
     }
 
-    /// proc_net(5): `sl local_address rem_address st … inode`; 0A is LISTEN.
+    /// Returns the sockets that listen on a port. proc_net(5): `sl local_address rem_address st … inode`; 0A
+    /// is LISTEN.
     private static func inodes(of port: UInt16, in file: String) -> [String] {
         guard let text = text(file) else { return [] }
         return text.split(separator: "\n").dropFirst().compactMap { line in

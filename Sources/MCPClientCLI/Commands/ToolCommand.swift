@@ -1,6 +1,6 @@
 import MCPCore
 
-/// `tool`: one tool in full.
+/// `tool`: shows one tool in full.
 struct ToolCommand {
     let session: Session
 
@@ -70,7 +70,7 @@ struct ToolCommand {
         }
     }
 
-    /// Every column as wide as its widest cell; no blanks at the end of a line.
+    /// Returns lines in which every column is as wide as its widest cell, without spaces at the end.
     static func columns(_ rows: [[String]]) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0 ..< count).map { column in

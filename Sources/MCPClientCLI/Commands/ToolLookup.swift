@@ -1,6 +1,6 @@
 import MCPCore
 
-/// Finds a tool or a prompt by its name, with a suggestion when there is none.
+/// The lookup of a tool or prompt by its name, with a suggestion when there is none.
 struct ToolLookup {
     let session: Session
 

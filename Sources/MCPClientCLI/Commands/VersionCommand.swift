@@ -1,6 +1,6 @@
 import MCPCore
 
-/// `version`: what this program is, without a server.
+/// `version`: prints the name and version of this program, without a server.
 struct VersionCommand {
     let console: Console
 

@@ -1,22 +1,24 @@
 import MCPCore
 
-/// `watch`: a line for each change that the server tells of, until it is stopped.
+/// `watch`: prints a line for each change that the server reports, until it is stopped.
 struct WatchCommand {
     let session: Session
     private var options: Options { session.options }
 
-    /// - Parameter uris: resources to watch; none means the lists of tools, prompts and resources.
+    /// Watches for changes.
+    ///
+    /// - Parameter uris: the resources to watch; none means the lists of tools, prompts and resources.
     func run(_ uris: [String]) async throws(Failure) {
         let filter = uris.isEmpty ? SubscriptionFilter.lists : SubscriptionFilter(resourceURIs: uris)
         do {
-            // Nothing is called, with whose answer a change could come.
+            // No call is made, so there is no response with which a change could arrive.
             let subscription = try await session.client.listen(filter, needsStream: true)
             try report(filter, subscription.accepted)
             var left = options.eventCount ?? .max
             for try await change in subscription {
                 await show(change)
                 left -= 1
-                // Nobody reads on, as behind `head`; a full disk is told at the end.
+                // The reader has gone away, as with `head`; a full disk is reported at the end.
                 if left == 0 || session.console.stdout.isClosed { return await subscription.cancel() }
             }
             session.console.note("the server ended the subscription")
@@ -34,7 +36,7 @@ struct WatchCommand {
         }
     }
 
-    /// What the server does not tell of is said once (SUB-06).
+    /// Reports once which changes the server does not notify about (SUB-06).
     private func report(_ wanted: SubscriptionFilter, _ accepted: SubscriptionFilter) throws(Failure) {
         var missing: [String] = []
         if wanted.toolsListChanged, !accepted.toolsListChanged { missing.append("tools") }

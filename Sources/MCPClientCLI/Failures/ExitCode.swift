@@ -1,21 +1,21 @@
-/// What `mcp-client` tells the shell. Scripts rely on it; a code never changes its meaning.
+/// The exit status of `mcp-client`. Scripts rely on it: the meaning of a code never changes.
 enum ExitCode: Int32, Sendable, CaseIterable {
     case ok = 0
-    /// The tool said no (`isError: true`).
+    /// The tool reported an error (`isError: true`).
     case toolError = 1
     /// Usage error, or arguments that do not fit the schema; nothing was sent.
     case usage = 2
-    /// Cannot start or connect, the server died, or the output cannot be written.
+    /// The server cannot be started or reached, or has died, or the output cannot be written.
     case unreachable = 3
-    /// Authentication or authorization.
+    /// A failure of authentication or authorization.
     case authentication = 4
-    /// A JSON-RPC error, an unknown tool or resource, a malformed answer.
+    /// A JSON-RPC error, an unknown tool or resource, or a malformed response.
     case protocolError = 5
     /// A time limit was reached.
     case timeout = 6
-    /// The server asks for input and nobody can give it.
+    /// The server requests input, and no one can provide it.
     case inputRequired = 7
-    /// Ctrl-C.
+    /// Interrupted by Ctrl-C.
     case interrupted = 130
 
     var meaning: String {

@@ -1,6 +1,7 @@
-/// Why a command ends without its result: two to four lines for a person, one JSON line for a program.
+/// The reason why a command ends without its result: two to four lines for a person, one JSON line for a
+/// program.
 struct Failure: Error, Sendable {
-    /// The word that programs compare, `kind` of the JSON line.
+    /// The word that programs compare: `kind` in the JSON line.
     enum Kind: String, Sendable {
         case toolError = "tool_error"
         case usage
@@ -21,19 +22,19 @@ struct Failure: Error, Sendable {
 
     var code: ExitCode
     var kind: Kind
-    /// What happened. One line; stands after `error: `.
+    /// The problem, in one line that is printed after `error: `.
     var message: String
-    /// Further lines, printed with two spaces before them.
+    /// Further lines, indented by two spaces.
     var details: [String] = []
-    /// Lines that stand at the margin, such as the usage line.
+    /// Lines that are not indented, such as the usage line.
     var usage: String?
-    /// One next step.
+    /// A suggestion for the next step.
     var hint: String?
-    /// The HTTP status that caused it.
+    /// The HTTP status that caused the failure.
     var status: Int?
-    /// The JSON-RPC error code that caused it.
+    /// The JSON-RPC error code that caused the failure.
     var rpcCode: Int?
-    /// Tool errors stand without the word `error`.
+    /// Whether the message follows the word `error`, which tool errors omit.
     var hasPrefix = true
 
     static func usage(_ message: String, details: [String] = [], hint: String? = nil) -> Failure {

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Why the work was cancelled from outside, so that the end can be worded.
+/// The reason why the work was cancelled from outside, to be reported at the end.
 final class StopReason: Sendable {
     private let state = Mutex<Failure?>(nil)
 
-    /// The first reason counts.
+    /// Sets the reason; only the first one counts.
     func set(_ failure: Failure) {
         state.withLock { if $0 == nil { $0 = failure } }
     }

@@ -1,11 +1,11 @@
 import MCPCore
 
-/// What the flags of `agent` say.
+/// The values of the `agent` flags.
 struct AgentOptions: Sendable {
     enum Model: Sendable, Hashable {
         case chatCompletions(url: String, name: String)
         case program([String])
-        /// A file that says what it says.
+        /// A file that contains the model's answers.
         case script(String)
     }
 
@@ -60,7 +60,7 @@ struct AgentOptions: Sendable {
         if value.hasPrefix("script:"), value.utf8.count > 7 { return .script(String(value.dropFirst(7))) }
         guard value.hasPrefix("openai:") else { throw usage }
         let rest = value.dropFirst("openai:".count)
-        // A model's name may hold anything but a comma; a URL may hold commas.
+        // A model's name may contain anything but a comma; a URL may contain commas.
         guard let comma = rest.lastIndex(of: ","), rest.contains("://"),
             comma < rest.index(before: rest.endIndex)
         else { throw usage }

@@ -1,4 +1,4 @@
-/// A tool that `provide` offers for trying it out, as `--tool` names it.
+/// A demonstration tool of `provide`, as named by `--tool`.
 enum DemoTool: String, Sendable, CaseIterable {
     case greet, clipboard, location, notify
 

@@ -1,5 +1,7 @@
-/// The program of `watch --exec`, run once per event. No shell is involved: the text is cut at spaces, and
-/// `{uri}` and `{event}` are replaced inside a word.
+/// The program of `watch --exec`, which is run once per event.
+///
+/// No shell is involved: the text is split at spaces, and `{uri}` and `{event}` are replaced within each
+/// word.
 struct EventProgram: Sendable, Hashable {
     let words: [String]
 

@@ -1,7 +1,7 @@
 import MCPApps
 import MCPCore
 
-/// What the flags of `host` say.
+/// The values of the `host` flags.
 struct HostOptions: Sendable {
     enum Approval: String, Sendable, CaseIterable { case auto, ask, deny }
 
@@ -50,10 +50,10 @@ struct HostOptions: Sendable {
         }
     }
 
-    /// All of them are tried at the same time.
+    /// The largest number of ports in a scan; all of them are tried at the same time.
     static let maxScannedPorts = 1_000
 
-    /// At most 1,000 ports.
+    /// Parses a port or a range of at most 1,000 ports.
     private static func ports(_ value: String) throws(Failure) -> ClosedRange<UInt16> {
         let parts = value.split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
         guard parts.count <= 2, let first = parts[0], let last = parts[parts.count - 1], first > 0,

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// What the flags of `host` say about the page.
+/// The values of the `host` flags that concern the page.
 struct HostSettings: Sendable {
     enum Theme: String, Sendable, CaseIterable { case auto, light, dark }
 
@@ -8,6 +8,6 @@ struct HostSettings: Sendable {
     var sandboxPort: UInt16 = 0
     var theme = Theme.auto
     var hasModel = false
-    /// The hosts that the address of a server may name; nil: all.
+    /// The hosts that a server's address may name; nil allows all.
     var allowedHosts: [String]?
 }

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// What the flags say.
+/// The values of the flags.
 struct Options: Sendable {
     enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
 
@@ -10,35 +10,35 @@ struct Options: Sendable {
     var select: SelectPath?
     var outputFile: String?
     var quiet = false
-    /// 0 silent, 1 a line per message, 2 the whole wire.
+    /// The verbosity: 0 is silent, 1 prints a line per message, 2 prints all traffic.
     var verbosity = 0
     var timings = false
     var color = ColorChoice.auto
     var headers: [HeaderLine] = []
     var bearerEnv: String?
     var bearerFile: String?
-    /// Trusted for https, instead of what the system trusts.
+    /// The file of certificates trusted for https in place of those that the system trusts.
     var trustFile: String?
     var environment: [EnvironmentEntry] = []
     var directory: String?
-    /// Nil negotiates.
+    /// The protocol revision; nil negotiates one.
     var protocolVersion: String?
     var timeout = Duration.seconds(60)
     var deadline: Duration?
     var connectTimeout = Duration.seconds(10)
     var noValidate = false
-    /// Answers to questions of the server, by field, and a file of them.
+    /// Answers to the server's questions, by field, and a file of such answers.
     var answers: [EnvironmentEntry] = []
     var answersFile: String?
     var noInput = false
     var logLevel: LoggingLevel?
-    /// What `watch` runs at each event, and after how many it ends.
+    /// The program that `watch` runs at each event, and the number of events after which it ends.
     var exec: EventProgram?
     var eventCount: Int?
-    /// Calls that `bench` makes, and how many of them at the same time.
+    /// The number of calls that `bench` makes, and how many of them run at the same time.
     var benchCount = 1000
     var benchConcurrency = 1
-    /// What `provide` offers, where, and as whom.
+    /// The tools that `provide` offers, the channel for them, and the identity of the client.
     var channel = "default"
     var clientID: String?
     var tokenFile: String?
@@ -48,7 +48,7 @@ struct Options: Sendable {
     var host = HostOptions()
     var help = false
     var version = false
-    /// Flags in the order they came, to check them against the command.
+    /// The flags in the order given, to be checked against the command.
     var given: [Flag] = []
 
     struct HeaderLine: Sendable, Hashable {

@@ -53,7 +53,9 @@ struct SelectPath: Sendable, Hashable {
         .usage("--select \(quoted(text)) is not a path", hint: "for example .structuredContent.items[0].name")
     }
 
-    /// The part of `value`, or the failure that names how far the path leads.
+    /// Returns the part of `value` at the path.
+    ///
+    /// - Throws: a failure that names how far the path could be followed.
     func select(from value: RawJSON) throws(Failure) -> RawJSON {
         var current = value
         var walked = ""

@@ -1,10 +1,10 @@
-/// Where the server is, as the command line names it.
+/// The address of a server, as given on the command line.
 enum Target: Sendable, Hashable {
     case http(String)
     case unix(path: String, endpoint: String)
     case program([String])
 
-    /// Reads TARGET. A failure says which forms exist.
+    /// Parses TARGET. A failure lists the accepted forms.
     init(parsing text: String) throws(Failure) {
         if text.isEmpty { throw .usage("TARGET is empty", hint: Self.forms) }
         if let scheme = Self.scheme(of: text) {
@@ -22,8 +22,8 @@ enum Target: Sendable, Hashable {
         self = try Self.hostAndPort(text)
     }
 
-    /// The path of a socket that is there, as it is or with `#/ENDPOINT`; nothing else of that form is a
-    /// target.
+    /// Returns the target for the path of an existing socket, with or without `#/ENDPOINT`; no other path is
+    /// a target.
     private static func socketPath(_ text: String) -> Target? {
         if SystemFile.isSocket(text) { return .unix(path: text, endpoint: "/mcp") }
         let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(
@@ -36,7 +36,7 @@ enum Target: Sendable, Hashable {
         "TARGET is http[s]://HOST:PORT/PATH, unix:///PATH, the path of a socket, HOST:PORT, "
         + "or -- PROGRAM ARGS at the end"
 
-    /// It is spoken to by TLS.
+    /// Whether the connection uses TLS.
     var isSecure: Bool {
         if case .http(let url) = self { Self.scheme(of: url) == "https" } else { false }
     }
@@ -94,7 +94,7 @@ enum Target: Sendable, Hashable {
     }
 }
 
-/// A server by a name.
+/// A server with a name.
 struct NamedTarget: Sendable, Hashable {
     let name: String
     let target: Target

@@ -8,10 +8,10 @@ import Musl
 import Glibc
 #endif
 
-/// Opens the page in the browser of the desktop.
+/// An opener that shows the page in the desktop's browser.
 ///
-/// The address goes by way of a file that only this user can read: on the command line of the opener every
-/// user of the machine could see the token.
+/// The address is passed in a file that only this user can read: on the opener's command line, every user of
+/// the machine could see the token.
 struct BrowserOpener {
     private let path: String
 
@@ -20,13 +20,13 @@ struct BrowserOpener {
         path = "\(folder)/mcp-host-\(SystemFile.processID).html"
     }
 
-    /// Starts `xdg-open` (Linux) or `open` (macOS) as PATH has it; no shell is involved.
+    /// Starts `xdg-open` (Linux) or `open` (macOS) as found in PATH; no shell is involved.
     func open(_ address: String) throws(Failure) {
         let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=\(address)\">\n"
         do {
             try Files.replace(path, with: Array(page.utf8))
             #if os(Linux)
-            // A session of its own: Ctrl-C here must not end a browser that was started for this.
+            // In a session of its own: Ctrl-C here must not end a browser that was started for the page.
             var launch = ProcessLaunch("setsid", ["--fork", "xdg-open", path])
             #else
             var launch = ProcessLaunch("open", [path])

@@ -1,8 +1,9 @@
 import MCPCore
 
-/// Servers of a configuration file in the form that most hosts share:
-/// `{"mcpServers": {"NAME": {"command": …, "args": […], "env": {…}, "cwd": …}}}`, or `"url"` and `"headers"`
-/// for one over HTTP.
+/// The servers of a configuration file in the form that most hosts share.
+///
+/// The form is `{"mcpServers": {"NAME": {"command": …, "args": […], "env": {…}, "cwd": …}}}`, with `"url"`
+/// and `"headers"` instead for a server over HTTP.
 struct ConfiguredServers {
     struct Entry {
         let name: String
@@ -10,7 +11,7 @@ struct ConfiguredServers {
         /// The environment and the directory of a program.
         var environment: [Options.EnvironmentEntry] = []
         var directory: String?
-        /// Sent to this server only.
+        /// The headers that are sent to this server only.
         var headers: [(String, String)] = []
     }
 
@@ -53,8 +54,10 @@ struct ConfiguredServers {
     }
 }
 
-/// One server of a configuration file. A member of the wrong type is an error: a server that starts without
-/// the argument that limits it does more than was meant.
+/// One server of a configuration file.
+///
+/// A member of the wrong type is an error: a server that starts without the argument that restricts it does
+/// more than was intended.
 private struct ConfiguredServer {
     let name: String
     let file: String
@@ -66,7 +69,7 @@ private struct ConfiguredServer {
         .usage("\(inlineText(file)): the server \(quoted(name)) \(problem)", details: hint.map { [$0] } ?? [])
     }
 
-    /// Refuses what is probably a misspelled name; other hosts have members of their own, which are ignored.
+    /// Rejects names that are probably misspelled. Other hosts have members of their own, which are ignored.
     func checkNames() throws(Failure) {
         guard let members = json.objectValue else { throw failure("must be an object") }
         for name in members.keys where !Self.names.contains(name) {

@@ -1,8 +1,9 @@
 import MCPCore
 
-/// Content blocks as the page shows them: `{kind, …}` with the name of a template.
+/// Content blocks in the form that the page shows: `{kind, …}` with the name of a template.
 enum ContentJSON {
-    /// What one event shows of a result: 8 MiB, of a text 64 KiB, at most 200 blocks. The rest is counted.
+    /// The limits for a result in one event: 8 MiB in all, 64 KiB of a text, and 200 blocks. The rest is only
+    /// counted.
     static let maxBytes = 8 << 20
     static let maxText = 64 << 10
     static let maxBlocks = 200
@@ -13,7 +14,7 @@ enum ContentJSON {
             let shown = blocks(content)
             return shown.isEmpty ? [["kind": "nothing"]] : shown
         }
-        // Most servers say the same twice, once as text.
+        // Most servers send the same value twice, once as text.
         let isRepeated =
             content.count == 1 && content[0].text.flatMap { try? JSONValue(parsing: $0) } == structured
         if isRepeated { content = [] }
@@ -21,7 +22,9 @@ enum ContentJSON {
         return blocks(content) + [json]
     }
 
-    /// - Parameter maxBytes: what may be shown of all of them.
+    /// Returns the blocks as the page shows them.
+    ///
+    /// - Parameter maxBytes: the limit for all blocks together.
     static func blocks(_ content: [ContentBlock], maxBytes: Int = Self.maxBytes) -> [JSONValue] {
         var room = maxBytes
         var shown: [JSONValue] = []
@@ -59,13 +62,13 @@ enum ContentJSON {
         }
     }
 
-    /// A text, or as much of it as may be shown.
+    /// Returns a text, or as much of it as may be shown.
     static func clipped(_ text: String, _ limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         return "\(String(decoding: text.utf8.prefix(limit), as: UTF8.self))… (\(text.utf8.count) bytes)"
     }
 
-    /// JSON for a person. What is long stays as it is: indentation could make a hundred times as much of it.
+    /// Returns JSON for a person. Long JSON is not indented: that could make it a hundred times longer.
     static func pretty(_ json: JSONValue, _ limit: Int) -> String {
         let text = json.serialized()
         return clipped(text.utf8.count > limit ? text : json.serialized(pretty: true), limit)
@@ -75,7 +78,7 @@ enum ContentJSON {
         ["kind": "text", "text": .string(clipped(text, min(room, maxText)))]
     }
 
-    /// Data of the kind that it says it is; anything else is named only.
+    /// Returns data whose type matches its kind; anything else is only named.
     private static func data(
         _ kind: String, _ block: ContentBlock, accepts prefix: String, _ room: Int
     ) -> JSONValue {

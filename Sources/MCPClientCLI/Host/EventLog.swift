@@ -1,23 +1,23 @@
 import MCPCore
 
-/// The events of one page in their order, with those that it may have missed.
+/// The events of one page in order, including those that it may have missed.
 ///
-/// An id is `PAGE-NUMBER`: one of another page cannot be gone on with.
+/// An id is `PAGE-NUMBER`: a page cannot resume from the id of another page.
 struct EventLog: Sendable {
-    /// Its name is that of the page.
+    /// The log, which has the name of the page.
     private var log: ReplayLog
     private var reader: AsyncStream<SSEEvent>.Continuation?
 
-    /// Events that are kept for a page that comes back: 4,096, and 32 MiB; a page that missed more begins
-    /// anew.
+    /// The limits of the events kept for a page that reconnects: 4,096 events and 32 MiB. A page that missed
+    /// more starts over.
     static let maxEvents = 4_096
     static let maxBytes = 32 << 20
-    /// Events that a reader may be behind; one more ends its stream, and it comes back.
+    /// The number of events that a reader may fall behind; one more ends its stream, and it reconnects.
     static let maxBehind = 8_192
 
     init(page: String) { log = ReplayLog(name: page, maxEvents: Self.maxEvents, maxBytes: Self.maxBytes) }
 
-    /// Names the page that these events are for.
+    /// The name of the page that these events are for.
     var page: String { log.name }
 
     mutating func append(_ event: JSONValue) {
@@ -33,15 +33,17 @@ struct EventLog: Sendable {
         }
     }
 
-    /// Goes on behind the event of this id, for a reader in place of the one before. Nil: what came after it
-    /// is not kept, or it is of another page.
+    /// Resumes after the event with this id, for a reader that replaces the previous one.
+    ///
+    /// - Returns: nil when the events after it are no longer kept, or when the id belongs to another page.
     mutating func resume(after id: String) -> AsyncStream<SSEEvent>? {
         guard let seen = log.number(of: id), log.isComplete(after: seen) else { return nil }
         return read(after: seen)
     }
 
-    /// The events that are kept behind a number, and all that come. Begin with it: its reader gets every
-    /// event, however many come at once.
+    /// Returns the events kept after a number, followed by all new ones.
+    ///
+    /// Call it before events are appended: its reader then receives every event, however many arrive at once.
     mutating func read(after seen: Int = 0) -> AsyncStream<SSEEvent> {
         reader?.finish()
         let (stream, continuation) = AsyncStream.makeStream(
@@ -51,13 +53,13 @@ struct EventLog: Sendable {
         return stream
     }
 
-    /// Ends the stream of the page, which comes back.
+    /// Ends the stream of the page, which then reconnects.
     mutating func cutOff() {
         reader?.finish()
         reader = nil
     }
 
-    /// Tells the page that another one took over.
+    /// Notifies the page that another one has taken over.
     mutating func end() {
         append(["type": "replaced"])
         reader?.finish()

@@ -1,28 +1,30 @@
 import MCPCore
 
-/// A form for the page, made from a JSON schema: what it does not cover becomes a field for JSON.
+/// A form for the page, made from a JSON schema; anything that it does not cover becomes a field for JSON.
 ///
-/// The page only draws it. Whether the arguments fit is decided by the schema itself, before a call.
+/// The page only draws the form. Whether the arguments are valid is decided by the schema itself, before a
+/// call.
 struct FormSpec {
     private let root: JSONValue
     private var nodes = 0
 
-    /// Deeper, and behind so many nodes, a schema that may be recursive becomes a field for JSON.
+    /// The depth and the number of nodes beyond which a schema, which may be recursive, becomes a field for
+    /// JSON.
     static let maxDepth = 8
     static let maxNodes = 400
 
-    /// The form of a schema, filled with `value`, or with its defaults.
+    /// Returns the form of a schema, filled in with `value` or with the schema's defaults.
     static func json(for schema: JSONValue, value: JSONValue? = nil) -> JSONValue {
         var maker = FormSpec(root: schema)
         let place = Place(path: "", value: value, isRequired: true, depth: 0)
         let made = maker.part(schema, place)
-        // Arguments are an object, whatever the schema leaves open.
+        // Arguments are always an object, even if the schema leaves that open.
         return .object(made["kind"] == "json" ? maker.object([:], place) : made)
     }
 
     private init(root: JSONValue) { self.root = root }
 
-    /// Where a part stands.
+    /// The location of a part.
     private struct Place {
         var path: String
         var value: JSONValue?
@@ -86,14 +88,14 @@ struct FormSpec {
         }
     }
 
-    /// What every part has.
+    /// Returns the members that every part has.
     private func part(_ kind: String, _ place: Place, value: JSONValue? = nil) -> JSONObject {
         var part: JSONObject = ["kind": .string(kind), "path": .string(place.path)]
         if place.isRequired { part["required"] = true }
-        // What always has a value needs no mark.
+        // A part that always has a value needs no mark.
         if place.isRequired, !["check", "fixed", "object", "list"].contains(kind) { part["needed"] = true }
         if let value { part["value"] = value }
-        // As text: it is edited as it is read.
+        // As text, because it is edited in the form in which it is read.
         if kind == "json", let value = place.value { part["value"] = .string(value.serialized(pretty: true)) }
         return part
     }
@@ -147,7 +149,7 @@ struct FormSpec {
         }
         part["members"] = .array(members)
         part["isGroup"] = true
-        // Members that the schema does not name are kept, and can be given where it says so.
+        // Members that the schema does not name are kept, and can be given where the schema allows them.
         let others = JSONObject(
             (place.value?.objectValue ?? [:]).filter { properties[$0.key] == nil }
                 .map { (key: $0.key, value: $0.value) })
@@ -201,10 +203,10 @@ struct FormSpec {
 
     private func isDeep(_ place: Place) -> Bool { place.depth > Self.maxDepth || nodes > Self.maxNodes }
 
-    /// Whether so many parts may come.
+    /// Whether this many more parts are allowed.
     private func hasRoom(for count: Int) -> Bool { nodes + count <= Self.maxNodes }
 
-    /// The first type that is not null.
+    /// Returns the first type that is not null.
     private static func type(of schema: JSONValue) -> String? {
         if let type = schema["type"]?.stringValue { return type }
         if let types = schema["type"]?.arrayValue {
@@ -213,7 +215,7 @@ struct FormSpec {
         return schema["properties"] == nil ? nil : "object"
     }
 
-    /// What a variant says, and what holds for all of them.
+    /// Returns a variant merged with what applies to all variants.
     private static func merged(_ schema: JSONValue, _ variant: JSONValue) -> JSONValue {
         var all = schema.objectValue ?? [:]
         for name in ["oneOf", "anyOf", "default", "title", "description"] { all[name] = nil }
@@ -231,7 +233,8 @@ struct FormSpec {
         return .object(all)
     }
 
-    /// The schema that a `$ref` into the same document means, with what stands beside it.
+    /// Returns the schema that a `$ref` into the same document refers to, merged with the members beside the
+    /// `$ref`.
     private func resolved(_ schema: JSONValue) -> JSONValue {
         var schema = schema
         for _ in 0 ..< Self.maxDepth {

@@ -10,19 +10,20 @@ import Musl
 import Glibc
 #endif
 
-/// The history of calls in a file, one JSON object per line. Only its user can read it: arguments and results
-/// are nobody else's business.
+/// The history of calls in a file, with one JSON object per line.
+///
+/// Only its user can read it: arguments and results are private.
 final class HistoryFile: Sendable {
     let entries: [HistoryEntry]
-    /// Lines that are no entries, such as the half of one that a full disk left. They are passed over.
+    /// The number of lines that are not entries, such as half an entry left by a full disk. They are skipped.
     let strangeLines: Int
     private let descriptor: Int32
-    /// The file ends within a line, which must not swallow the next.
+    /// Whether the file ends within a line, which must not swallow the next one.
     private let isBroken: Mutex<Bool>
 
-    /// Reads what is there and opens the file to append to.
+    /// Reads the existing entries and opens the file for appending.
     ///
-    /// A file that holds something else is left alone, with its permissions.
+    /// A file that contains something else is left unchanged, including its permissions.
     init(_ path: String) throws(Failure) {
         let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK
         let descriptor = unsafe open(path, flags, 0o600)
@@ -42,7 +43,7 @@ final class HistoryFile: Sendable {
         isBroken = Mutex(content.isBroken)
     }
 
-    /// What is in the file, which is private from then on.
+    /// The content of the file, which is private once it has been read.
     private struct Content {
         let entries: [HistoryEntry]
         let strangeLines: Int
@@ -59,24 +60,26 @@ final class HistoryFile: Sendable {
             }
             strangeLines = lines.count - entries.count
             isBroken = !bytes.isEmpty && bytes.last != UInt8(ascii: "\n")
-            // The half of an entry is one that a full disk left.
+            // Half an entry is accepted: it was left by a full disk.
             if entries.isEmpty, !bytes.isEmpty, !bytes.starts(with: Array("{\"".utf8)) {
                 throw .usage(
                     "\(name) is not a history of calls", details: ["nothing was written to it"],
                     hint: "--history FILE names a file that is not there yet, or one of mcp-client host")
             }
-            // A file that was there before may be open to others.
+            // An existing file may be accessible to others.
             if fchmod(descriptor, 0o600) != 0 {
                 throw .usage("cannot make \(name) private: \(SystemFile.text(errno))")
             }
         }
     }
 
-    /// Adds an entry in one write, so that lines of two programs do not mix. False: it could not be kept.
+    /// Appends an entry in one write, so that the lines of two programs do not mix.
+    ///
+    /// - Returns: false when the entry could not be written.
     func append(_ entry: HistoryEntry) -> Bool {
         isBroken.withLock { isBroken in
             let line = "\(isBroken ? "\n" : "")\(JSONValue.object(entry.json).serialized())\n"
-            // What failed may have left the half of a line.
+            // A failed write may have left half a line.
             isBroken = SystemFile.writeAll(descriptor, Array(line.utf8)) != nil
             return !isBroken
         }

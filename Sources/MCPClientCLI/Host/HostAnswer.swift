@@ -1,6 +1,7 @@
 import MCPCore
 
-/// Answers of the two listeners. None is kept by a browser, none is guessed at, none sets a cookie.
+/// The responses of the two listeners. The browser never caches them or guesses their types, and none sets a
+/// cookie.
 enum HostAnswer {
     static func make(
         _ status: Int, type: String?, _ bytes: [UInt8], _ fields: [(String, String)] = []
@@ -11,7 +12,7 @@ enum HostAnswer {
             ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
         ]
         for (name, value) in (type.map { [("Content-Type", $0)] } ?? []) + common + fields {
-            // Names and values are ours; a policy holds no control character.
+            // The names and values are ours; a policy contains no control characters.
             try? headers.append(name, value)
         }
         return HTTPResponse(status: status, headers: headers, body: .bytes(bytes))
@@ -31,7 +32,7 @@ enum HostAnswer {
         json(["error": .string(text)], status: status)
     }
 
-    /// A document under a policy of its own, in a process of its own where the browser can.
+    /// Returns a document with a policy of its own, in a process of its own where the browser supports that.
     static func document(_ bytes: [UInt8], policy: String) -> HTTPResponse {
         make(
             200, type: "text/html; charset=utf-8", bytes,

@@ -1,13 +1,13 @@
 import MCPCore
 
-/// The files of the page and of the sandbox, as they were built into the program.
+/// The files of the page and of the sandbox, as built into the program.
 enum HostAssets {
     struct Asset {
         let type: String
         let bytes: [UInt8]
     }
 
-    /// What stands at a path of the page's own listener.
+    /// Returns the asset at a path of the page's own listener.
     static func asset(atPath path: String) -> Asset? {
         switch path {
         case "/": Asset(type: "text/html; charset=utf-8", bytes: PackageResources.index_html)
@@ -27,13 +27,16 @@ enum HostAssets {
         Asset(type: "text/javascript; charset=utf-8", bytes: bytes)
     }
 
-    /// The document of the outer frame of a view: `host` is the origin of the page, `allow` what the view may
-    /// use of the device. Neither comes from anybody else.
+    /// Returns the document of the outer frame of a view. Neither parameter comes from outside this program.
+    ///
+    /// - Parameters:
+    ///   - host: the origin of the page.
+    ///   - allow: the features of the device that the view may use.
     static func sandbox(host: String, allow: String) -> [UInt8] {
         filled(PackageResources.sandbox_html, ["{{HOST}}": host, "{{ALLOW}}": allow])
     }
 
-    /// The document that says that names below `localhost` lead here.
+    /// Returns the document which shows that names below `localhost` lead here.
     static func probe(host: String) -> [UInt8] { filled(PackageResources.probe_html, ["{{HOST}}": host]) }
 
     private static func filled(_ bytes: [UInt8], _ values: [String: String]) -> [UInt8] {

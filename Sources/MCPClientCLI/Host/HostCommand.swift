@@ -97,7 +97,8 @@ struct HostCommand {
             let target = try ServerTargets(options: own, settings: targets.settings).target(entry.target)
             try await add(target, entry.name, isNamed: true, entry.headers, to: host)
         }
-        // Those of the command line are for the one HTTP server there: nobody else may see a token.
+        // Headers on the command line are for the one HTTP server given there: no other server may see a
+        // token.
         let connector = Connector(environment: environment, console: console, timings: Timings())
         let headers = try connector.clientOptions(invocation).headers
         for server in invocation.servers {

@@ -2,7 +2,7 @@ import MCPApps
 import MCPCore
 import MCPHarness
 
-/// One request of the page.
+/// One request from the page.
 struct HostCommands {
     let handler: HostHandler
     let request: HTTPRequest
@@ -47,7 +47,7 @@ struct HostCommands {
         return object
     }
 
-    /// Messages stand two levels inside the body.
+    /// The limits for the body, in which messages are nested two levels deep.
     private var limits: JSONLimits {
         var limits = JSONLimits()
         limits.maxDepth += 2
@@ -155,7 +155,8 @@ struct HostCommands {
         }
     }
 
-    /// The server by its id, or by its name, as the history knows it.
+    /// Returns the server, the tool and the arguments. The server is given by its id, or by its name as in
+    /// the history.
     private func invocation() async throws -> (server: HostedServer.ID, tool: String, arguments: JSONValue) {
         let body = try object()
         let named = try text("server", in: body)
@@ -174,7 +175,7 @@ struct HostCommands {
             "violations": .array(
                 violations.map { violation in
                     let member = violation.member.map { "/\($0)" } ?? ""
-                    // What is missing is marked at its own field.
+                    // A missing member is marked at its own field.
                     let path = violation.instancePath + (violation.keyword == "required" ? member : "")
                     return [
                         "path": .string(path), "label": .string(path.isEmpty ? "/" : path),
@@ -199,7 +200,7 @@ struct HostCommands {
         ])
     }
 
-    // MARK: Answers and surroundings
+    // MARK: Answers and context
 
     private func answer(_ question: HostQuestion.ID) async throws -> HTTPResponse {
         let body = try object()
@@ -207,7 +208,7 @@ struct HostCommands {
         switch body["decision"]?.stringValue ?? body["action"]?.stringValue {
         case "allow":
             answer = .allow(remember: body["remember"] == "run" ? .run : .once)
-        // Of a page to visit there is nothing to fill in.
+        // For a page to visit, there is nothing to fill in.
         case "accept": answer = body["content"]?.objectValue.map { .accept($0) } ?? .allow()
         case "deny", "decline": answer = .deny
         case "cancel": answer = .cancel

@@ -2,16 +2,17 @@ import MCPApps
 import MCPCore
 import MCPHarness
 
-/// Writes events as the page reads them: with the texts it shows, so that it needs to know nothing.
+/// A writer of events in the form that the page reads: with the texts that it shows, so that it needs no
+/// knowledge of MCP.
 struct HostEventWriter {
     private let ports: SandboxPorts
     private var names: [HostedServer.ID: String] = [:]
-    /// The servers of views, which are also the sources of their tools.
+    /// The open views, which are also the sources of their tools.
     private var views: [HostedView.ID: HostedView] = [:]
 
     init(ports: SandboxPorts) { self.ports = ports }
 
-    /// Nil: nothing that a page shows.
+    /// Returns the event as JSON; nil when there is nothing for a page to show.
     mutating func json(_ event: HostEvent) -> JSONValue? {
         switch event {
         case .server(let server):
@@ -104,7 +105,7 @@ struct HostEventWriter {
         ]
     }
 
-    /// Those that a view offers stand at the view.
+    /// Returns the event for the tools that a view offers, which are shown at the view.
     private static func json(_ tools: [Tool], ofView view: HostedView.ID) -> JSONValue {
         let names = tools.map(\.name).joined(separator: ", ")
         return [
@@ -138,7 +139,7 @@ struct HostEventWriter {
         var line = [name ?? call.source.rawValue, "by \(by)"]
         if let duration = call.duration { line.append(TimeSpan.text(duration)) }
         let isByView = call.callingView != nil
-        // What is too long for a form is called again as it is.
+        // A call with arguments that are too long for a form is repeated unchanged.
         let canRetry = isServer && !isByView
         let canUse = canRetry && call.arguments.serialized().utf8.count <= Self.maxArguments
         let progress = call.progress
@@ -248,11 +249,11 @@ struct HostEventWriter {
         ]
     }
 
-    /// A page does not show more of one line: 16 KiB.
+    /// The most that a page shows of one line: 16 KiB.
     static let maxLine = 16 << 10
-    /// Nor of what somebody says at once, with its pictures: 256 KiB.
+    /// The most that a page shows of one message, including its images: 256 KiB.
     static let maxSaid = 256 << 10
-    /// Longer arguments do not go into a form: 256 KiB.
+    /// The size of the longest arguments that are put into a form: 256 KiB.
     private static let maxArguments = 256 << 10
 
     private static func clipped(_ text: String) -> String { ContentJSON.clipped(text, maxLine) }

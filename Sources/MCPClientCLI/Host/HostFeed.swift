@@ -1,7 +1,8 @@
 import MCPApps
 import MCPCore
 
-/// What the page is told, and what its views say: one page at a time, the one that was opened last.
+/// The events for the page and the messages from its views, for one page at a time: the one that was opened
+/// last.
 actor HostFeed {
     private let host: AppHost
     private let ports: SandboxPorts
@@ -9,9 +10,9 @@ actor HostFeed {
     private var writer: HostEventWriter
     private var log = EventLog(page: "")
     private var pump: Task<Void, Never>?
-    /// The number of the last message of each view that was taken.
+    /// The number of the last message that was accepted from each view.
     private var taken: [HostedView.ID: Int] = [:]
-    /// Servers that a scan found: their addresses.
+    /// The addresses of the servers that a scan found.
     private(set) var found: [String] = []
 
     init(host: AppHost, ports: SandboxPorts, settings: HostSettings) {
@@ -23,8 +24,10 @@ actor HostFeed {
 
     // MARK: To the page
 
-    /// The events behind an id; without one, or when they are not kept, those of a new page: the one before
-    /// is told that it was replaced.
+    /// Returns the events after an id.
+    ///
+    /// Without an id, or when those events are no longer kept, it returns those of a new page; the previous
+    /// page is notified that it was replaced.
     func events(after id: String?) async -> AsyncStream<SSEEvent> {
         if let id, let stream = log.resume(after: id) { return stream }
         let (snapshot, events) = await host.eventsWithSnapshot()
@@ -44,7 +47,7 @@ actor HostFeed {
         return stream
     }
 
-    /// The host has told more than could be passed on: the page begins anew.
+    /// Makes the page start over, because the host has sent more events than could be passed on.
     private func fellBehind(_ page: String) {
         guard page == log.page else { return }
         log.cutOff()
@@ -64,7 +67,7 @@ actor HostFeed {
         ]
     }
 
-    /// Offers servers that answer; those that are there already stay.
+    /// Offers servers that respond; those that are already offered stay.
     func offer(_ targets: [String]) {
         for target in targets where !found.contains(target) {
             log.append(Self.foundEvent(found.count, target))
@@ -76,7 +79,7 @@ actor HostFeed {
         ["type": "server.found", "id": JSONValue(index), "target": .string(target)]
     }
 
-    /// Ends the stream of the page, which finds out that the program is gone: nobody took over.
+    /// Ends the stream of the page, which finds out that the program has ended: no other page took over.
     func close() {
         pump?.cancel()
         log.cutOff()
@@ -86,10 +89,10 @@ actor HostFeed {
 
     enum Receipt { case taken, repeated, outOfOrder, otherPage }
 
-    /// Takes messages of a view that its page has numbered.
+    /// Receives messages from a view, which its page has numbered.
     ///
-    /// A number that was taken before is one whose answer was lost; the page sends one request at a time, so
-    /// a gap means that something else sends.
+    /// A number that was accepted before belongs to a request whose response was lost. The page sends one
+    /// request at a time, so a gap means that something else is sending.
     func receive(
         _ messages: [JSONValue], number: Int, page: String, from view: HostedView.ID
     ) async -> Receipt {
@@ -112,7 +115,7 @@ actor HostFeed {
         return .taken
     }
 
-    /// Why a message cannot be taken, or nil.
+    /// Returns the reason why a message cannot be accepted, or nil.
     private static func problem(of message: JSONValue) -> String? {
         if message.isNull { return "it is no JSON" }
         if message["jsonrpc"] == nil, message["lost"] == true { return "it is no JSON that can be read" }
@@ -124,6 +127,6 @@ actor HostFeed {
         return "\(size) bytes, of which at most \(AppHost.maxMessageBytes) are taken"
     }
 
-    /// The frame of a view is made anew, and its messages are numbered from the first again.
+    /// Restarts the numbering of a view's messages, because its frame is created again.
     func begins(_ view: HostedView.ID) { taken[view] = 0 }
 }

@@ -1,15 +1,15 @@
 import MCPApps
 import MCPCore
 
-/// Serves the page, its events, and what the page wants done (systems "HTTP surface, listener A").
+/// The handler of the page, its events and its requests (systems "HTTP surface, listener A").
 ///
-/// The listener has checked `Host` and `Origin` before; everything below `/api/` needs the token.
+/// The listener has already checked `Host` and `Origin`; everything below `/api/` requires the token.
 struct HostHandler: HTTPRequestHandler {
     let host: AppHost
     let feed: HostFeed
     let ports: SandboxPorts
     let token: HostToken
-    /// Makes a target of an address that the page gives.
+    /// Adds the server at an address that the page gives.
     let connect: @Sendable (String) async throws(Failure) -> Void
     /// Opens a port for each server's views.
     let openPorts: @Sendable () throws -> Void
@@ -45,7 +45,8 @@ struct HostHandler: HTTPRequestHandler {
             200, type: asset.type, asset.bytes, [("Content-Security-Policy", policy)])
     }
 
-    /// What the page may load: itself, the frames of views, and the images and sounds of results.
+    /// The policy for what the page may load: itself, the frames of views, and the images and sounds of
+    /// results.
     private var policy: String {
         [
             "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
@@ -56,7 +57,7 @@ struct HostHandler: HTTPRequestHandler {
     }
 }
 
-/// Why a request of the page is not done.
+/// The reason why a request from the page is refused.
 struct HostRefusal: Error {
     let status: Int
     let text: String

@@ -13,7 +13,7 @@ final class HostServer: Sendable {
     private let page: HTTPServer
     private let sandboxes: Mutex<[HTTPServer]>
 
-    /// What the page opens with: the token is in the fragment, which is never sent anywhere.
+    /// The address that opens the page: the token is in the fragment, which is never sent anywhere.
     var address: String { "\(origin)/#\(token.text)" }
 
     /// - Parameter connect: adds the server at an address that the page gives.
@@ -21,8 +21,8 @@ final class HostServer: Sendable {
         _ host: AppHost, _ settings: HostSettings,
         connect: @escaping @Sendable (String) async throws(Failure) -> Void
     ) throws {
-        // The page's policy names the frames' port, and their policy the page's: both listen before either
-        // serves.
+        // The page's policy names the frames' port, and their policy names the page's port: both listeners
+        // are open before either serves requests.
         page = try Self.listen(settings.port, names: ["127.0.0.1"])
         origin = "http://127.0.0.1:\(Self.port(of: page))"
         let sandbox = try Self.listen(settings.sandboxPort, names: ["*.localhost"])
@@ -42,7 +42,7 @@ final class HostServer: Sendable {
         }
     }
 
-    /// Offers servers that answer at these addresses.
+    /// Offers servers that respond at these addresses.
     func offer(_ targets: [String]) async { await feed.offer(targets) }
 
     /// Opens a port for each server whose views cannot have names.
@@ -83,10 +83,10 @@ final class HostServer: Sendable {
         options.loops = 1
         options.maxConnections = maxConnections
         options.drainTimeout = .milliseconds(200)
-        // A batch of messages, each of which may be as long as one may be.
+        // For a batch of messages, each of which may have the maximum length.
         options.limits.maxBodyBytes = maxBodyBytes
         var resources = HTTPServerResources()
-        // Documents of views go to the page as one event.
+        // The document of a view is sent to the page as one event.
         resources.maxOutputBytes = maxOutputBytes
         resources.maxMemoryBytes = 512 << 20
         return try HTTPServer(

@@ -1,11 +1,12 @@
 import MCPCore
 
-/// The key to the page of one run: 128 random bits. It stands in the fragment of the address, which no server
-/// and no log ever sees.
+/// The key to the page of one run: 128 random bits.
+///
+/// It is in the fragment of the address, which no server and no log ever sees.
 struct HostToken: Sendable {
     let text: String
 
-    /// A new one.
+    /// Creates a new token.
     init() {
         var random = SystemRandomNumberGenerator()
         let words: [UInt64] = [random.next(), random.next()]
@@ -15,7 +16,8 @@ struct HostToken: Sendable {
         }.joined()
     }
 
-    /// Whether the value of an `Authorization` field shows it, in a time that tells nothing about it.
+    /// Whether the value of an `Authorization` field contains the token, decided in a time that reveals
+    /// nothing about it.
     func isShown(in field: String?) -> Bool {
         guard let words = field?.split(separator: " ", maxSplits: 1), words.count == 2,
             words[0].lowercased() == "bearer"

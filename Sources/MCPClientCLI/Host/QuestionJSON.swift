@@ -2,8 +2,9 @@ import MCPApps
 import MCPCore
 import MCPHarness
 
-/// Questions as the page asks them: texts, perhaps a form, and the answers. The first answer is the one that
-/// does nothing; leaving the question means it, too.
+/// Questions in the form that the page shows: texts, possibly a form, and the answers.
+///
+/// The first answer is the one that does nothing; dismissing the question means the same.
 enum QuestionJSON {
     static func json(_ question: HostQuestion) -> JSONValue {
         var json: JSONObject = ["type": "question", "id": .string(question.id.rawValue)]

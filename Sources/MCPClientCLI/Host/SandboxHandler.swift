@@ -1,8 +1,8 @@
 import MCPApps
 import MCPCore
 
-/// Serves the outer frame of views, each under its own policy, and nothing else (systems "HTTP surface,
-/// listener B").
+/// The handler of the outer frames of views, each with its own policy, and of nothing else (systems "HTTP
+/// surface, listener B").
 struct SandboxHandler: HTTPRequestHandler {
     let host: AppHost
     let ports: SandboxPorts
@@ -25,7 +25,7 @@ struct SandboxHandler: HTTPRequestHandler {
         return HostAnswer.document(document, policy: view.csp.header(hostOrigin: page))
     }
 
-    /// Nil: the port of the names, which all share.
+    /// Returns the port of a server; nil for the port of the names, which all views share.
     private func port(of host: String) -> UInt16? {
         guard host.hasPrefix("127.0.0.1:") else { return nil }
         return UInt16(host.dropFirst(10))

@@ -2,17 +2,19 @@ import MCPApps
 import MCPCore
 import Synchronization
 
-/// Where the frames of views are: each has an origin of its own below `localhost`. Where such names do not
-/// lead here, each server has a port of its own instead.
+/// The addresses of the frames of views.
+///
+/// Each view has an origin of its own below `localhost`. Where such names do not lead here, each server has a
+/// port of its own instead.
 final class SandboxPorts: Sendable {
     private struct State {
         var usesPorts = false
         var ports: [UInt16] = []
-        /// The server that has the port at this place; nil: it is free.
+        /// The server that has the port at the same index; nil when the port is free.
         var servers: [HostedServer.ID?] = []
     }
 
-    /// Servers whose views can be shown where names below `localhost` do not lead here.
+    /// The number of servers whose views can be shown where names below `localhost` do not lead here.
     static let maxPorts = 8
 
     /// The port of the names.
@@ -21,7 +23,7 @@ final class SandboxPorts: Sendable {
 
     init(port: UInt16) { self.port = port }
 
-    /// From now on servers have ports of their own.
+    /// Gives servers ports of their own from now on.
     func use(_ ports: [UInt16]) {
         state.withLock { state in
             state.usesPorts = true
@@ -32,13 +34,13 @@ final class SandboxPorts: Sendable {
 
     var usesPorts: Bool { state.withLock { $0.usesPorts } }
 
-    /// What the page may show in frames.
+    /// The sources that the page may show in frames.
     var sources: [String] {
         let ports = state.withLock { $0.ports }
         return ["http://*.localhost:\(port)"] + ports.map { "http://127.0.0.1:\($0)" }
     }
 
-    /// The origin of a view and the address of its frame; nil when no port is left for its server.
+    /// Returns the origin of a view and the address of its frame; nil when no port is left for its server.
     func address(
         ofView view: HostedView.ID, server: HostedServer.ID
     ) -> (origin: String, source: String)? {
@@ -57,14 +59,14 @@ final class SandboxPorts: Sendable {
         return ("http://127.0.0.1:\(port)", "http://127.0.0.1:\(port)/views/\(view)/sandbox")
     }
 
-    /// A server is gone: its port is for another one.
+    /// Releases the port of a server that is gone, for use by another one.
     func release(server: HostedServer.ID) {
         state.withLock { state in
             if let index = state.servers.firstIndex(of: server) { state.servers[index] = nil }
         }
     }
 
-    /// The id of the view that a request to one of these listeners is about; nil: it names none.
+    /// Returns the id of the view that a request to one of these listeners names; nil when it names none.
     func view(host: String, path: String) -> HostedView.ID? {
         let name = host.prefix { $0 != ":" }.lowercased()
         if path == "/sandbox", name.hasSuffix(".localhost") {
@@ -75,7 +77,7 @@ final class SandboxPorts: Sendable {
         return parts.count == 3 ? HostID(rawValue: String(parts[1])) : nil
     }
 
-    /// Whether the server of a view may be asked for at this port.
+    /// Whether views of a server may be requested at this port.
     func serves(server: HostedServer.ID, atPort port: UInt16?) -> Bool {
         state.withLock { state in
             guard let port, state.usesPorts else { return true }

@@ -1,8 +1,8 @@
 import MCPCore
 
-/// Looks for MCP servers on this machine: all ports of a range at once.
+/// A search for MCP servers on this machine, on all ports of a range at once.
 enum ServerScan {
-    /// One port may take so long.
+    /// The time allowed for one port.
     static let patience = Duration.seconds(2)
 
     static func run(_ ports: ClosedRange<UInt16>, _ options: ClientOptions) async -> [String] {

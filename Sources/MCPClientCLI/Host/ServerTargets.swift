@@ -1,18 +1,19 @@
 import MCPCore
 
-/// Makes servers of addresses: from the command line, from a configuration, from the page.
+/// The conversion of addresses to servers: from the command line, from a configuration, from the page.
 struct ServerTargets: Sendable {
     let options: Options
     let settings: HostSettings
 
-    /// The target at an address; `--allow-hosts` says which hosts it may name.
+    /// Returns the target at an address; `--allow-hosts` specifies which hosts it may name.
     func target(_ target: Target) throws(Failure) -> ClientTarget {
         if case .http(let url) = target { try check(url) }
         return target.clientTarget(options)
     }
 
-    /// The server at an address that somebody typed. Programs are started from the command line and the
-    /// configuration only.
+    /// Returns the server at an address that the user typed.
+    ///
+    /// Programs are started only from the command line and the configuration.
     func target(typed text: String) throws(Failure) -> (target: ClientTarget, name: String) {
         let target = try Target(parsing: text.trimmingWhitespace())
         return (try self.target(target), Self.name(of: target))
@@ -28,7 +29,7 @@ struct ServerTargets: Sendable {
         }
     }
 
-    /// What stands between `://` and the port or path, in lower case and without a user.
+    /// Returns the part of a URL between `://` and the port or path, in lower case and without a user.
     static func host(of url: String) -> String {
         guard let mark = url.firstRange(of: "://") else { return "" }
         let authority = url[mark.upperBound...].prefix { !"/?#".contains($0) }
@@ -37,7 +38,7 @@ struct ServerTargets: Sendable {
         return name.prefix { $0 != ":" }.lowercased()
     }
 
-    /// What a person reads until the server says its name.
+    /// Returns the name that a person sees until the server reports its own.
     static func name(of target: Target) -> String {
         switch target {
         case .http(let url):

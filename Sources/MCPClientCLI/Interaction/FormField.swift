@@ -1,6 +1,6 @@
 import MCPCore
 
-/// One field of a form, as a person or a flag fills it in.
+/// One field of a form, filled in by a person or a flag.
 struct FormField {
     let name: String
     private let schema: JSONValue
@@ -18,7 +18,7 @@ struct FormField {
 
     private var isList: Bool { schema["type"]?.stringValue == "array" }
 
-    /// What can be chosen: the values, and how they are shown.
+    /// The available choices: their values, and the titles under which they are shown.
     var choices: [(value: String, title: String)] {
         let source = isList ? schema["items"] : schema
         let titled = source?["oneOf"]?.arrayValue ?? source?["anyOf"]?.arrayValue
@@ -32,7 +32,7 @@ struct FormField {
         return values.enumerated().map { ($1, names.count == values.count ? names[$0] : $1) }
     }
 
-    /// What kind of answer is wanted, in a word or two.
+    /// The kind of answer that is expected, in a word or two.
     var kind: String {
         if isList { return "one or more, separated by commas" }
         return switch schema["type"]?.stringValue {
@@ -43,7 +43,7 @@ struct FormField {
         }
     }
 
-    /// The value of an answer that came as text or as JSON; nil when it has the wrong type.
+    /// Returns the value of an answer given as text or as JSON; nil when it has the wrong type.
     func value(_ given: JSONValue) -> JSONValue? {
         guard case .string(let text) = given else { return given }
         return value(text)
@@ -66,7 +66,7 @@ struct FormField {
         return value
     }
 
-    /// A choice by its value, its title or its number in the list.
+    /// Returns a choice by its value, its title or its number in the list.
     private func chosen(_ text: String) -> String {
         let choices = choices
         if choices.contains(where: { $0.value == text }) { return text }
@@ -75,7 +75,7 @@ struct FormField {
         return text
     }
 
-    /// Why a value does not fit; nil when it does.
+    /// Returns the reason why a value does not fit; nil when it does.
     func problem(with value: JSONValue) -> String? {
         guard let compiled = try? CompiledSchema(schema, options: SchemaOptions(assertFormat: true)) else {
             return nil

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// A server that asks back: this version has nobody who answers.
+/// The failure when a server asks a question that no one can answer.
 enum InputRequired {
     static func failure(_ questions: [String], subject: String) -> Failure {
         let asks = questions.first.map { " asks \($0)" } ?? " asks back"
@@ -11,7 +11,7 @@ enum InputRequired {
             hasPrefix: false)
     }
 
-    /// How to answer the first field of the first question.
+    /// Returns a hint on how to answer the first field of the first question.
     private static func hint(_ questions: [String]) -> String? {
         guard let start = questions.first?.firstRange(of: "(field")?.upperBound,
             let rest = questions.first?[start...].drop(while: { $0 == "s" || $0 == " " })
@@ -20,7 +20,7 @@ enum InputRequired {
         return name.isEmpty ? nil : "--answer \(name)=…"
     }
 
-    /// A question in words: its text and its fields.
+    /// Returns a question in words: its text and its fields.
     static func question(_ request: ElicitRequest) -> String {
         questions([
             "q": [
@@ -32,7 +32,7 @@ enum InputRequired {
         .first ?? quoted(request.message)
     }
 
-    /// What an `input_required` result asks (MCP 2026-07-28, multi round-trip requests).
+    /// Returns the questions of an `input_required` result (MCP 2026-07-28, multi round-trip requests).
     static func questions(_ requests: JSONValue?) -> [String] {
         (requests?.objectValue ?? [:]).map { _, request in
             let params = request["params"]

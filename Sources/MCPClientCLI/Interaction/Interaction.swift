@@ -1,11 +1,11 @@
 import MCPCore
 import Synchronization
 
-/// Answers the questions that servers ask back: from `--answer` and `--answers`, or by asking the person at
-/// the terminal.
+/// The answers to questions that servers ask: from `--answer` and `--answers`, or from the person at the
+/// terminal.
 ///
-/// A question without an answer is remembered: whatever the server makes of that, the command ends with the
-/// exit code for input that was required.
+/// A question without an answer is recorded: however the server reacts to that, the command ends with the
+/// exit code for required input.
 final class Interaction: Sendable {
     private let answers: JSONObject
     private let prompter: Prompter?
@@ -14,30 +14,30 @@ final class Interaction: Sendable {
 
     private struct Unanswered {
         let question: String
-        /// Why the answers that were given do not fit.
+        /// The reasons why the given answers do not fit.
         var problems: [String] = []
     }
 
     /// - Parameters:
-    ///   - answers: values by the name of the field.
-    ///   - prompter: nil when nobody can be asked.
+    ///   - answers: the values by the name of the field.
+    ///   - prompter: nil when there is no one to ask.
     init(answers: JSONObject, prompter: Prompter?, subject: String) {
         self.answers = answers
         self.prompter = prompter
         self.subject = subject
     }
 
-    /// What the command has to fail with, if a question stayed open.
+    /// The failure with which the command must end if a question was left unanswered.
     var failure: Failure? {
         let open = unanswered.withLock { $0 }
         guard !open.isEmpty else { return nil }
         return explained(InputRequired.failure(open.map(\.question), subject: subject))
     }
 
-    /// With the reasons why the answers that were given do not fit.
+    /// Returns the failure with the reasons why the given answers do not fit.
     func explained(_ failure: Failure) -> Failure {
         var problems: [String] = []
-        // A server may ask the same again.
+        // A server may ask the same question again.
         for problem in unanswered.withLock({ $0.flatMap(\.problems) }) where !problems.contains(problem) {
             problems.append(problem)
         }
@@ -50,7 +50,7 @@ final class Interaction: Sendable {
 
     /// Answers one question.
     ///
-    /// - Throws: `MCPError` when nobody can answer it, which ends the call in 2026-07-28 at once.
+    /// - Throws: `MCPError` when no one can answer it, which ends the call at once in 2026-07-28.
     func answer(_ request: ElicitRequest) async throws(MCPError) -> ElicitResult {
         if let url = request.url { return try await visit(url, request.message) }
         let form = request.schema ?? ElicitationSchema([])
@@ -59,9 +59,9 @@ final class Interaction: Sendable {
         throw unanswered(.init(question: InputRequired.question(request), problems: problems(form)))
     }
 
-    /// The form filled in from the answers and the defaults; nil when that is not enough.
+    /// Returns the form filled in from the answers and the defaults; nil when they are not enough.
     ///
-    /// Defaults alone answer nothing: somebody has to say yes.
+    /// Defaults alone are not an answer: someone has to agree to them.
     private func contentOfAnswers(_ form: ElicitationSchema) -> JSONObject? {
         var content = form.defaults()
         var isAnswered = false
@@ -75,7 +75,7 @@ final class Interaction: Sendable {
         return content
     }
 
-    /// What is wrong with the answers that were given, or missing beside them.
+    /// Returns what is wrong with the given answers, or missing from them.
     private func problems(_ form: ElicitationSchema) -> [String] {
         guard !answers.isEmpty else { return [] }
         var found: [String] = []

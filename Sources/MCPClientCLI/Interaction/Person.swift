@@ -1,9 +1,12 @@
 import MCPCore
 
-/// The person at the terminal. One question is put at a time, whole: what is typed answers the question that
-/// is shown, and no other.
+/// The person at the terminal.
+///
+/// Questions are asked one at a time, each as a whole: what is typed answers the question that is shown, and
+/// no other.
 actor Person {
-    /// Reads a line that was typed; nil at the end of the input, and when the task is cancelled.
+    /// A function that reads a line that was typed; nil at the end of the input, and when the task is
+    /// cancelled.
     typealias LineReader = @Sendable () async -> String?
 
     private let readLine: LineReader
@@ -11,7 +14,9 @@ actor Person {
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter discardInput: forgets what was typed before the question was there.
+    /// Creates a person whose input can be read.
+    ///
+    /// - Parameter discardInput: discards what was typed before the question was shown.
     init(
         discardInput: @escaping @Sendable () -> Void = {}, readLine: @escaping LineReader
     ) {
@@ -19,8 +24,9 @@ actor Person {
         self.readLine = readLine
     }
 
-    /// Puts a question when those before it are answered; it reads lines by its argument.
-    /// - Returns: nil when nobody waits for the answer any more.
+    /// Asks a question once the previous ones are answered; the question reads lines through its argument.
+    ///
+    /// - Returns: nil when the answer is no longer awaited.
     func answer<T: Sendable>(
         _ question: @Sendable (_ readLine: @escaping LineReader) async -> T
     ) async -> T? {
@@ -32,7 +38,7 @@ actor Person {
         return await question(readLine)
     }
 
-    /// The turn is handed over: nobody comes in between.
+    /// Passes the turn to the next question directly: no other can come in between.
     private func next() {
         if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
     }

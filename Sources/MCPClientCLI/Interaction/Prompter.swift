@@ -1,15 +1,17 @@
 import MCPCore
 
-/// Asks the person at the terminal, on stderr: which server asks is said, everything can be refused, and
-/// what was filled in is shown before it leaves (ELIC-16).
+/// A prompter that asks the person at the terminal, on stderr.
+///
+/// It says which server is asking, lets the person refuse everything, and shows what was filled in before it
+/// is sent (ELIC-16).
 struct Prompter: Sendable {
-    /// Who asks, in words.
+    /// The name of the asker, in words.
     let asker: String
     let sink: any Sink
     let style: Style
     let person: Person
 
-    /// Puts one question, with all its lines.
+    /// Asks one question, with all its lines.
     private func put(_ question: @Sendable (Asking) async -> ElicitResult) async -> ElicitResult {
         await person.answer { await question(Asking(asker: asker, sink: sink, style: style, readLine: $0)) }
             ?? .cancel
@@ -24,7 +26,7 @@ struct Prompter: Sendable {
     }
 }
 
-/// One question that is being put.
+/// One question that is being asked.
 private struct Asking {
     let asker: String
     let sink: any Sink
@@ -34,7 +36,7 @@ private struct Asking {
 
     private func line(_ text: String) { sink.write(text + "\n") }
 
-    /// Asks; nil at the end of the input.
+    /// Asks for one line; nil at the end of the input.
     private func ask(_ prompt: String) async -> String? {
         sink.write(prompt)
         return await readLine().map { $0.trimmingSpaces() }
@@ -63,7 +65,7 @@ private struct Asking {
         }
     }
 
-    /// False at the end of the input.
+    /// Fills in the form; returns false at the end of the input.
     private func fillIn(_ form: ElicitationSchema, _ content: inout JSONObject) async -> Bool {
         for (name, schema) in form.properties {
             let field = FormField(name, schema)
@@ -109,6 +111,8 @@ private struct Asking {
 
     // MARK: Pages
 
+    /// Asks the person to visit a page.
+    ///
     /// Nothing is fetched and nothing is opened here: the person opens the page where neither this program
     /// nor a model can see what is typed (ELIC-17 to ELIC-19).
     func visit(_ url: String, message: String) async -> ElicitResult {

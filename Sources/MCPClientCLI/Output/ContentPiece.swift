@@ -4,7 +4,7 @@ import MCPCore
 enum ContentPiece: Sendable, Hashable {
     case text(String)
     case bytes([UInt8], mimeType: String)
-    /// A line that stands for something that has no text of its own.
+    /// A line that represents something without text of its own.
     case line(String)
 
     init(_ block: ContentBlock) throws(Failure) {
@@ -40,12 +40,12 @@ enum ContentPiece: Sendable, Hashable {
         return "→ \(inlineText(resource.uri))" + (facts.isEmpty ? "" : "  (\(facts.joined(separator: ", ")))")
     }
 
-    /// The line that stands for bytes.
+    /// Returns the line that represents bytes.
     static func placeholder(_ count: Int, _ mimeType: String) -> String {
         "[\(inlineText(mimeType)), \(ByteSize.text(count)): -o FILE saves it]"
     }
 
-    /// The ending of a file that holds such bytes.
+    /// Returns the extension of a file that contains such bytes.
     static func fileExtension(_ mimeType: String) -> String {
         let type = mimeType.prefix { $0 != ";" }.trimmingSpaces().lowercased()
         return switch type {

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// A failure as a person and as a program read it.
+/// A failure in the forms that a person and a program read.
 enum FailureText {
     private static let maxDetails = 16
 

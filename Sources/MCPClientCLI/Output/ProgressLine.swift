@@ -1,7 +1,7 @@
 import MCPCore
 import Synchronization
 
-/// One line on stderr that shows how far a call is, on a terminal only; erased before the result.
+/// A line on stderr that shows the progress of a call, on a terminal only; it is erased before the result.
 final class ProgressLine: Sendable {
     private let sink: any Sink
     private let name: String
@@ -18,7 +18,7 @@ final class ProgressLine: Sendable {
     private static let width = 79
     private static let interval = Duration.milliseconds(50)
 
-    /// Nil when nobody would see it.
+    /// Creates a line; nil when it would not be seen.
     init?(name: String, console: Console) {
         guard console.stderr.isTerminal, !console.isQuiet else { return nil }
         self.name = TerminalText.inline(name, limit: 24)

@@ -1,16 +1,16 @@
 import MCPCore
 
-/// Prints a result in the form that the flags ask for.
+/// A printer of results in the form that the flags request.
 struct ResultPrinter: Sendable {
     let console: Console
     let options: Options
-    /// Writes a file beside the one of `-o`.
+    /// Writes a file next to the one given by `-o`.
     let saveFile: @Sendable ([UInt8], String) throws(Failure) -> Void
 
-    /// Whether the flags ask for JSON or a part of it.
+    /// Whether the flags request JSON or a part of it.
     var printsJSON: Bool { options.json || options.structured || options.select != nil }
 
-    /// Prints the forms that are JSON. False when the result is to be shown to a person.
+    /// Prints the forms that are JSON; returns false when the result is to be shown to a person.
     func printJSON(_ result: RawJSON) throws(Failure) -> Bool {
         guard printsJSON else { return false }
         var value = result
@@ -31,7 +31,7 @@ struct ResultPrinter: Sendable {
         return true
     }
 
-    /// JSON as it came. On a terminal only `--json` shows it unescaped.
+    /// Prints JSON as received. On a terminal, only `--json` shows it unescaped.
     func printWire(_ value: RawJSON) {
         if options.json { console.json(value) } else { console.text(String(value.bytes)) }
     }
@@ -71,8 +71,10 @@ struct ResultPrinter: Sendable {
         }
     }
 
-    /// A single block of bytes becomes FILE itself; otherwise FILE gets the texts, and bytes go beside it.
-    /// FILE is written also when a file beside it cannot be.
+    /// Saves the pieces of a result.
+    ///
+    /// A single block of bytes becomes FILE itself; otherwise FILE receives the texts, and bytes go into
+    /// files next to it. FILE is written even if a file next to it cannot be.
     private func save(_ pieces: [ContentPiece], _ file: String) throws(Failure) {
         if pieces.count == 1, case .bytes(let bytes, _)? = pieces.first {
             console.stdout.write(bytes)

@@ -12,7 +12,8 @@ enum Signature {
         return inlineText(prompt.name) + "(" + arguments.joined(separator: ", ") + ")"
     }
 
-    /// What a person should know before calling it. Claims of the server, not facts (TOOL-20).
+    /// Returns what a person should know before calling a tool. These are claims of the server, not facts
+    /// (TOOL-20).
     static func hint(_ tool: Tool) -> String? {
         guard let annotations = tool.annotations else { return nil }
         if annotations.readOnlyHint == true { return "read-only" }

@@ -1,4 +1,4 @@
-/// Colours, when they are wanted.
+/// The colours of text, when they are enabled.
 struct Style: Sendable {
     let isOn: Bool
 

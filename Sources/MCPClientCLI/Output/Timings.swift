@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where the time went, for `--timings`.
+/// The durations of the steps of a command, for `--timings`.
 final class Timings: Sendable {
     private let start = ContinuousClock.now
     private let steps = Mutex<[Step]>([])

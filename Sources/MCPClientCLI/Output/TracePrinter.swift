@@ -1,10 +1,10 @@
 import MCPCore
 
-/// Shows what goes over the wire, on stderr: a line per message with `-v`, everything with `-vv`.
+/// A printer of the traffic on the wire, to stderr: a line per message with `-v`, everything with `-vv`.
 struct TracePrinter: Sendable {
     let sink: any Sink
     let showsWire: Bool
-    /// The bearer token, should a server repeat it.
+    /// The bearer token, in case a server repeats it.
     let secret: String?
     let style: Style
 

@@ -1,13 +1,13 @@
 import MCPCore
 
-/// What a command runs with.
+/// The context in which a command runs.
 struct CommandContext: Sendable {
     let environment: CommandEnvironment
     let console: Console
     let invocation: Invocation
     let stop: StopReason
 
-    /// Connects to the server that TARGET names, and hangs up after the work.
+    /// Connects to the server that TARGET names, runs `work`, and closes the connection.
     func withSession(
         _ work: (Session) async throws(Failure) -> ExitCode
     ) async throws(Failure) -> ExitCode {
@@ -22,7 +22,7 @@ struct CommandContext: Sendable {
         if case .failure(let error) = outcome, error.code == .inputRequired {
             throw session.interaction.explained(error)
         }
-        // What the server made of a missing answer is of less interest than the question.
+        // The question matters more than how the server reacted to the missing answer.
         if let failure = session.interaction.failure { throw failure }
         return try outcome.get()
     }

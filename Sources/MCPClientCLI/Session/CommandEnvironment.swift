@@ -1,24 +1,24 @@
 import MCPCore
 
-/// Writes a file as a whole.
+/// A function that writes a whole file.
 typealias FileWriter = @Sendable ([UInt8]) throws(Failure) -> Void
 
-/// What a command touches outside itself. Tests bring their own.
+/// Everything outside itself that a command uses. Tests supply their own.
 struct CommandEnvironment: Sendable {
     var stdout: any Sink
     var stderr: any Sink
     var input: ArgumentInput
-    /// A variable of the process environment.
+    /// Returns a variable of the process environment.
     var variable: @Sendable (String) -> String?
-    /// Looks at the place of a file before anything is sent, and returns what writes it.
+    /// Checks the location of a file before anything is sent, and returns a function that writes it.
     var outputFile: @Sendable (String) throws(Failure) -> FileWriter
-    /// A variable that holds a secret: programs that are started do not inherit it.
+    /// Returns a variable that contains a secret: programs started by this one do not inherit it.
     var secret: @Sendable (String) -> String?
-    /// Nil when nobody is there.
+    /// The person at the terminal; nil when there is none.
     var person: Person?
     var connect: @Sendable (Target, Options, ClientOptions) async throws -> MCPClient
 
-    /// Writes a file beside the one of `-o`.
+    /// Writes a file next to the one given by `-o`.
     func saveFile(_ bytes: [UInt8], _ path: String) throws(Failure) { try outputFile(path)(bytes) }
 
     static func process() -> CommandEnvironment {

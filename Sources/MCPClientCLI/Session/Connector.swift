@@ -1,12 +1,15 @@
 import MCPCore
 
-/// Opens the connection that the flags describe.
+/// A connector that opens the connection described by the flags.
 struct Connector {
     let environment: CommandEnvironment
     let console: Console
     let timings: Timings
 
-    /// - Parameter name: of the server, when there are several; nil: questions are those of the command.
+    /// Connects to a server.
+    ///
+    /// - Parameter name: the name of the server, when there are several. If nil, questions are attributed to
+    ///   the first operand of the command.
     func connect(
         _ target: Target, _ invocation: Invocation, name: String? = nil
     ) async throws(Failure) -> Session {
@@ -46,7 +49,8 @@ struct Connector {
         }
     }
 
-    /// A program that ends instead of answering: when, and to what.
+    /// Adds to a failure after how long the program ended instead of responding, and what had been sent to
+    /// it.
     private static func explain(_ failure: Failure, sent: String?, after time: Duration) -> Failure {
         guard failure.kind == .connectionClosed else { return failure }
         var failure = failure
@@ -79,7 +83,8 @@ struct Connector {
         return options
     }
 
-    /// Who answers questions: the answers of the command line, then the person at the terminal.
+    /// Returns the source of answers to questions: first the answers on the command line, then the person at
+    /// the terminal.
     private func interaction(
         _ invocation: Invocation, _ subject: String
     ) throws(Failure) -> Interaction {
@@ -102,7 +107,7 @@ struct Connector {
             }, subject: subject)
     }
 
-    /// The token of `--bearer-env` or `--bearer-file`; it never stands on the command line.
+    /// Returns the token from `--bearer-env` or `--bearer-file`; it never appears on the command line.
     private func bearer(_ flags: Options) throws(Failure) -> String? {
         var token: String?
         var source = ""

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// Words the errors of the library for a person at a command line.
+/// The wording of the library's errors for a person at a command line.
 enum FailureMapping {
     static func failure(
         _ error: any Error, method: String?, subject: String?, invocation: Invocation
@@ -13,7 +13,7 @@ enum FailureMapping {
         }
     }
 
-    /// Codes that ask for something the client did not offer (MCP 2026-07-28; -32042 in 2025-11-25).
+    /// Error codes that request something the client did not offer (MCP 2026-07-28; -32042 in 2025-11-25).
     private static let inputCodes = [MCPError.missingClientCapabilityCode, -32042]
 
     private static func rpc(
@@ -40,7 +40,9 @@ enum FailureMapping {
             details: sent.isEmpty ? [] : ["sent: \(sent)"])
     }
 
-    /// The server began and stopped before the end: not a refusal, after which a script may ask again.
+    /// Returns the failure for a request that the server began but did not finish.
+    ///
+    /// This is not a refusal, after which a script could send the request again.
     private static func begun(_ error: MCPError, _ sent: String) -> Failure {
         let isLate = error.code == MCPError.deadlineExceededCode
         let subject = sent.isEmpty ? "the request" : sent
@@ -74,7 +76,7 @@ enum FailureMapping {
         var failure = Failure(
             code: code, kind: kind, message: TerminalText.inline(error.message, limit: 1000),
             hint: error.hint.map { inlineText($0) }, status: error.httpStatus)
-        // Of a long traceback the last lines tell most.
+        // The last lines of a long traceback are the most informative.
         let stderr = error.details.filter { $0.hasPrefix("stderr: ") }
         failure.details = stderr.suffix(maxStderrLines).map { inlineText($0) }
         failure.details += error.details.filter { !$0.hasPrefix("stderr: ") }.map { inlineText($0) }

@@ -1,22 +1,23 @@
-/// A command line that was understood.
+/// A command line that was parsed successfully.
 struct Invocation: Sendable {
     var command: Command
     var options: Options
-    /// Nil only for commands that need no server.
+    /// The server to connect to; nil only for commands that need no single server.
     var target: Target?
     /// TARGET as it was typed, for messages; nil when the server is the program after `--`.
     var targetText: String?
-    /// The servers of a command that talks to several, with the names that they have there.
+    /// The servers of a command that connects to several, with their names.
     var servers: [NamedTarget] = []
     var operands: [String] = []
-    /// The program after `--`, for commands that take one.
+    /// The program after `--`, for commands that use one.
     var program: [String]?
     /// The words after the tool name.
     var arguments: [String] = []
 
     func operand(_ index: Int) -> String? { operands.indices.contains(index) ? operands[index] : nil }
 
-    /// What to write before and after the operands to repeat this target, for hints and usage lines.
+    /// Returns a command line with the same target before or after the given words, for hints and usage
+    /// lines.
     func line(_ command: String, _ words: [String]) -> String {
         var line = ["mcp-client", command]
         if let targetText { line.append(ShellWord.quote(targetText)) }

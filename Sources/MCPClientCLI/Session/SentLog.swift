@@ -1,7 +1,7 @@
 import MCPCore
 import Synchronization
 
-/// Remembers what was sent while connecting, to say it when a program ends without an answer.
+/// A record of what was sent while connecting, reported when a program ends without a response.
 final class SentLog: Sendable {
     private let state = Mutex<State>(State())
 
@@ -21,7 +21,7 @@ final class SentLog: Sendable {
         }
     }
 
-    /// `server/discover, then initialize (no reply)`; nil when nothing was sent.
+    /// A text such as `server/discover, then initialize (no reply)`; nil when nothing was sent.
     var text: String? {
         state.withLock { state in
             if state.methods.isEmpty { return nil }

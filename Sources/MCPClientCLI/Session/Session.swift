@@ -1,6 +1,6 @@
 import MCPCore
 
-/// A connected client and what a command needs around it.
+/// A connected client and everything else that a command needs.
 struct Session: Sendable {
     let client: MCPClient
     let invocation: Invocation
@@ -30,7 +30,7 @@ struct Session: Sendable {
         return parts.joined(separator: " · ")
     }
 
-    /// Sends one request; the result exactly as on the wire.
+    /// Sends one request and returns the result exactly as on the wire.
     func request(
         _ method: String, _ params: JSONObject = [:], about subject: String? = nil,
         onProgress: (@Sendable (Progress) -> Void)? = nil
@@ -50,10 +50,10 @@ struct Session: Sendable {
         }
     }
 
-    /// How many pages a list may have before the server is not believed any more.
+    /// The largest number of pages that a list may have before the server is considered faulty.
     static let maxPages = 1000
 
-    /// The pages of a list method, until `visit` returns false.
+    /// Requests the pages of a list method until `visit` returns false.
     func pages(
         _ method: String, visit: (RawJSON) throws(Failure) -> Bool
     ) async throws(Failure) {
@@ -61,7 +61,7 @@ struct Session: Sendable {
         for _ in 0 ..< Self.maxPages {
             let page = try await request(method, cursor.map { ["cursor": .string($0)] } ?? [:])
             guard try visit(page) else { return }
-            // An empty string is a valid cursor (PAGE-04); the same cursor again would never end.
+            // An empty string is a valid cursor (PAGE-04); repeating the same cursor would never end.
             guard let next = page["nextCursor"]?.string else { return }
             if next == cursor { throw .malformed("\(method) answers with the same cursor again") }
             cursor = next
@@ -69,7 +69,7 @@ struct Session: Sendable {
         throw .malformed("\(method) has more than \(Self.maxPages) pages")
     }
 
-    /// Reads one value of the answer.
+    /// Decodes one value of the response.
     func decode<T>(
         _ what: String, _ json: RawJSON, _ read: (JSONValue) throws(JSONError) -> T
     ) throws(Failure) -> T {
@@ -80,7 +80,7 @@ struct Session: Sendable {
         }
     }
 
-    /// The array member of a list result.
+    /// Returns the array member of a list result.
     func elements(_ page: RawJSON, _ member: String, method: String) throws(Failure) -> [RawJSON] {
         guard let elements = page[member]?.elements else {
             throw .malformed("the answer to \(method) has no array \(member)")

@@ -9,15 +9,17 @@ import Musl
 import Glibc
 #endif
 
-/// Ends the work on Ctrl-C or at the deadline: first politely, so that the server hears of it, then at once.
+/// A canceller that ends the work on Ctrl-C or at the deadline.
+///
+/// It first ends the work gracefully, so that the server is notified, and later, if necessary, at once.
 final class Canceller: Sendable {
     private static let grace = DispatchTimeInterval.seconds(2)
-    /// How long the last words may take.
+    /// The time allowed for printing the final message.
     private static let reportTime = DispatchTimeInterval.milliseconds(200)
 
     private let stop: StopReason
     private let cancel: @Sendable () -> Void
-    /// Prints why the command ends, which cannot do so itself.
+    /// Prints why the command ends, because the command cannot do so itself.
     private let report: @Sendable (Failure) -> Void
     private let count = Mutex(0)
     private let queue = DispatchQueue(label: "mcp-client.cancel")
@@ -31,9 +33,9 @@ final class Canceller: Sendable {
         self.cancel = cancel
     }
 
-    /// The source must live as long as the signal is to be watched.
+    /// Watches a signal. Keep the returned source alive while the signal is to be watched.
     func watch(_ signalNumber: Int32) -> any DispatchSourceSignal {
-        // Before the source starts: set afterwards, it would lose a signal that is already pending.
+        // Before the source starts: if set afterwards, it would discard a signal that is already pending.
         signal(signalNumber, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: signalNumber, queue: queue)
         source.setEventHandler { self.signalled() }
@@ -64,12 +66,12 @@ final class Canceller: Sendable {
         queue.asyncAfter(deadline: .now() + Self.grace) { self.leave(failure) }
     }
 
-    /// Without waiting for anything; the command did not end although it was asked to.
+    /// Exits without waiting for anything, because the command did not end when it was cancelled.
     private func leave(_ failure: Failure) {
         ChildPrograms.killAll()
         OutputFile.removeUnfinished()
         let code = failure.code.rawValue
-        // Nobody may read standard error, and then writing there would take for ever.
+        // If nothing reads standard error, writing there would take forever.
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.reportTime) { _exit(code) }
         report(failure)
         _exit(code)

@@ -8,10 +8,12 @@ import Musl
 import Glibc
 #endif
 
-/// The programs that this process has started, for the moment when it leaves without waiting for them.
+/// The programs that this process has started, for when it exits without waiting for them.
 enum ChildPrograms {
-    /// Ends them at once, with all that they started in their groups: a server that ignores the end of its
-    /// input would otherwise outlive us. Linux only; elsewhere nothing is known of them here.
+    /// Kills them at once, together with everything that they started in their process groups.
+    ///
+    /// A server that ignores the end of its input would otherwise outlive this process. Linux only; elsewhere
+    /// nothing is known about them here.
     static func killAll() {
         for child in pids() {
             let group = getpgid(child)
@@ -20,13 +22,13 @@ enum ChildPrograms {
         }
     }
 
-    /// proc(5) lists the children of each thread.
+    /// Returns the ids of the children; proc(5) lists them for each thread.
     static func pids() -> [Int32] {
         #if os(Linux)
         var pids: [Int32] = []
-        // Where /proc tells nothing nobody can be found here; the end of their input reaches them anyway.
+        // Without /proc no children can be found here; the end of their input reaches them anyway.
         for thread in (try? Files.names(in: "/proc/self/task").names) ?? [] {
-            // A thread that has ended meanwhile.
+            // The thread has ended in the meantime.
             guard let bytes = try? SystemFile.read("/proc/self/task/\(thread)/children") else { continue }
             pids += String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
         }

@@ -9,12 +9,12 @@ import Musl
 import Glibc
 #endif
 
-/// The file of `-o`, and those beside it: checked before anything is sent, written when the command is done.
+/// The file of `-o`, or one next to it: checked before anything is sent, written when the command is done.
 ///
-/// A regular file is replaced as a whole, by a file beside it that is renamed: until then it stays as it was,
-/// and one that was not there is not there. What else stands at the path (a pipe, a device, a descriptor of
-/// ours) is opened first and written to. A file that renaming would change for others (of another owner or
-/// group, with a second name, in a folder that we may not write) is written in its place.
+/// A regular file is replaced as a whole, by renaming a file next to it: until then an existing file stays as
+/// it was, and a new one does not exist. Anything else at the path (a pipe, a device, a descriptor of ours)
+/// is opened first and written to. A file that renaming would change for others (with another owner or group,
+/// with a second name, in a folder that we may not write to) is overwritten in place.
 final class OutputFile: Sendable {
     private enum Place {
         case replaced(path: String, mode: UInt32?)
@@ -25,7 +25,9 @@ final class OutputFile: Sendable {
     private let path: String
     private let place: Place
 
-    /// - Throws: exit code 2 when nothing can be written there.
+    /// Checks the location of the file.
+    ///
+    /// - Throws: a failure with exit code 2 when nothing can be written there.
     init(_ path: String) throws(Failure) {
         self.path = path
         if let number = Self.ownDescriptor(path) {
@@ -60,7 +62,7 @@ final class OutputFile: Sendable {
 
     deinit { if case .descriptor(let descriptor) = place { close(descriptor) } }
 
-    /// Puts the bytes there.
+    /// Writes the bytes.
     func write(_ bytes: [UInt8]) throws(Failure) {
         var code: Int32?
         switch place {
@@ -87,7 +89,7 @@ final class OutputFile: Sendable {
                 target, with: bytes, mode: mode ?? 0o666, isExact: mode != nil, through: temporary)
             return nil
         } catch {
-            // A file that is a mount of its own cannot be renamed over.
+            // A file that is a mount point cannot be replaced by renaming.
             if mode != nil, error.errno == EBUSY || error.errno == EXDEV { return overwrite(target, bytes) }
             return error.errno
         }
@@ -97,27 +99,28 @@ final class OutputFile: Sendable {
         let descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
         if descriptor < 0 { return errno }
         let code = SystemFile.writeAll(descriptor, bytes)
-        // Some file systems tell of a full disk only here.
+        // Some file systems report a full disk only here.
         return close(descriptor) != 0 && code == nil ? errno : code
     }
 
-    /// What is being written, for the end of the process in the middle of it.
+    /// The path of the file being written, in case the process ends before the write is complete.
     private static let unfinished = Mutex<String?>(nil)
 
-    /// Removes what is half written.
+    /// Removes a file that is only partly written.
     static func removeUnfinished() {
         unfinished.withLock { path in
             if let path { unsafe unlink(path) }
         }
     }
 
-    // MARK: Looking
+    // MARK: Checking
 
     private static func refusal(_ path: String, _ code: Int32) -> Failure {
         .usage("cannot write \(inlineText(path)): \(SystemFile.text(code))", details: ["nothing was sent"])
     }
 
-    /// `/dev/stdout` and its kind: the descriptor itself, with its position in the file behind it.
+    /// Returns the descriptor that a path such as `/dev/stdout` names, which keeps its position in the
+    /// underlying file.
     private static func ownDescriptor(_ path: String) -> Int32? {
         switch path {
         case "/dev/stdout": return 1
@@ -128,11 +131,11 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// The path of a file that is not there yet; links that lead to it are followed.
+    /// Returns the path of a file that does not exist yet; links that lead to it are followed.
     private static func newFile(_ path: String) throws(Failure) -> String {
         var target = path
         var info = stat()
-        // As many as the kernel follows.
+        // As many links as the kernel follows.
         for _ in 0 ..< 40 {
             guard unsafe lstat(target, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { break }
             guard let next = SymbolicLink.destination(target) else { throw refusal(path, errno) }

@@ -8,8 +8,10 @@ import Musl
 import Glibc
 #endif
 
-/// Variables of the environment that hold secrets. Once one is read, it is no part of the environment any
-/// more, so that a program that is started does not get what is for a server or a model alone.
+/// Environment variables that contain secrets.
+///
+/// Once a variable is read, it is removed from the environment, so that a program that is started does not
+/// receive a secret that is only for a server or a model.
 final class SecretVariables: Sendable {
     private let known = Mutex<[String: String]>([:])
 

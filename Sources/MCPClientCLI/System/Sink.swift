@@ -8,15 +8,15 @@ import Musl
 import Glibc
 #endif
 
-/// A place for bytes: a descriptor, or memory in tests.
+/// A destination for bytes: a descriptor, or memory, as in tests.
 protocol Sink: Sendable {
     /// Whether a person reads it directly.
     var isTerminal: Bool { get }
-    /// Writes all bytes. Failures are told once, at the end, by `failure`.
+    /// Writes all bytes. Failures are reported once, at the end, by `failure`.
     func write(_ bytes: [UInt8])
-    /// Why not everything was written; nil when all is well, or when the reader simply went away.
+    /// The reason why not everything was written; nil when all is well, or when the reader simply went away.
     var failure: String? { get }
-    /// The reader went away: what is written goes nowhere.
+    /// Whether the reader went away, so that further output is lost.
     var isClosed: Bool { get }
 }
 
@@ -26,7 +26,7 @@ extension Sink {
     func write(_ text: String) { write(Array(text.utf8)) }
 }
 
-/// Collects what stdout would get, for `-o FILE`.
+/// A sink that collects the output meant for stdout, for `-o FILE`.
 final class BufferSink: Sink {
     private let collected = Mutex<[UInt8]>([])
 
@@ -38,7 +38,7 @@ final class BufferSink: Sink {
     var bytes: [UInt8] { collected.withLock { $0 } }
 }
 
-/// stdout or stderr.
+/// A sink that writes to stdout or stderr.
 final class DescriptorSink: Sink {
     private let descriptor: Int32
     let isTerminal: Bool
@@ -63,7 +63,7 @@ final class DescriptorSink: Sink {
             if state.isClosed { return }
             guard let code = SystemFile.writeAll(descriptor, bytes) else { return }
             state.isClosed = true
-            // A reader that has seen enough, such as `head`, is no failure.
+            // A reader that has seen enough, such as `head`, is not a failure.
             if code != EPIPE { state.message = SystemFile.text(code) }
         }
     }

@@ -9,12 +9,14 @@ import Musl
 import Glibc
 #endif
 
-/// Reading stdin to its end, with a word to the person when nothing comes.
+/// The standard input, read to its end, with a notice to the person when nothing arrives.
 enum StandardInput {
     private static let patience: Int32 = 1000
 
-    /// One line of the terminal, without blocking the tasks of this process. Nil at the end of the input, and
-    /// when the task is cancelled: the line that is typed next is for somebody else.
+    /// Reads one line from the terminal, without blocking the tasks of this process.
+    ///
+    /// - Returns: nil at the end of the input, and when the task is cancelled: the next line typed is for
+    ///   another reader.
     @Sendable static func readLine() async -> String? {
         let isCancelled = Flag()
         return await withTaskCancellationHandler {
@@ -39,7 +41,7 @@ enum StandardInput {
         func set() { value.store(true, ordering: .relaxed) }
     }
 
-    /// Forgets what was typed and not read.
+    /// Discards what was typed and not read.
     @Sendable static func discard() { tcflush(0, TCIFLUSH) }
 
     static func readAll(notice: any Sink) throws(Failure) -> [UInt8] {

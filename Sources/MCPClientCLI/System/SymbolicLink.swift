@@ -8,7 +8,8 @@ import Glibc
 
 /// Symbolic links, read without following them.
 enum SymbolicLink {
-    /// What the link says; nil, with errno, when it cannot be read or is longer than a path may be.
+    /// Returns the destination of a link; nil, with errno set, when it cannot be read or is longer than a
+    /// path may be.
     static func destination(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in

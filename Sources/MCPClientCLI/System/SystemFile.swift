@@ -6,18 +6,18 @@ import Musl
 import Glibc
 #endif
 
-/// The few file operations that a command line needs.
+/// The few file operations that a command-line program needs.
 enum SystemFile {
     /// Larger files and streams are refused: no message can carry them.
     static let maxBytes = 256 << 20
 
-    /// The number of this process.
+    /// The id of this process.
     static var processID: Int32 { getpid() }
 
     /// Whether a descriptor is a terminal.
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     static func read(_ path: String) throws(Failure) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 {
@@ -27,7 +27,7 @@ enum SystemFile {
         return try readAll(descriptor, name: inlineText(path))
     }
 
-    /// The bytes of a descriptor to its end.
+    /// Returns the bytes of a descriptor to its end.
     static func readAll(
         _ descriptor: Int32, name: String, atMost limit: Int = maxBytes
     ) throws(Failure) -> [UInt8] {
@@ -58,7 +58,7 @@ enum SystemFile {
         #endif
     }
 
-    /// Writes all bytes; the errno of the failure, or nil.
+    /// Writes all bytes; returns the errno of a failure, or nil.
     static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32? {
         var offset = 0
         while offset < bytes.count {
@@ -91,15 +91,15 @@ enum SystemFile {
 
     private static func waitUntilWritable(_ descriptor: Int32) {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        // Whatever it says, the next write tells.
+        // The result does not matter: the next write reports any failure.
         _ = unsafe poll(&request, 1, 1000)
     }
 
-    /// Waits for bytes or the end; false after `milliseconds`.
+    /// Waits for bytes or the end; returns false after `milliseconds`.
     static func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let count = unsafe poll(&request, 1, milliseconds)
-        // A signal is no byte; of any other failure the read tells.
+        // A signal is not input; any other failure is reported by the read.
         return count > 0 || count < 0 && errno != EINTR
     }
 
@@ -109,14 +109,15 @@ enum SystemFile {
         return unsafe fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Whether a socket stands at the path.
+    /// Whether there is a socket at the path.
     static func isSocket(_ path: String) -> Bool {
         var info = stat()
         return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// A shell pipe or a file. A socket is not taken: programs that start others leave one open as stdin
-    /// and never close it.
+    /// Whether a descriptor is a shell pipe or a file.
+    ///
+    /// A socket does not count: programs that start others leave one open as stdin and never close it.
     static func isPipeOrFile(_ descriptor: Int32) -> Bool {
         var info = stat()
         guard unsafe fstat(descriptor, &info) == 0 else { return false }
@@ -129,7 +130,7 @@ enum SystemFile {
         return unsafe String(cString: message)
     }
 
-    /// A variable of the environment; nil when it is not set.
+    /// Returns a variable of the environment; nil when it is not set.
     static func variable(_ name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }
         return unsafe String(cString: value)

@@ -1,4 +1,4 @@
-/// `12 B`, `1.2 kB`, `3.4 MB`: for people.
+/// Sizes for people: `12 B`, `1.2 kB`, `3.4 MB`.
 enum ByteSize {
     static func text(_ bytes: Int) -> String {
         if bytes < 1000 { return "\(bytes) B" }

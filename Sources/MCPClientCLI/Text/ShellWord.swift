@@ -1,6 +1,6 @@
-/// Words for a shell, as hints and usage lines show them.
+/// Words for a shell, as shown in hints and usage lines.
 enum ShellWord {
-    /// The word as a shell needs it to read it back.
+    /// Returns the word quoted so that a shell can read it back.
     static func quote(_ word: String) -> String {
         let isPlain =
             !word.isEmpty

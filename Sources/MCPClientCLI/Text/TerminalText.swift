@@ -1,12 +1,13 @@
-/// Makes a server's text harmless for a terminal.
+/// A server's text, made harmless for a terminal.
 ///
-/// It may contain escape sequences that move the cursor, rewrite lines, set the title or the clipboard, and
-/// direction marks that reorder what a person reads.
+/// Such text may contain escape sequences that move the cursor, rewrite lines, or set the title or the
+/// clipboard, and direction marks that reorder what a person reads.
 enum TerminalText {
     /// The longest line shown on a terminal, in Unicode scalars.
     static let maxLineLength = 4096
 
-    /// For one line of ours: line ends and tabs are escaped too, and the text ends after `limit` scalars.
+    /// Returns text for one line of ours: line ends and tabs are escaped too, and the text ends after `limit`
+    /// scalars.
     static func inline(_ text: String, limit: Int = 200) -> String {
         var out = ""
         var count = 0
@@ -21,7 +22,7 @@ enum TerminalText {
         return out
     }
 
-    /// For a block of text: line ends and tabs stay, a longer line than `maxLineLength` is cut with a note.
+    /// Returns a block of text: line ends and tabs stay, and a line longer than `maxLine` is cut with a note.
     static func block(_ text: String, maxLine: Int = maxLineLength) -> String {
         var out = ""
         out.reserveCapacity(min(text.utf8.count, 1 << 20))
@@ -79,8 +80,10 @@ enum TerminalText {
     }
 }
 
-/// A text of a person or a server inside one line of ours, in quotation marks.
+/// Returns text from a person or a server for use inside one line of ours, in quotation marks.
 func quoted(_ text: some StringProtocol) -> String { "\"\(inlineText(String(text)))\"" }
 
-/// A text of a person or a server inside one line of ours: no line ends, no controls, at most 200 characters.
+/// Returns text from a person or a server for use inside one line of ours.
+///
+/// The result has no line ends, no control characters, and at most 200 characters.
 func inlineText(_ text: String) -> String { TerminalText.inline(text, limit: 200) }

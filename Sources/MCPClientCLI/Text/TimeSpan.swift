@@ -1,6 +1,6 @@
 /// Times on the command line: `500ms`, `10s`, `1.5m`, `1m30s`, `2h`; a bare number means seconds.
 enum TimeSpan {
-    /// Nil when the text is no time, or rounds to none; from 1 ns to 100 days.
+    /// Parses a time from 1 ns to 100 days; nil when the text is not a time, or rounds to zero.
     static func parse(_ text: String) -> Duration? {
         var rest = Substring(text)
         var total = 0.0
@@ -32,7 +32,7 @@ enum TimeSpan {
         }
     }
 
-    /// `41 ms`, `2.5 s`: for people.
+    /// Returns a duration for people: `41 ms`, `2.5 s`.
     static func text(_ duration: Duration) -> String {
         let milliseconds = Self.milliseconds(duration)
         if milliseconds < 10 { return "\(decimal(milliseconds)) ms" }
@@ -45,9 +45,9 @@ enum TimeSpan {
         return Double(parts.seconds) * 1000 + Double(parts.attoseconds) / 1e15
     }
 
-    /// One digit after the point, none when it is zero.
+    /// Formats a number with one digit after the decimal point, or none when it is zero.
     static func decimal(_ value: Double) -> String {
-        // Also for numbers of a server, which may be anything.
+        // Also used for numbers from a server, which may be anything.
         guard value.magnitude < 1e12 else { return "?" }
         let tenths = Int((value.magnitude * 10).rounded())
         let sign = value < 0 && tenths > 0 ? "-" : ""

@@ -1,10 +1,10 @@
 extension StringProtocol {
-    /// Without spaces and tabs at both ends.
+    /// Returns the text without spaces and tabs at both ends.
     func trimmingSpaces() -> String {
         trimming { $0 == " " || $0 == "\t" }
     }
 
-    /// Without white space and line ends at both ends.
+    /// Returns the text without white space and line ends at both ends.
     func trimmingWhitespace() -> String {
         trimming { $0.isWhitespace }
     }

@@ -1,13 +1,14 @@
-/// A token that requests show as `Authorization: Bearer` (RFC 6750, section 2.1).
+/// A token that requests present as `Authorization: Bearer` (RFC 6750, section 2.1).
 ///
-/// Only its digest is kept: comparing digests takes the same time whatever was sent, and tells nothing of the
-/// token's length.
+/// Only its digest is kept: comparing digests takes the same time whatever was sent and reveals nothing about
+/// the token's length.
 struct BearerToken: Sendable {
     private let digest: SHA256.Digest
 
     init(_ text: String) { digest = SHA256.hash(Array(text.utf8)) }
 
-    /// Whether this is the token of an Authorization field; nil: there is none.
+    /// Whether an Authorization field presents this token; `authorization` is nil if the request has no such
+    /// field.
     func isShown(by authorization: String?) -> Bool {
         guard let words = authorization?.split(separator: " ", maxSplits: 1), words.count == 2,
             words[0].lowercased() == "bearer"

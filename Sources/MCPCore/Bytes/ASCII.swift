@@ -17,19 +17,19 @@ package enum ASCII {
     static let openBrace: UInt8 = 0x7B
     static let closeBrace: UInt8 = 0x7D
 
-    /// Whether `byte` may stand in a token (RFC 9110, section 5.6.2).
+    /// Whether `byte` may appear in a token (RFC 9110, section 5.6.2).
     @inline(__always)
     static func isToken(_ byte: UInt8) -> Bool {
         isMember(byte, low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
     }
 
-    /// Whether `byte` may stand unescaped in a registered host name (RFC 3986, section 3.2.2).
+    /// Whether `byte` may appear unescaped in a registered host name (RFC 3986, section 3.2.2).
     @inline(__always)
     static func isRegisteredName(_ byte: UInt8) -> Bool {
         isMember(byte, low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
     }
 
-    /// Looks `byte` up in a set of the 128 ASCII codes given as two words.
+    /// Looks up `byte` in a set of ASCII codes, given as a bitmap of two words.
     @inline(__always)
     private static func isMember(_ byte: UInt8, low: UInt64, high: UInt64) -> Bool {
         let word = byte & 0x40 == 0 ? low : high
@@ -53,11 +53,11 @@ package enum ASCII {
     @inline(__always)
     package static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
-    /// `byte` with an upper-case letter made lower case.
+    /// Returns `byte`, converted to lower case if it is an upper-case letter.
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    /// The value of a hexadecimal digit in either case, or nil.
+    /// Returns the value of a hexadecimal digit in either case, or nil.
     @inline(__always)
     static func hexValue(_ byte: UInt8) -> UInt8? {
         let digit = byte &- 0x30
@@ -66,7 +66,7 @@ package enum ASCII {
         return letter < 6 ? letter + 10 : nil
     }
 
-    /// Whether two runs of bytes are the same when the case of ASCII letters is ignored.
+    /// Whether two byte sequences are equal when the case of ASCII letters is ignored.
     static func equalsIgnoringCase(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {
         a.count == b.count && zip(a, b).allSatisfy { lowercased($0) == lowercased($1) }
     }

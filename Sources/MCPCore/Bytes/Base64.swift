@@ -1,13 +1,13 @@
 /// Base64 with padding (RFC 4648, section 4).
 package enum Base64 {
-    /// The text for `bytes`, padded.
+    /// Returns the padded encoding of `bytes`.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: Base64Alphabet.standard.encode(bytes, isPadded: true), as: UTF8.self)
     }
 
-    /// The bytes of a text; nil unless it is the one canonical encoding of them.
+    /// Returns the decoded bytes, or nil if the text is not their one canonical encoding.
     ///
-    /// Whitespace, missing or superfluous padding, and bits set in the unused end are refused (RFC 4648,
+    /// Whitespace, missing or superfluous padding, and nonzero unused bits at the end are refused (RFC 4648,
     /// section 3).
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
@@ -18,21 +18,21 @@ package enum Base64 {
         return Base64Alphabet.standard.decode(text.prefix(digits))
     }
 
-    /// The bytes of a text; nil unless it is the one canonical encoding of them.
+    /// Returns the decoded bytes, or nil if the text is not their one canonical encoding.
     package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
 }
 
 /// Base64 with the alphabet for URLs and without padding (RFC 4648, section 5; RFC 7515, section 2).
 package enum Base64URL {
-    /// The text for `bytes`.
+    /// Returns the encoding of `bytes`.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: Base64Alphabet.url.encode(bytes, isPadded: false), as: UTF8.self)
     }
 
-    /// The bytes of a text; nil unless it is the one canonical encoding of them, without padding.
+    /// Returns the decoded bytes, or nil if the text is not their one canonical encoding without padding.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { Base64Alphabet.url.decode(text) }
 
-    /// The bytes of a text; nil unless it is the one canonical encoding of them, without padding.
+    /// Returns the decoded bytes, or nil if the text is not their one canonical encoding without padding.
     static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
 }
 
@@ -85,8 +85,8 @@ struct Base64Alphabet {
         return text
     }
 
-    /// The bytes of digits without padding; nil for other characters, an impossible length or unused bits
-    /// set.
+    /// Returns the bytes for digits without padding, or nil for other characters, an impossible length or
+    /// nonzero unused bits.
     func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 4 * 3 + 2)

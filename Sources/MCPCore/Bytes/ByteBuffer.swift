@@ -1,7 +1,7 @@
-/// A growing run of bytes: written at its end, read and consumed at its start.
+/// A growable sequence of bytes that is written at its end, and read and consumed at its start.
 ///
-/// It has one owner. `slice(_:)` hands out parts without a copy; a part stays valid whatever the buffer does
-/// next, because a block that somebody else refers to is replaced, never overwritten.
+/// A buffer has one owner. `slice(_:)` returns parts of it without copying. A slice stays valid whatever
+/// happens to the buffer later, because a block with other references is replaced, never overwritten.
 struct ByteBuffer: ~Copyable {
     private var storage: ByteStorage
     private var start = 0
@@ -11,12 +11,12 @@ struct ByteBuffer: ~Copyable {
 
     init(capacity: Int) { storage = ByteStorage(capacity: capacity) }
 
-    /// Bytes written and not yet consumed.
+    /// The number of bytes written and not yet consumed.
     var count: Int { @inline(__always) get { end - start } }
 
     var isEmpty: Bool { @inline(__always) get { end == start } }
 
-    /// Bytes that can be written before the buffer has to grow.
+    /// The number of bytes that can be written before the buffer has to grow.
     var room: Int { @inline(__always) get { storage.capacity - end } }
 
     var capacity: Int { storage.capacity }
@@ -35,14 +35,14 @@ struct ByteBuffer: ~Copyable {
         }
     }
 
-    /// The bytes at `range` (offsets from the first unconsumed byte), without a copy.
+    /// Returns the bytes at `range` (offsets from the first unconsumed byte) without copying.
     @inline(__always)
     func slice(_ range: Range<Int>) -> ByteSlice {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "slice out of range")
         return ByteSlice(storage: storage, start: start + range.lowerBound, count: range.count)
     }
 
-    /// Drops `count` bytes at the start.
+    /// Removes `count` bytes at the start.
     @inline(__always)
     mutating func consume(_ count: Int) {
         precondition(count >= 0 && count <= self.count, "consume out of range")
@@ -57,7 +57,7 @@ struct ByteBuffer: ~Copyable {
         if room < count { makeRoom(count) }
     }
 
-    /// The same for something whose length is known: a block that is replaced gets no more than is needed.
+    /// Makes room for content of known length: a replacement block is no larger than needed.
     mutating func reserve(exactly count: Int) {
         if room < count { makeRoom(count, isExact: true) }
     }
@@ -69,7 +69,7 @@ struct ByteBuffer: ~Copyable {
         {
             unsafe storage.base.update(from: storage.base + start, count: unread)
         } else {
-            // What is long is mostly followed by a little more, which must not double it.
+            // Long content is usually followed by a little more, which must not double the block.
             let capacity = isExact ? 0 : Swift.max(256, 2 * unread, unread + needed + needed / 16)
             let room = Swift.max(capacity, unread + needed)
             if start == 0, 2 * unread >= storage.capacity, isKnownUniquelyReferenced(&storage) {
@@ -84,7 +84,7 @@ struct ByteBuffer: ~Copyable {
         end = unread
     }
 
-    /// Lets `body` write into at most `room` bytes at the end; `body` returns how many it wrote.
+    /// Lets `body` write up to `room` bytes at the end; `body` returns the number of bytes written.
     @inline(__always)
     mutating func fill<E: Error>(
         _ body: (UnsafeMutableBufferPointer<UInt8>) throws(E) -> Int
@@ -154,20 +154,20 @@ struct ByteBuffer: ~Copyable {
 
     /// Overwrites bytes that were already written, at `offset` from the first unconsumed byte.
     ///
-    /// Only for a gap that was reserved and not yet handed out as a slice.
+    /// Use this only for a gap that was reserved and is not yet part of a slice.
     mutating func overwrite(at offset: Int, with bytes: UnsafeBufferPointer<UInt8>) {
         precondition(offset >= 0 && offset + bytes.count <= count, "overwrite out of range")
         guard let source = bytes.baseAddress else { return }
         unsafe (storage.base + start + offset).update(from: source, count: bytes.count)
     }
 
-    /// Drops what lies behind the first `count` bytes. Only for bytes not yet handed out as a slice.
+    /// Drops everything after the first `count` bytes. The dropped bytes must not be part of a slice yet.
     mutating func truncate(to count: Int) {
         precondition(count >= 0 && count <= self.count, "truncate out of range")
         end = start + count
     }
 
-    /// Forgets the content; keeps the block when nobody else refers to it and it is at most `keeping` bytes
+    /// Discards the content, but keeps the block if it has no other references and is at most `keeping` bytes
     /// long.
     @inline(__always)
     mutating func removeAll(keeping limit: Int = .max) {
@@ -176,7 +176,7 @@ struct ByteBuffer: ~Copyable {
         end = 0
     }
 
-    /// The whole content as a slice; the buffer ends here.
+    /// Returns the whole content as a slice and consumes the buffer.
     consuming func freeze() -> ByteSlice {
         ByteSlice(storage: storage, start: start, count: end - start)
     }

@@ -1,16 +1,16 @@
-/// An immutable run of bytes that shares its memory with the buffer it was cut from.
+/// An immutable sequence of bytes that shares memory with the buffer it was taken from.
 ///
-/// Copying a slice copies a reference, never bytes. A slice keeps the whole block alive: copy what you keep
-/// for long out of a large message with `copy()`.
+/// Copying a slice copies a reference, never bytes. A slice keeps its whole block alive, so use `copy()` for
+/// a part of a large message that you keep for long.
 @safe public struct ByteSlice: @unchecked Sendable {
     let storage: ByteStorage
-    // SAFETY: points into `storage`, which the slice keeps alive and nobody overwrites meanwhile (see
-    // ByteStorage).
+    // SAFETY: points into `storage`, which the slice keeps alive and which is not overwritten in the meantime
+    // (see ByteStorage).
     let base: UnsafePointer<UInt8>
     /// The number of bytes.
     public let count: Int
 
-    /// `start ..< start + count` must lie inside the written part of `storage`.
+    /// Creates a slice; `start ..< start + count` must be within the written part of `storage`.
     @inline(__always)
     init(storage: ByteStorage, start: Int, count: Int) {
         self.storage = storage
@@ -18,10 +18,10 @@
         self.count = count
     }
 
-    /// A slice without bytes.
+    /// Creates an empty slice.
     public init() { self.init(storage: .empty, start: 0, count: 0) }
 
-    /// Copies the bytes.
+    /// Creates a slice with a copy of the bytes.
     public init(_ bytes: some Collection<UInt8>) {
         let count = bytes.count
         let storage = ByteStorage(capacity: count)
@@ -29,16 +29,16 @@
         self.init(storage: storage, start: 0, count: count)
     }
 
-    /// Copies the UTF-8 of a string.
+    /// Creates a slice with a copy of the UTF-8 encoding of a string.
     public init(_ string: String) { self.init(string.utf8) }
 
-    /// The bytes as an array, copied at once; `Array(slice)` copies one by one.
+    /// The bytes as an array, copied as a block; `Array(slice)` copies them one by one.
     public var array: [UInt8] { unsafe withBytes { unsafe Array($0) } }
 
-    /// The same bytes in memory of their own.
+    /// Returns the same bytes in their own memory.
     public func copy() -> ByteSlice { ByteSlice(self) }
 
-    /// The bytes as unsafe memory, valid during the call.
+    /// Calls `body` with the bytes as unsafe memory, which is valid during the call.
     @inline(__always)
     func withBytes<R, E: Error>(_ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R) throws(E) -> R {
         let result = unsafe try body(UnsafeBufferPointer(start: base, count: count))
@@ -46,7 +46,7 @@
         return result
     }
 
-    /// The part of this slice at `range`, without a copy. `range` must lie inside `0 ..< count`.
+    /// The part of this slice at `range`, without copying. `range` must be within `0 ..< count`.
     @inline(__always)
     public subscript(range: Range<Int>) -> ByteSlice {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "slice out of range")
@@ -54,7 +54,7 @@
         return ByteSlice(storage: storage, start: start + range.lowerBound, count: range.count)
     }
 
-    /// Compares with the bytes of a literal.
+    /// Whether the bytes equal those of a literal.
     @inline(__always)
     func equals(_ literal: StaticString) -> Bool {
         guard count == literal.utf8CodeUnitCount else { return false }
@@ -68,7 +68,7 @@ extension ByteSlice: RandomAccessCollection {
     /// The same as `count`.
     public var endIndex: Int { count }
 
-    /// The byte at `index`, which must lie inside `0 ..< count`.
+    /// The byte at `index`, which must be within `0 ..< count`.
     public subscript(index: Int) -> UInt8 {
         @inline(__always) get {
             precondition(index >= 0 && index < count, "index out of range")
@@ -87,7 +87,7 @@ extension ByteSlice: RandomAccessCollection {
 }
 
 extension ByteSlice: Hashable {
-    /// Whether both hold the same bytes.
+    /// Whether both slices contain the same bytes.
     public static func == (a: ByteSlice, b: ByteSlice) -> Bool {
         guard a.count == b.count else { return false }
         return unsafe memoryEquals(a.base, b.base, a.count)
@@ -100,7 +100,7 @@ extension ByteSlice: Hashable {
 }
 
 extension String {
-    /// The bytes as text; invalid UTF-8 becomes U+FFFD.
+    /// Creates a string by decoding the bytes as UTF-8; invalid sequences become U+FFFD.
     public init(_ slice: ByteSlice) {
         self = unsafe slice.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }

@@ -6,32 +6,34 @@ import Musl
 import Glibc
 #endif
 
-/// A fixed block of memory that a buffer writes and any number of slices read.
+/// A fixed block of memory that one buffer writes and any number of slices read.
 ///
-/// The bytes up to a buffer's write position never change while a slice may see them: `ByteBuffer` overwrites
-/// a block only when nobody else refers to it, and otherwise takes a new one. Behind the capacity lie
-/// `ByteStorage.slack` zero bytes, so that vector loads that start inside the block stay inside the
-/// allocation.
+/// The bytes up to a buffer's write position never change while a slice may refer to them: `ByteBuffer`
+/// overwrites a block only if there are no other references to it, and otherwise allocates a new one. The
+/// capacity is followed by `ByteStorage.slack` zero bytes, so that a vector load that starts inside the block
+/// stays inside the allocation.
 @safe final class ByteStorage: @unchecked Sendable {
-    // SAFETY: written only beyond what slices see (see above); `base` and `capacity` never change.
+    // SAFETY: written only outside the ranges of existing slices (see above); `base` and `capacity` never
+    // change.
     let base: UnsafeMutablePointer<UInt8>
     let capacity: Int
 
-    /// Zero bytes behind the capacity.
+    /// The number of zero bytes after the capacity.
     static let slack = 64
 
-    /// The block of every empty buffer and slice.
+    /// The block that all empty buffers and slices share.
     static let empty = ByteStorage(capacity: 0)
 
-    /// Whether the block went on to a longer one; it is then no longer this object's to free.
+    /// Whether the memory was handed over to a longer block and must no longer be freed by this object.
     private var isHandedOver = false
 
     convenience init(capacity: Int) { unsafe self.init(nil, capacity: capacity) }
 
-    /// A longer block with the same content, where possible the same memory: what is long already is mapped
-    /// to another place by the system, neither copied nor touched for the first time again.
+    /// Returns a longer block with the same content, if possible in the same memory.
     ///
-    /// Nobody else may refer to this object, and nobody may use it afterwards.
+    /// The system remaps a block that is already long, so its pages are neither copied nor faulted in again.
+    ///
+    /// There must be no other references to this object, and it must not be used afterwards.
     func grown(to capacity: Int) -> ByteStorage {
         isHandedOver = true
         return unsafe ByteStorage(base, capacity: capacity)

@@ -1,4 +1,5 @@
-/// A pattern over names: `*` any text, `?` one scalar, `[a-z]` and `[!a-z]` one of a set.
+/// A pattern for names: `*` matches any text, `?` one scalar, `[a-z]` and `[!a-z]` one scalar in or not in a
+/// set.
 package struct Glob: Sendable {
     private enum Part {
         case any
@@ -30,7 +31,7 @@ package struct Glob: Sendable {
         self.parts = parts
     }
 
-    /// A pattern in which `*` alone has a meaning.
+    /// Creates a pattern in which only `*` has a special meaning.
     package init(onlyStars text: String) {
         parts = text.unicodeScalars.map { $0 == "*" ? .any : .literal($0) }
     }
@@ -57,8 +58,8 @@ package struct Glob: Sendable {
         return matches(name, steps: &steps)
     }
 
-    /// Iterative, with one point to go back to: linear in practice, at most as many `steps` as parts times
-    /// scalars.
+    /// Matches iteratively, with one point to backtrack to: linear in practice, and the number of `steps` is
+    /// at most the number of parts times the number of scalars.
     func matches(_ name: String, steps: inout Int) -> Bool {
         let name = Array(name.unicodeScalars)
         var (part, index) = (0, 0)

@@ -1,13 +1,13 @@
-/// Hexadecimal text (RFC 4648, section 8), written in lower case and read in either.
+/// Hexadecimal text (RFC 4648, section 8), written in lower case and read in either case.
 package enum Hex {
-    /// The digit for the low four bits of `value`.
+    /// Returns the digit for the low four bits of `value`.
     @inline(__always)
     static func digit(_ value: UInt8) -> UInt8 {
         let low = value & 0xF
         return low < 10 ? 0x30 + low : 0x57 + low
     }
 
-    /// Two digits for each byte.
+    /// Returns two digits for each byte.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(2 * bytes.count)
@@ -18,7 +18,7 @@ package enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of an even number of digits; nil for anything else.
+    /// Returns the bytes for an even number of digits, or nil for anything else.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 2)
@@ -35,6 +35,6 @@ package enum Hex {
         return high == nil ? bytes : nil
     }
 
-    /// The bytes of an even number of digits; nil for anything else.
+    /// Returns the bytes for an even number of digits, or nil for anything else.
     static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
 }

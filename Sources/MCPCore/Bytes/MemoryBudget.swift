@@ -1,32 +1,33 @@
 import Synchronization
 
-/// The memory that the connections of one server may use together for messages, in bytes.
+/// The total memory, in bytes, that the connections of one server may use for messages.
 ///
-/// Memory is counted once it is there, never for what somebody merely announces, so that announcing costs
-/// nobody anything. A little of every connection stays uncounted (see `HTTPConnection.ownBytes`): small
-/// messages go on when the budget is used up, and cost no atomic operation.
+/// Memory is counted once it is allocated, never when a peer merely announces a size, so that an announcement
+/// uses up no other connection's memory. A small amount per connection is not counted (see
+/// `HTTPConnection.ownBytes`): small messages still get through when the budget is used up, and need no
+/// atomic operation.
 final class MemoryBudget: Sendable {
     let limit: Int
     private let counted = Atomic<Int>(0)
 
     init(limit: Int) { self.limit = limit }
 
-    /// The bytes that are in use.
+    /// The number of bytes in use.
     var used: Int { counted.load(ordering: .relaxed) }
 
-    /// More is in use than may be: whoever has a part of it gives something up.
+    /// Whether more is in use than allowed, so that every holder of a share must give something up.
     var isOverdrawn: Bool { used > limit }
 
-    /// Little is left: nobody keeps what it only might need.
+    /// Whether little is left, so that no holder keeps memory that it only might need.
     var isScarce: Bool { used > limit - limit / 8 }
 
-    /// Whether so many more bytes are left now; it keeps none.
+    /// Whether this many more bytes are available now; does not reserve them.
     func has(_ bytes: Int) -> Bool { bytes <= limit - used }
 
     fileprivate func change(by difference: Int) { counted.add(difference, ordering: .relaxed) }
 }
 
-/// The part of a budget that one owner uses; it is given back with the owner.
+/// The part of a budget that one owner uses; returned to the budget when the owner is destroyed.
 struct MemoryShare: ~Copyable {
     let budget: MemoryBudget
     private(set) var bytes: Int
@@ -39,7 +40,7 @@ struct MemoryShare: ~Copyable {
 
     deinit { if bytes != 0 { budget.change(by: -bytes) } }
 
-    /// What the owner uses now.
+    /// Sets the number of bytes that the owner uses now.
     mutating func set(_ bytes: Int) {
         if bytes == self.bytes { return }
         budget.change(by: bytes - self.bytes)

@@ -1,6 +1,6 @@
 /// Percent-encoding of URIs (RFC 3986 section 2.1).
 package enum PercentCoding {
-    /// The text behind percent-encoded UTF-8; nil when it is broken or holds a NUL.
+    /// Returns the text of percent-encoded UTF-8, or nil if it is malformed or contains a NUL.
     package static func decode(_ bytes: some Collection<UInt8>) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

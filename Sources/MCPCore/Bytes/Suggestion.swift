@@ -1,6 +1,6 @@
-/// "Did you mean": the nearest of the words that exist. For the texts of the daemon and the client.
+/// "Did you mean" suggestions: the nearest of the existing words, for messages of the daemon and the client.
 package enum Suggestion {
-    /// The nearest candidate, when it is near enough to be a slip of the finger.
+    /// Returns the nearest candidate if it is near enough for `word` to be a typing error.
     package static func best(for word: String, among candidates: some Sequence<String>) -> String? {
         let typed = Array(word.lowercased().unicodeScalars.prefix(64))
         guard !typed.isEmpty else { return nil }
@@ -8,11 +8,11 @@ package enum Suggestion {
         for candidate in candidates.prefix(1000) where candidate != word {
             let name = Array(candidate.lowercased().unicodeScalars.prefix(64))
             var distance = editDistance(typed, name)
-            // A long beginning of a longer name counts as near: `git` for `git_log`.
+            // A prefix of at least three characters counts as near: `git` for `git_log`.
             if typed.count >= 3, name.count > typed.count, name.starts(with: typed) {
                 distance = min(distance, 2)
             }
-            // A word of which nothing is left is no slip.
+            // A word with nothing in common is not a typing error.
             guard distance < max(typed.count, name.count) else { continue }
             let limit = max(1, (max(typed.count, name.count) + 1) / 3)
             guard distance <= limit || (distance == 2 && name.starts(with: typed)) else { continue }
@@ -21,12 +21,13 @@ package enum Suggestion {
         return best?.candidate
     }
 
-    /// ` (did you mean …?)`, or nothing.
+    /// Returns ` (did you mean …?)`, or an empty string if no candidate is near.
     package static func hint(for word: String, among candidates: some Sequence<String>) -> String {
         best(for: word, among: candidates).map { " (did you mean \($0)?)" } ?? ""
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+    /// Returns the number of insertions, deletions, replacements and swaps of neighbors (optimal string
+    /// alignment).
     static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
         if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
         var beforeLast = [Int](repeating: 0, count: b.count + 1)

@@ -1,19 +1,19 @@
-/// How long to wait before each of several attempts: twice as long every time, up to a maximum.
+/// The waits before successive attempts; each is twice as long as the one before, up to a maximum.
 package struct Backoff: Sendable {
-    /// A wait grows no further; a first wait that is longer is kept.
+    /// The limit of a growing wait; an initial wait that is longer is kept as it is.
     let maximum: Duration
-    /// Attempts without success after which there is no other; nil: no limit.
+    /// The number of failed attempts after which no further one is made; nil for no limit.
     let maxAttempts: Int?
-    /// Attempts since the last success.
+    /// The number of attempts since the last success.
     private(set) var attempts = 0
 
-    /// The first wait is the next one.
+    /// Creates a backoff that starts with the first wait.
     package init(maximum: Duration, maxAttempts: Int? = nil) {
         self.maximum = maximum
         self.maxAttempts = maxAttempts
     }
 
-    /// Counts an attempt and returns the wait before it; nil when there is to be none.
+    /// Counts an attempt and returns the wait before it; nil when no further attempt is to be made.
     package mutating func next(_ initial: Duration) -> Duration? {
         if let maxAttempts, attempts >= maxAttempts { return nil }
         var delay = initial
@@ -26,6 +26,6 @@ package struct Backoff: Sendable {
         return delay
     }
 
-    /// An attempt had success.
+    /// Records that an attempt succeeded.
     package mutating func reset() { attempts = 0 }
 }

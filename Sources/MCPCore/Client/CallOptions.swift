@@ -1,28 +1,31 @@
-/// How one call is made.
+/// The options of a single call.
 public struct CallOptions: Sendable {
-    /// How long the server may be silent; every progress report starts it anew. Nil: the client's `timeout`.
+    /// The longest time that the server may be silent; each progress report starts it again. Nil uses the
+    /// client's `timeout`.
     public var timeout: Duration?
-    /// How long the call may take in all, whatever is reported. Nil: no limit.
+    /// The longest time that the whole call may take, regardless of progress reports; nil for no limit.
     public var deadline: Duration?
-    /// Asks the server for progress reports, and takes them: on a thread of the client, so be quick.
+    /// Requests progress reports from the server and receives them. It runs on a thread of the client, so it
+    /// must return quickly.
     public var onProgress: (@Sendable (Progress) -> Void)?
-    /// The least grave log messages of this call that are wanted (2026-07-28); nil: the client's `logLevel`.
+    /// The minimum severity of the log messages wanted for this call (2026-07-28); nil uses the client's
+    /// `logLevel`.
     public var logLevel: LoggingLevel?
-    /// Takes the log messages of this call, where the transport tells whose they are (HTTP); otherwise
-    /// those of all calls go to the client's `onLog`.
+    /// Receives the log messages of this call if the transport identifies the call that a message belongs to
+    /// (HTTP); otherwise the messages of all calls are passed to the client's `onLog`.
     public var onLog: (@Sendable (LogMessage) -> Void)?
-    /// Tells how far the task has come that the call became, each time it was asked for.
+    /// Receives the state of the task that the call became, after each poll.
     public var onTask: (@Sendable (TaskInfo) -> Void)?
-    /// Further members of the request's `_meta`. An answer to a request with some is not kept.
+    /// Additional members of the request's `_meta`. The response to a request that has any is not cached.
     public var meta: JSONObject
-    /// Whether an answer will do that was kept and is still fresh (2026-07-28); else the server is asked:
-    /// true.
+    /// Whether a cached response that is still fresh may be used (2026-07-28); otherwise the server is asked.
+    /// The default is true.
     public var usesCache = true
 
-    /// A subscription: neither silence nor time ends it.
+    /// Receives the notifications of a subscription, which ends neither by silence nor by a time limit.
     var onNotification: (@Sendable (String, RawJSON?) -> Void)?
 
-    /// Options of which each may be left out.
+    /// Creates options; every parameter may be omitted.
     public init(
         timeout: Duration? = nil, deadline: Duration? = nil, meta: JSONObject = [:],
         onProgress: (@Sendable (Progress) -> Void)? = nil

@@ -1,22 +1,23 @@
 import Synchronization
 
-/// One request of a client: who waits for it, until when, and what came of it.
+/// One request of a client: the waiting caller, the time limits and the outcome.
 ///
-/// It ends once, whoever comes first: the answer, a failure, the time-out or a cancellation.
+/// It ends exactly once, with the first of these: the response, a failure, a timeout or a cancellation.
 final class ClientCall: Sendable {
-    /// What came of a request.
+    /// The outcome of a request.
     enum Reply: Sendable {
         case result(RawJSON)
-        /// An error answer; `status` is that of the HTTP answer it came with.
+        /// An error response; `status` is that of the HTTP response that carried it.
         case refused(MCPError, status: Int?)
         case failed(ClientError)
     }
 
-    /// No `OneShot`: it is on the way of every call, and shares its lock with the deadline and what was sent.
+    /// Not a `OneShot`: this is on the path of every call, and it shares its lock with the deadline and the
+    /// record of what was sent.
     private enum Phase {
         case new
         case waiting(CheckedContinuation<Reply, Never>)
-        /// Over before anybody waited.
+        /// Ended before the caller began to wait.
         case early(Reply)
         case over
     }
@@ -32,12 +33,12 @@ final class ClientCall: Sendable {
     let method: String
     let speech: WireDialect
     let idleTimeout: Duration?
-    /// When the call ends whatever is reported.
+    /// The time at which the call ends regardless of progress reports.
     let deadline: MonotonicInstant
     private let onProgress: (@Sendable (Progress) -> Void)?
-    /// Takes the log messages that belong to this call.
+    /// Receives the log messages that belong to this call.
     let onLog: (@Sendable (LogMessage) -> Void)?
-    /// Takes the notifications of a subscription.
+    /// Receives the notifications of a subscription.
     let onNotification: (@Sendable (String, RawJSON?) -> Void)?
     private let state: Mutex<State>
 
@@ -60,17 +61,18 @@ final class ClientCall: Sendable {
 
     var requestID: RequestID { RequestID(id) }
 
-    /// When somebody has to look at the call again.
+    /// The time at which the call has to be checked again.
     var nextDeadline: MonotonicInstant { min(deadline, state.withLock { $0.idleDeadline }) }
 
-    /// Somebody waits for the answer.
+    /// Whether a caller is waiting for the response.
     var isWaiting: Bool {
         state.withLock { state in
             if case .waiting = state.phase { true } else { false }
         }
     }
 
-    /// The request is on its way. True when it was given up meanwhile, so that the server has to be told now.
+    /// Records that the request was sent. Returns true when the call was abandoned in the meantime, so that
+    /// the server has to be notified now.
     func hasBeenSent() -> Bool {
         state.withLock { state in
             state.isSent = true
@@ -78,7 +80,7 @@ final class ClientCall: Sendable {
         }
     }
 
-    /// Waits for the end. `send` is called once, unless the call is over already.
+    /// Waits for the end of the call. `send` is called once, unless the call has already ended.
     func wait(send: () -> Void) async -> Reply {
         await withCheckedContinuation { continuation in
             let early = state.withLock { state -> Reply? in
@@ -97,11 +99,11 @@ final class ClientCall: Sendable {
         }
     }
 
-    /// Ends the call, unless it is over.
+    /// Ends the call, unless it has already ended.
     func finish(_ reply: Reply) { end(reply, isAbandoned: false) { _ in } }
 
-    /// Ends the call, unless it is over, although no answer has come. Whoever waits goes on after `cleanUp`,
-    /// which is told whether the request was sent.
+    /// Ends the call without a response, unless it has already ended. The waiting caller resumes after
+    /// `cleanUp`, which receives whether the request was sent.
     func abandon(_ reply: Reply, cleanUp: (_ wasSent: Bool) -> Void) {
         end(reply, isAbandoned: true, cleanUp)
     }
@@ -126,12 +128,12 @@ final class ClientCall: Sendable {
         ended.waiting?.resume(returning: reply)
     }
 
-    /// The time of silence begins anew; the deadline holds.
+    /// Restarts the idle timeout; the deadline is unchanged.
     func restartSilence(_ now: MonotonicInstant) {
         if let idleTimeout { state.withLock { $0.idleDeadline = now + idleTimeout } }
     }
 
-    /// Takes a progress report; the time of silence begins anew (CANC-09).
+    /// Receives a progress report and restarts the idle timeout (CANC-09).
     func report(_ progress: Progress, now: MonotonicInstant) {
         let isRunning = state.withLock { state -> Bool in
             guard case .waiting = state.phase else { return false }

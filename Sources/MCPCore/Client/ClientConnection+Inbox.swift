@@ -27,21 +27,21 @@ extension ClientConnection: ClientInbox {
         }
     }
 
-    /// Only 2025-03-26 has batches (JRPC-19).
+    /// Whether batches are accepted: only 2025-03-26 has them (JRPC-19).
     private var takesBatches: Bool { profile?.revision.has(.batches) ?? false }
 
     private func garbage(_ bytes: ByteSlice) {
         trace(.garbage(String(bytes.count > 1_000 ? bytes[0 ..< 1_000] : bytes)))
     }
 
-    /// Not a message. Nobody knows whose answer it was to be: the calls that wait now mention it at their
-    /// time-out.
+    /// Records bytes that are not a message. The call that they were meant for is unknown, so every call that
+    /// is waiting now mentions them if it times out.
     private func unreadable(_ bytes: ByteSlice, _ reason: String) {
         state.withLock { $0.unreadable = Unreadable(reason: reason, lastCall: pending.lastID) }
         garbage(bytes)
     }
 
-    /// Not a valid message; with the id of a call and no method it is a malformed answer.
+    /// Handles an invalid message; one with the id of a call and without a method is a malformed response.
     private func malformed(_ message: Message, _ exchange: Int64?, _ status: Int?) {
         guard !message.head.method.isPresent, let id = message.id, let call = pending.call(id),
             exchange == nil || RequestID(exchange ?? 0) == id
@@ -49,7 +49,8 @@ extension ClientConnection: ClientInbox {
         fail(call, message, message.head.defect.text, status)
     }
 
-    /// Ends a call whose answer is malformed. A refusing status says more: the transport tells it.
+    /// Ends a call whose response is malformed. An HTTP error status is more informative and is reported by
+    /// the transport.
     private func fail(_ call: ClientCall, _ message: Message, _ reason: String, _ status: Int?) {
         garbage(message.bytes)
         if let status, status >= 400 { return }
@@ -61,7 +62,7 @@ extension ClientConnection: ClientInbox {
         finish(call, .failed(error))
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private func answer(_ message: Message, _ exchange: Int64?, _ status: Int?) {
         guard let call = call(for: message, exchange, status) else { return garbage(message.bytes) }
@@ -69,7 +70,7 @@ extension ClientConnection: ClientInbox {
             guard error.kind == .object else {
                 return fail(call, message, "\"error\" must be an object", status)
             }
-            // Servers in the field leave members out; what is there is shown.
+            // Some servers omit members; whatever is present is shown.
             let code = error["code"].map(\.int) ?? 0
             let text = error["message"].map(\.string) ?? ""
             guard let code else {
@@ -87,18 +88,19 @@ extension ClientConnection: ClientInbox {
         finish(call, .result(result))
     }
 
-    /// The call that an answer belongs to. An answer on an HTTP exchange never ends the call of another one.
+    /// Returns the call that a response belongs to. A response on an HTTP exchange never ends the call of
+    /// another exchange.
     private func call(for message: Message, _ exchange: Int64?, _ status: Int?) -> ClientCall? {
         let id = message.id
         let isError = message.head.error.isPresent
         guard let exchange else {
             if let id { return pending.call(id) }
-            // The server could not read the id; with one request on the way there is no doubt whose it is.
+            // The server could not read the id; if only one request is pending, the response belongs to it.
             return isError ? pending.only : nil
         }
         let own = pending.call(RequestID(exchange))
         if id == own?.requestID { return own }
-        // A refusing status belongs to this request, whatever id its error was given.
+        // An error status belongs to this request, whatever id its error contains.
         let isRefusal = isError && (id == nil || (status ?? 0) >= 400)
         return isRefusal ? own : nil
     }
@@ -114,7 +116,7 @@ extension ClientConnection: ClientInbox {
         case "notifications/cancelled": cancelled(params)
         default:
             let change = ServerChange(method, params)
-            // Before anybody hears of it and asks anew (CACHE-10).
+            // Before any listener is notified and requests the data again (CACHE-10).
             if let change { changed(change) }
             if let listener = listener(params) {
                 listener(method, params)
@@ -132,8 +134,8 @@ extension ClientConnection: ClientInbox {
         call.report(progress, now: clock.now)
     }
 
-    /// On an HTTP exchange a message belongs to its request; on a shared channel nothing says whose it is
-    /// (STDIO-10).
+    /// Delivers a log message. On an HTTP exchange it belongs to the request; on a shared channel its call is
+    /// unknown (STDIO-10).
     private func log(_ message: Message, _ exchange: Int64?) {
         guard let json = message.params?.value, let entry = try? LogMessage(json: json) else {
             return garbage(message.bytes)
@@ -142,14 +144,15 @@ extension ClientConnection: ClientInbox {
         if let own { own(entry) } else { options.onLog?(entry) }
     }
 
-    /// Who takes the notifications of a subscription: its id, with its JSON type (STDIO-09, AMB-10).
+    /// Returns the receiver of a subscription's notifications, by the subscription id with its JSON type
+    /// (STDIO-09, AMB-10).
     private func listener(_ params: RawJSON?) -> (@Sendable (String, RawJSON?) -> Void)? {
         params?["_meta"]?["io.modelcontextprotocol/subscriptionId"].flatMap(RequestID.init)
             .flatMap { pending.call($0)?.onNotification }
     }
 
-    /// A server takes a request back, or ends a subscription in a way that one text of the specification asks
-    /// for (AMB-1).
+    /// Handles a server that withdraws a request, or that ends a subscription in a way that one passage of
+    /// the specification calls for (AMB-1).
     private func cancelled(_ params: RawJSON?) {
         guard let id = params?["requestId"].flatMap(RequestID.init) else { return }
         if let call = pending.call(id), call.onNotification != nil {
@@ -158,9 +161,10 @@ extension ClientConnection: ClientInbox {
         serverRequests.cancel(id)
     }
 
-    // MARK: Requests of the server
+    // MARK: Requests from the server
 
-    /// Before 2026-07-28 servers may ask; afterwards a request is a violation (JRPC-16).
+    /// Handles a request from the server. Servers may send them before 2026-07-28; since then a request is a
+    /// violation (JRPC-16).
     private func serverAsks(_ message: Message, _ exchange: Int64?) {
         let method = message.method
         let speech = state.withLock { $0.speech }
@@ -177,7 +181,8 @@ extension ClientConnection: ClientInbox {
             guard !Task.isCancelled else { return }
             let bytes = MessageEncoder.answer(id, outcome)
             trace(.sent(method: "", bytes: bytes))
-            // A server that cannot take the answer has ended the connection, which is told to all calls.
+            // If the server cannot receive the response, the connection has ended, and all calls are notified
+            // about that.
             try? await transport.post(outbound(bytes, "", speech ?? .opening(.newestLegacy)))
         }
         if !admitted { garbage(message.bytes) }
@@ -220,7 +225,7 @@ extension ClientConnection: ClientInbox {
         if !restarts(after: error) { conclude(error) }
     }
 
-    /// Ends the connection for good.
+    /// Ends the connection permanently.
     func conclude(_ error: ClientError) {
         let (restart, end, watchers) = state.withLock { state in
             let end = state.end ?? error
@@ -231,7 +236,7 @@ extension ClientConnection: ClientInbox {
             }
             return (state.restart, end, state.onEnd)
         }
-        // Closed first: a call that follows the end at once is told the same reason.
+        // Closed first, so that a call made right after the end fails with the same reason.
         let waiting = pending.close()
         restart?.finish(error)
         for call in waiting { finish(call, .failed(error)) }
@@ -240,7 +245,7 @@ extension ClientConnection: ClientInbox {
         for tell in watchers { tell(end) }
     }
 
-    /// Calls `tell` once, when the connection has ended for good.
+    /// Calls `tell` once, when the connection has ended permanently.
     func whenEnded(_ tell: @escaping @Sendable (ClientError) -> Void) {
         let end = state.withLock { state in
             if state.end == nil { state.onEnd.append(tell) }

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// A server that ended by itself is started again (STDIO-16, STDIO-17).
+/// The restart of a server that ended on its own (STDIO-16, STDIO-17).
 extension ClientConnection {
-    /// The server ended. True when it comes back: what waits has failed, and what is sent later waits.
+    /// Handles the end of the server. Returns true when it is restarted: pending calls have failed, and calls
+    /// made later wait.
     func restarts(after error: ClientError) -> Bool {
         guard options.restart.maxAttempts > 0, transport.canRestart else { return false }
         let now = clock.now
@@ -53,7 +54,8 @@ extension ClientConnection {
         conclude(error)
     }
 
-    /// The attempts of a program that keeps ending count together.
+    /// Returns the wait before the next attempt. The attempts of a program that keeps ending are counted
+    /// together.
     private func nextDelay() -> Duration? {
         state.withLock { state in
             let policy = options.restart
@@ -64,7 +66,7 @@ extension ClientConnection {
         }
     }
 
-    /// The server is open again, unless it has ended in the meantime.
+    /// Ends the restart: the connection is open again, unless the server has ended in the meantime.
     private func settle(_ restart: ServerRestart) -> ClientError? {
         state.withLock { state in
             if let setback = restart.takeSetback() { return setback }

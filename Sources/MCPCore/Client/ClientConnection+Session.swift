@@ -1,17 +1,18 @@
 import Synchronization
 
-/// What a session of the handshake revisions is told once, and told again when it is a new one.
+/// The interests that a session of the handshake revisions is told about once, and again after it is
+/// replaced.
 extension ClientConnection {
-    /// Whether something that the server says by itself is of interest: then its stream is opened.
+    /// Whether any message that the server sends on its own is of interest; if so, its stream is opened.
     var wantsServerStream: Bool {
         options.onNotification != nil || options.onLog != nil || options.onElicit != nil
             || options.onSample != nil || options.onRoots != nil || listeners.hasAny
     }
 
-    /// Opens a new session for those who listen: they make no call that would find the old one gone
+    /// Opens a new session for the listeners, which make no call that would discover that the old one is gone
     /// (LEG-25).
     ///
-    /// A server that is still starting is tried again, with growing pauses, for as long as somebody listens.
+    /// A server that is still starting is tried again, with growing pauses, while there are listeners.
     func renewSession() {
         Task { [weak self] in
             var backoff = Backoff(maximum: .seconds(30))
@@ -22,7 +23,7 @@ extension ClientConnection {
         }
     }
 
-    /// Opens a new session; true when that may succeed later.
+    /// Opens a new session. Returns true when that failed but may succeed later.
     private func isLeftWithoutSession() async -> Bool {
         let (generation, end) = state.withLock { ($0.generation, $0.end) }
         guard end == nil, wantsServerStream, let error = await reopen(after: generation) else { return false }
@@ -31,13 +32,13 @@ extension ClientConnection {
         return false
     }
 
-    /// Tells each new session what the ones before it were told.
+    /// Makes each new session receive the interests that earlier ones were told about.
     func remembersInterests() {
         state.withLock { state in
             state.onReconnect = { [weak self] in
-                // Perhaps it is another program, and what changed meanwhile was not told.
+                // The server may be a different program, and changes in the meantime were not reported.
                 self?.changed(.resubscribed)
-                // The reconnection itself waits for nothing.
+                // The reconnection itself does not wait for anything.
                 Task { await self?.tellInterests(isAgain: true) }
             }
         }
@@ -45,11 +46,11 @@ extension ClientConnection {
 
     /// Tells a session which log messages and which resources are of interest (STDIO-17).
     ///
-    /// - Parameter limit: how long one answer may take.
+    /// - Parameter limit: the time limit of each request.
     func tellInterests(isAgain: Bool, atMost limit: Duration = .seconds(10)) async {
         guard speech?.isModern == false else { return }
         let options = CallOptions(timeout: limit, deadline: limit)
-        // A server without logging, or one that refuses, is used all the same.
+        // A server that has no logging, or that refuses the level, can still be used.
         if let logLevel, profile?.capabilities.hasLogging == true {
             _ = await call("logging/setLevel", ["level": .string(logLevel.rawValue)], options)
         }

@@ -1,42 +1,44 @@
 import Synchronization
 
-/// The talk with one server: calls that wait, what is known of the server, and how it is spoken to.
+/// The connection to one server: the pending calls, the known facts about the server and the negotiated
+/// revision.
 ///
-/// `MCPClient` is its public face; the transport knows it as its inbox.
+/// `MCPClient` is its public interface; the transport sees it as its inbox.
 final class ClientConnection: Sendable {
     private let counted = Counted(.clientConversation)
 
     struct State {
         var speech: WireDialect?
         var profile: ServerProfile?
-        /// How often a legacy session was opened.
+        /// The number of times that a legacy session was opened.
         var generation = 0
         var reopening: Task<ClientError?, Never>?
-        /// What `setLoggingLevel` asked for.
+        /// The level requested by `setLoggingLevel`.
         var logLevel: LoggingLevel?
-        /// The server has ended and is being started again.
+        /// The restart in progress, if the server has ended.
         var restart: ServerRestart?
-        /// The starts since the server last ran well.
+        /// The backoff of the restarts since the server last ran well.
         var restarts: Backoff?
-        /// Nothing was asked yet: the revision is that of an earlier connection.
+        /// Whether the revision was taken over from an earlier connection, without any request to the server
+        /// so far.
         var isAssumed = false
-        /// When the connection was opened last.
+        /// The time at which the connection was last opened.
         var openedAt = MonotonicInstant(nanoseconds: 0)
-        /// Called when the connection was opened anew, in a server that remembers nothing (STDIO-17): after
-        /// a restart, and with a new session. It must not wait for calls.
+        /// Called when the connection was opened again to a server that remembers nothing (STDIO-17): after a
+        /// restart, and with a new session. It must not wait for calls.
         var onReconnect: (@Sendable () -> Void)?
-        /// The last thing that came and was not a message.
+        /// The last thing received that was not a message.
         var unreadable: Unreadable?
-        /// Why the connection is at its end; a call made afterwards fails with it too.
+        /// The reason why the connection ended; later calls fail with it too.
         var end: ClientError?
-        /// Those who want to know of the end.
+        /// The observers of the end.
         var onEnd: [@Sendable (ClientError) -> Void] = []
     }
 
-    /// Something that the server sent and that is not a message.
+    /// Something that the server sent that is not a message.
     struct Unreadable {
         var reason: String
-        /// The newest call at that time.
+        /// The most recent call at that time.
         var lastCall: Int64
 
         var detail: String { "the server sent something that is not a message: \(reason)" }
@@ -50,7 +52,7 @@ final class ClientConnection: Sendable {
     let listeners = SessionSubscriptions()
     let tools = KnownTools()
     let cache: ResultCache
-    /// Answers to requests of the server that are being worked on.
+    /// The requests from the server that are being handled.
     let serverRequests = ServerRequestHandler()
     let clock: any TimeSource
     private let alarm: Alarm
@@ -68,17 +70,18 @@ final class ClientConnection: Sendable {
 
     var profile: ServerProfile? { state.withLock { $0.profile } }
 
-    /// Why the connection is at its end for good; nil while it can be used.
+    /// The reason why the connection ended permanently; nil while it can be used.
     var endOfConnection: ClientError? { state.withLock { $0.end } }
 
     var speech: WireDialect? { state.withLock { $0.speech } }
 
-    /// Asks for log messages from this level on, in the requests that follow.
+    /// Requests log messages of at least this level with later requests.
     func choose(_ level: LoggingLevel) { state.withLock { $0.logLevel = level } }
 
     var logLevel: LoggingLevel? { state.withLock { $0.logLevel } ?? options.logLevel }
 
-    /// Subscribes and waits for the end of the subscription; its notifications go to `onNotification`.
+    /// Subscribes and waits for the end of the subscription; its notifications are passed to
+    /// `onNotification`.
     func listen(
         _ filter: SubscriptionFilter, onNotification: @escaping @Sendable (String, RawJSON?) -> Void
     ) async -> ClientCall.Reply {
@@ -87,10 +90,10 @@ final class ClientConnection: Sendable {
         return await call("subscriptions/listen", ["notifications": filter.json], options)
     }
 
-    /// Only modern revisions over HTTP repeat arguments in headers.
+    /// Returns whether arguments are repeated in headers; only modern revisions over HTTP do that.
     func mirrorsArguments(_ speech: WireDialect?) -> Bool { transport.isHTTP && speech?.isModern == true }
 
-    /// The server told of a change.
+    /// Handles a change that the server reported.
     func changed(_ change: ServerChange) {
         cache.drop(change)
         if change == .toolsListChanged || change == .resubscribed { tools.forgetPromises() }
@@ -98,7 +101,7 @@ final class ClientConnection: Sendable {
 
     // MARK: Calls
 
-    /// Sends a request in the words of the negotiated revision.
+    /// Sends a request in the form of the negotiated revision.
     func call(_ method: String, _ params: JSONObject, _ options: CallOptions) async -> ClientCall.Reply {
         var (speech, generation, isAssumed, restart) = state.withLock {
             ($0.speech, $0.generation, $0.isAssumed, $0.restart)
@@ -117,11 +120,11 @@ final class ClientConnection: Sendable {
         let reply = await exchange(method, params, options, speech)
         switch reply {
         case .failed(let error) where error.kind == .sessionExpired && !speech.isModern:
-            // LEG-25: a session that is gone is opened anew, once, and the request repeated.
-            // With 404 the server says that it took nothing.
+            // LEG-25: an expired session is reopened once, and the request is repeated. With 404 the server
+            // indicates that it processed nothing.
             if let error = await reopen(after: generation) { return .failed(error) }
         case _ where isAssumed && Negotiation.isDoubtful(reply, isHTTP: transport.isHTTP):
-            // DUAL-19: most probably the server did not understand the request, and has done nothing.
+            // DUAL-19: the server most likely did not understand the request and has done nothing.
             if let error = await probe(after: generation) { return .failed(error) }
             if case .modern = state.withLock({ $0.speech }) { return reply }
             guard Repetition.wasNotCarriedOut(reply) || mayRepeat(method, params) else {
@@ -136,7 +139,7 @@ final class ClientConnection: Sendable {
         return await exchange(method, params, options, renewed)
     }
 
-    /// Sends one request and waits for what comes of it.
+    /// Sends one request and waits for its outcome.
     func exchange(
         _ method: String, _ params: JSONObject, _ options: CallOptions, _ speech: WireDialect
     ) async -> ClientCall.Reply {
@@ -160,7 +163,7 @@ final class ClientConnection: Sendable {
         } onCancel: {
             abandon(call, ClientError(.cancelled, "the call of \(method) was cancelled"), "cancelled")
         }
-        // An answer that cannot be read was given all the same.
+        // An unreadable response still means that the server processed the request.
         if case .failed(let error) = reply, !error.isUnsent,
             error.kind == .connectionClosed || error.kind == .protocolViolation,
             !mayRepeat(method, params)
@@ -188,7 +191,7 @@ final class ClientConnection: Sendable {
                 logLevel: options.logLevel ?? logLevel, speech)
             var message = outbound(bytes, method, speech)
             if speech.isModern { message.mirroredName = MessageEncoder.mirroredName(method, params) }
-            // Only a kept connection of HTTP makes a transport ask for it; elsewhere nothing is looked up.
+            // Only a reused HTTP connection makes a transport use this; no lookup is needed elsewhere.
             if transport.isHTTP { message.isRepeatable = mayRepeat(method, params) }
             if mirrorsArguments(speech), method == "tools/call" {
                 message.mirroredArguments = tools.fields(for: params)
@@ -210,25 +213,26 @@ final class ClientConnection: Sendable {
         if let trace = options.trace { trace(event()) }
     }
 
-    // MARK: The end of calls
+    // MARK: Ending calls
 
     func finish(_ call: ClientCall, _ reply: ClientCall.Reply) {
         pending.remove(call.requestID)
         call.finish(reply)
     }
 
-    /// Stops waiting, and tells the server where the revision has a way to.
+    /// Stops waiting and notifies the server if the revision has a way to do so.
     func abandon(_ call: ClientCall, _ error: ClientError, _ reason: String) {
         call.abandon(.failed(error)) { wasSent in
             pending.remove(call.requestID)
             serverRequests.cancel(for: call.id)
-            // Before the caller goes on: what it sends next comes after the notice.
+            // Before the caller resumes, so that whatever it sends next follows the notice.
             if wasSent { transport.abandon(call.id, notice: notice(call, reason)) }
         }
     }
 
-    /// CANC-01: `notifications/cancelled` on a shared channel and in legacy revisions; on modern HTTP the
-    /// closed exchange says it (HTTPC-08). The opening requests are never cancelled (LIFE-09).
+    /// Returns the notice of an abandoned call (CANC-01): `notifications/cancelled` on a shared channel and
+    /// in legacy revisions; on modern HTTP, closing the exchange has that meaning (HTTPC-08). The opening
+    /// requests are never cancelled (LIFE-09).
     private func notice(_ call: ClientCall, _ reason: String) -> OutboundMessage? {
         if case .opening = call.speech { return nil }
         if call.method == "server/discover" || call.speech.isModern && transport.isHTTP { return nil }
@@ -247,7 +251,8 @@ final class ClientConnection: Sendable {
         let now = clock.now
         var earliest = MonotonicInstant.never
         for call in pending.all {
-            // The server waits for us, maybe for a person: that is not its silence.
+            // The server is waiting for this client, possibly for a person: that does not count as its
+            // silence.
             if serverRequests.isBusy(for: call.id) { call.restartSilence(now) }
             let next = call.nextDeadline
             if next > now {

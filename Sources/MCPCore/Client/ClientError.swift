@@ -1,63 +1,64 @@
-/// Why a call, or the connection, failed for a reason other than an error answer of the server.
+/// The reason why a call or the connection failed, other than an error response from the server.
 ///
-/// An error that the server answers with is an `MCPError`.
+/// An error that the server returns is an `MCPError`.
 public struct ClientError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is; the set is open.
+    /// The kind of a failure; the set is open.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         /// The kind's name, for logs.
         public let description: String
 
-        /// The program could not be started, or there is no such program.
+        /// The program could not be started or does not exist.
         public static let cannotStart = Kind(description: "cannotStart")
-        /// The server cannot be reached: refused, no such host or socket, no answer to the connection
-        /// attempt.
+        /// The server cannot be reached: the connection was refused, the host or socket does not exist, or
+        /// the connection attempt timed out.
         public static let cannotConnect = Kind(description: "cannotConnect")
-        /// The server was reached, but not by TLS: its certificate is not accepted, it speaks something else,
-        /// or there is no TLS here. Nothing was sent.
+        /// The server was reached, but TLS failed: its certificate is not accepted, it uses another protocol,
+        /// or TLS is not available here. Nothing was sent.
         public static let tls = Kind(description: "tls")
-        /// The connection, or the program, ended before the answer; also every call after `close()`. A call
-        /// that was sent may have run: `details` says so, and that it was not sent again.
+        /// The connection or the program ended before the response; also every call after `close()`. A call
+        /// that was sent may have been executed: `details` then states that, and that it was not sent again.
         public static let connectionClosed = Kind(description: "connectionClosed")
-        /// HTTP 401 or 403: credentials are missing, wrong or not enough.
+        /// HTTP 401 or 403: credentials are missing, wrong or insufficient.
         public static let authentication = Kind(description: "authentication")
-        /// An HTTP status that is no answer to the request; see `httpStatus`.
+        /// An HTTP status that is not a response to the request; see `httpStatus`.
         public static let httpStatus = Kind(description: "httpStatus")
-        /// HTTP 3xx: no redirect is followed.
+        /// HTTP 3xx: redirects are not followed.
         public static let redirect = Kind(description: "redirect")
-        /// What came is not MCP, or breaks its rules or the limits of this client.
+        /// The data received is not MCP, or breaks its rules or the limits of this client.
         public static let protocolViolation = Kind(description: "protocolViolation")
         /// Client and server have no revision of the protocol in common.
         public static let unsupportedVersion = Kind(description: "unsupportedVersion")
-        /// No answer in time; the request was cancelled.
+        /// No response arrived in time; the request was cancelled.
         public static let timeout = Kind(description: "timeout")
-        /// The task that waited was cancelled, and the request with it.
+        /// The waiting task was cancelled, and the request with it.
         public static let cancelled = Kind(description: "cancelled")
-        /// The server asks back (`input_required`, 2026-07-28) and nobody can answer; see `result`.
+        /// The server requests input (`input_required`, 2026-07-28) that no handler can provide; see
+        /// `result`.
         public static let inputRequired = Kind(description: "inputRequired")
-        /// The legacy session does not exist any more and could not be opened again.
+        /// The legacy session no longer exists and could not be reopened.
         public static let sessionExpired = Kind(description: "sessionExpired")
         /// The URL, a header or an argument cannot be sent.
         public static let invalidRequest = Kind(description: "invalidRequest")
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public var kind: Kind
     /// One sentence for a person, such as `cannot connect to 127.0.0.1:8808: Connection refused`.
     public var message: String
-    /// More lines: the exit status, the last lines of the server's stderr, what was sent.
+    /// Additional lines: the exit status, the last lines of the server's stderr, what was sent.
     public var details: [String]
-    /// What to do about it.
+    /// Advice on how to resolve the failure.
     public var hint: String?
-    /// The status of the HTTP answer, if there was one.
+    /// The status of the HTTP response, if there was one.
     public var httpStatus: Int?
-    /// The result that cannot be used, for `.inputRequired`.
+    /// The unusable result, for `.inputRequired`.
     public var result: RawJSON?
-    /// Nothing of the request has left, so that it cannot have run.
+    /// Whether no part of the request was sent, so that it cannot have been executed.
     var isUnsent = false
-    /// The server answered, with something that is not valid JSON-RPC.
+    /// Whether the server sent a response that is not valid JSON-RPC.
     var isMalformedAnswer = false
 
-    /// Makes an error.
+    /// Creates an error.
     public init(
         _ kind: Kind, _ message: String, details: [String] = [], hint: String? = nil, httpStatus: Int? = nil,
         result: RawJSON? = nil

@@ -1,7 +1,7 @@
 extension ClientOptions {
     static let tasksExtension = "io.modelcontextprotocol/tasks"
 
-    /// What the handlers can do: nothing is declared that nobody answers.
+    /// The capabilities of the handlers: nothing is declared that has no handler.
     var capabilities: ClientCapabilities {
         var extensions = extensions
         if followsTasks { extensions[Self.tasksExtension] = [:] }
@@ -13,8 +13,8 @@ extension ClientOptions {
 }
 
 extension ClientCapabilities {
-    /// The capabilities in the words of a handshake revision: only what it knows (Table 3), and extensions
-    /// that do not depend on the revision. Tasks do (TASK-25); views do not.
+    /// Returns the capabilities in the form of a handshake revision: only those that it knows (Table 3), and
+    /// extensions that do not depend on the revision. Tasks do (TASK-25); views do not.
     func json(for revision: Revision) -> JSONValue {
         if revision.isModern { return json }
         var object = JSONObject()

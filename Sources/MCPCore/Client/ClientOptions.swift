@@ -1,10 +1,10 @@
-/// How a client connects and behaves.
+/// The settings of a client.
 public struct ClientOptions: Sendable {
-    /// Which revision of the protocol is spoken.
+    /// The revision of the protocol to use.
     public enum ProtocolChoice: Sendable, Hashable {
-        /// The newest one that the server has: `server/discover`, then `initialize` (basic/versioning).
+        /// The newest one that the server supports: `server/discover`, then `initialize` (basic/versioning).
         case auto
-        /// This one and no other. A revision before 2026-07-28 is opened by `initialize` without a probe.
+        /// Exactly this one. A revision before 2026-07-28 is opened by `initialize` without a probe.
         case exactly(ProtocolVersion)
     }
 
@@ -12,64 +12,67 @@ public struct ClientOptions: Sendable {
     public var name: String
     /// The program's version, sent as `clientInfo`.
     public var version: String
-    /// Which revision is spoken: `.auto`.
+    /// The revision to use; the default is `.auto`.
     public var `protocol`: ProtocolChoice
-    /// How long the server may be silent during a call: 60 s. Nil: for ever.
+    /// The longest time that the server may be silent during a call: 60 s by default; nil for no limit.
     public var timeout: Duration?
-    /// How long connecting may take in all: the socket, the TLS handshake, the answers to `server/discover`
-    /// and `initialize`, and whatever older way is tried: 10 s. It also limits a connection that is opened
-    /// later, and each new start of a program.
+    /// The longest time that connecting may take in total: the socket, the TLS handshake, the responses to
+    /// `server/discover` and `initialize`, and any fallback to an older transport; 10 s by default. It also
+    /// limits a connection that is opened later, and each restart of a program.
     public var connectTimeout: Duration
-    /// How long a program may be silent to `server/discover` before `initialize` is tried: 10 s, and never
-    /// more than half of `connectTimeout`.
+    /// The longest time to wait for a program's response to `server/discover` before `initialize` is tried:
+    /// 10 s by default, and never more than half of `connectTimeout`.
     public var probeTimeout: Duration
-    /// Further HTTP header fields of each request, such as `Authorization`.
+    /// Additional HTTP header fields of each request, such as `Authorization`.
     public var headers: [(String, String)]
-    /// The longest line (stdio) or body (HTTP) that is taken: 64 MiB. A longer one fails the calls that wait
-    /// for it.
+    /// The longest line (stdio) or body (HTTP) that is accepted: 64 MiB by default. A longer one fails the
+    /// calls that wait for it.
     public var maxMessageBytes: Int
-    /// The longest server-sent event that is taken: 64 MiB.
+    /// The longest server-sent event that is accepted: 64 MiB by default.
     public var maxEventBytes: Int
-    /// Whether a program that ended by itself is started again: `.never`.
+    /// Whether a program that ended on its own is restarted: `.never` by default.
     public var restart: RestartPolicy
-    /// What is known of servers, to be shared between clients: no cache. It spares the probe.
+    /// A cache of facts about servers that clients can share, which saves the probe; none by default.
     public var profiles: ServerProfileCache?
-    /// Takes what happens on the connection, on a thread of the client.
+    /// Receives the events of the connection, on a thread of the client.
     public var trace: (@Sendable (TraceEvent) -> Void)?
-    /// Takes the lines that a program writes to stderr, on a thread of the client.
+    /// Receives the lines that a program writes to stderr, on a thread of the client.
     public var onServerStderr: (@Sendable (String) -> Void)?
-    /// Answers questions to the user. Set, it declares `elicitation`; nil, servers are told that nobody can
-    /// be asked. What is accepted is checked against the form before it leaves (ELIC-24).
+    /// Answers questions to the user. If it is set, `elicitation` is declared; if it is nil, servers are told
+    /// that no user can be asked. Accepted content is checked against the form before it is sent (ELIC-24).
     public var onElicit: (@Sendable (ElicitRequest) async throws -> ElicitResult)?
-    /// Whether `onElicit` also shows pages (`ElicitRequest.url`): false.
+    /// Whether `onElicit` also shows pages (`ElicitRequest.url`); false by default.
     public var supportsElicitationURL: Bool
-    /// Asks the model. Set, it declares `sampling`; throwing means that it was refused (SAMP-15).
+    /// Samples the model. If it is set, `sampling` is declared; throwing means that the request was refused
+    /// (SAMP-15).
     public var onSample: (@Sendable (CreateMessageRequest) async throws -> CreateMessageResult)?
-    /// Whether `onSample` knows tools: false.
+    /// Whether `onSample` supports tools; false by default.
     public var supportsSamplingTools: Bool
-    /// Tells the places that servers may work in. Set, it declares `roots`.
+    /// Returns the locations that servers may work in. If it is set, `roots` is declared.
     public var onRoots: (@Sendable () async throws -> [Root])?
-    /// Takes log messages of the server, on a thread of the client.
+    /// Receives log messages from the server, on a thread of the client.
     public var onLog: (@Sendable (LogMessage) -> Void)?
-    /// The least grave log messages that are wanted. 2026-07-28: sent with each request, none is asked for
-    /// when nil. Before: `logging/setLevel` after the handshake, the server's choice when nil.
+    /// The minimum severity of the log messages that are wanted. In 2026-07-28 it is sent with each request,
+    /// and nil requests none. In earlier revisions it is sent by `logging/setLevel` after the handshake, and
+    /// nil leaves the choice to the server.
     public var logLevel: LoggingLevel?
-    /// Rounds of questions that one call may take: 10. One more fails it with `.inputRequired`.
+    /// The maximum number of rounds of input that one call may take: 10 by default. A further round makes the
+    /// call fail with `.inputRequired`.
     public var maxRounds: Int
-    /// Whether lists and resources are kept for as long as the server allows (2026-07-28, `ttlMs`): true.
-    /// At most 1,000 answers, 16 MiB in all, 4 MiB each, for 24 hours.
+    /// Whether lists and resources are cached for as long as the server allows (2026-07-28, `ttlMs`); true by
+    /// default. The cache holds at most 1,000 responses, 16 MiB in total, 4 MiB each, for 24 hours.
     public var cache: Bool
-    /// Whether structured results are checked against the tool's output schema, when the tool was listed:
-    /// true.
+    /// Whether structured results are checked against the tool's output schema if the tool was listed; true
+    /// by default.
     public var checksOutput: Bool
-    /// Extensions that are declared, with their settings (CAP-04).
+    /// The extensions to declare, with their settings (CAP-04).
     public var extensions: JSONObject
-    /// Declares the tasks extension: a call that becomes a task is followed to its end (TASK-05).
+    /// Whether the tasks extension is declared: a call that becomes a task is followed to its end (TASK-05).
     public var followsTasks: Bool
-    /// Takes notifications other than progress: the method and the params, on a thread of the client.
+    /// Receives notifications other than progress: the method and the params, on a thread of the client.
     public var onNotification: (@Sendable (_ method: String, _ params: RawJSON?) -> Void)?
 
-    /// The defaults.
+    /// Creates options with the default values.
     public init(name: String = "swift-mcp-core", version: String = "0.1.0") {
         self.name = name
         self.version = version

@@ -1,8 +1,9 @@
-/// Where a server is, and how it is reached: `.command(…)`, `.http(…)`, `.unix(…)` or `.inProcess(…)`.
+/// The location of a server and the way to reach it: `.command(…)`, `.http(…)`, `.unix(…)` or
+/// `.inProcess(…)`.
 public struct ClientTarget: Sendable, CustomStringConvertible {
-    /// The target in words, for messages.
+    /// A description of the target for messages.
     public let description: String
-    /// Starts the program or prepares the connection; throws when that cannot be done at all.
+    /// Starts the program or prepares the connection; throws when that is impossible.
     let open: @Sendable (ClientOptions) throws(ClientError) -> any ClientTransport
 
     init(

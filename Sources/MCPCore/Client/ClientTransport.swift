@@ -1,81 +1,84 @@
-/// One message to the server, with what a transport needs to route it.
+/// One message to the server, with the data that a transport needs to route it.
 struct OutboundMessage: Sendable {
     /// The JSON text, without a newline.
     let bytes: ByteSlice
-    /// The JSON-RPC method; empty for an answer to a request of the server.
+    /// The JSON-RPC method; empty for a response to a request from the server.
     let method: String
-    /// What `Mcp-Name` repeats (HDR-05); modern requests only.
+    /// The value for `Mcp-Name` (HDR-05); modern requests only.
     var mirroredName: String?
-    /// What `Mcp-Param-*` repeat (HDR-15), encoded; calls of tools in modern revisions over HTTP only.
+    /// The encoded values for `Mcp-Param-*` (HDR-15); tool calls in modern revisions over HTTP only.
     var mirroredArguments: [(name: String, value: String)] = []
-    /// What the message speaks; nil for `initialize`, which negotiates it.
+    /// The revision of the message; nil for `initialize`, which negotiates it.
     var revision: Revision?
-    /// How long a connection that has to be opened for it may take.
+    /// The longest time to open a connection if one has to be opened for this message.
     var connectTimeout: Duration
-    /// Doing what it says twice does no harm; see `Repetition`.
+    /// Whether processing the message twice does no harm; see `Repetition`.
     var isRepeatable = false
 }
 
-/// Carries messages to a server, and what comes back to the inbox.
+/// A channel that carries messages to a server, and incoming ones to the inbox.
 ///
-/// It knows nothing of what the messages mean: a request goes out, and what belongs to it comes back, ended
-/// by one answer or one failure.
+/// It does not interpret the messages. It sends a request and delivers everything that belongs to it, up to a
+/// single response or failure.
 protocol ClientTransport: AnyObject, Sendable {
-    /// The transport is HTTP: a request has an exchange of its own, and closing it cancels it (CANC-01).
+    /// Whether the transport is HTTP: each request has its own exchange, and closing that cancels the request
+    /// (CANC-01).
     var isHTTP: Bool { get }
 
-    /// Under which name the server is remembered; nil when it is not (DUAL-19).
+    /// The key under which the server is remembered; nil if it is not remembered (DUAL-19).
     var serverKey: ServerKey? { get }
 
-    /// Takes the inbox, before anything is sent.
+    /// Sets the inbox, before anything is sent.
     func start(_ inbox: any ClientInbox)
 
-    /// Sends a request. What comes back, or that nothing can come, is told to the inbox under the same id.
+    /// Sends a request. Its response, or the reason why there will be none, is delivered to the inbox under
+    /// the same id.
     func send(_ message: OutboundMessage, id: Int64)
 
-    /// Sends a message that has no answer; returns when it is on its way, over HTTP when it was taken.
+    /// Sends a message that has no response; returns once it is sent, over HTTP once it is accepted.
     func post(_ message: OutboundMessage) async throws(ClientError)
 
-    /// Nobody waits for the request any more; `notice` tells the server where the revision has such a
-    /// message.
+    /// Abandons a request that no caller waits for any more; `notice` notifies the server if the revision has
+    /// such a message.
     func abandon(_ id: Int64, notice: OutboundMessage?)
 
-    /// Opens, in the background, the channel on which the server speaks unasked: the GET stream of a legacy
-    /// HTTP session (LEG-12). Without effect where it is open; the inbox is told where there is none.
+    /// Opens, in the background, the channel for messages that the server sends on its own: the GET stream of
+    /// a legacy HTTP session (LEG-12). Has no effect if it is open; the inbox is notified if the server has
+    /// none.
     func openServerStream()
 
-    /// Changes to an older way of carrying messages after `initialize` was refused (DUAL-17). False when the
-    /// server has none either, or it was taken already.
+    /// Switches to an older transport after `initialize` was refused (DUAL-17). Returns false when the server
+    /// has no such transport either, or when it is already in use.
     func fallBack(within timeout: Duration) async throws(ClientError) -> Bool
 
-    /// A server that ended by itself can be started again.
+    /// Whether a server that ended on its own can be restarted.
     var canRestart: Bool { get }
 
-    /// Starts the server again after its end was told to the inbox. What was on its way is lost.
+    /// Restarts the server after the inbox was notified about its end. Messages in transit are lost.
     func restart() async throws(ClientError)
 
-    /// Ends the connection in good order and waits for that. May be called again.
+    /// Closes the connection gracefully and waits until that is done. May be called again.
     func close() async
 
-    /// Begins to end the connection, without waiting.
+    /// Begins to close the connection, without waiting.
     func shutDown()
 
-    /// Ends a connection on which nothing was agreed: at once, and not in good order.
+    /// Ends a connection on which no revision was agreed: immediately, and not gracefully.
     func abort() async
 
-    /// What a connection that is not open yet waits for, as the error of having waited for it so long; nil
-    /// when it is open, or there is nothing to open.
+    /// Returns the error for having waited `limit` for a connection that is not open yet, naming the pending
+    /// step; nil if it is open, or if there is nothing to open.
     func openingFailure(after limit: Duration) -> ClientError?
 
-    /// The last lines on stderr of a program that the client started; nil for other servers.
+    /// The last lines that a program started by the client wrote to stderr; nil for other servers.
     var lastErrors: [String]? { get }
 }
 
 extension ClientTransport {
-    /// A server that has no place is not remembered.
+    /// A server without an address is not remembered.
     var serverKey: ServerKey? { nil }
 
-    /// On a shared channel the server can speak at any time.
+    /// On a shared channel the server can send messages at any time.
     func openServerStream() {}
 
     func abort() async { shutDown() }
@@ -84,38 +87,40 @@ extension ClientTransport {
 
     var lastErrors: [String]? { nil }
 
-    /// Servers that others have started are none of the client's business.
+    /// Servers that others started are not managed by the client.
     var canRestart: Bool { false }
 
     func restart() async throws(ClientError) {
         throw ClientError(.cannotStart, "this server cannot be started from here")
     }
 
-    /// There is one way to speak over a pipe.
+    /// A pipe has only one transport.
     func fallBack(within timeout: Duration) async throws(ClientError) -> Bool { false }
 }
 
-/// Takes what comes from the server. Called from any thread.
+/// The receiver of everything that comes from the server. Called from any thread.
 protocol ClientInbox: AnyObject, Sendable {
-    /// A message came. `exchange` is the id of the request on whose HTTP exchange it came, nil on a shared
-    /// channel; `status` is that of a refusing HTTP answer.
+    /// Receives a message. `exchange` is the id of the request on whose HTTP exchange it arrived, nil on a
+    /// shared channel; `status` is that of an HTTP error response.
     func receive(_ bytes: ByteSlice, exchange: Int64?, status: Int?)
 
-    /// Whether somebody still waits for the answer to this request.
+    /// Returns whether a caller is still waiting for the response to this request.
     func isWaiting(_ id: Int64) -> Bool
 
-    /// The request will have no answer. Without effect when it has one already.
+    /// Fails a request that will get no response. Has no effect if it already has one.
     func fail(_ id: Int64, _ error: ClientError)
 
-    /// None of the requests that wait now will have an answer.
+    /// Fails all pending requests: none of them will get a response.
     func failAll(_ error: ClientError)
 
-    /// The server has no channel on which it could speak unasked; what it says comes with its answers.
+    /// Reports that the server has no channel for messages of its own; it sends them only along with its
+    /// responses.
     func serverStreamRefused(_ error: ClientError)
 
-    /// The server no longer knows the session whose stream it had sent: it was restarted, or let it expire.
+    /// Reports that the server no longer knows the session whose stream it had sent: it was restarted, or the
+    /// session expired.
     func sessionLost()
 
-    /// The connection is at its end: what waits fails, and what is sent later fails as well.
+    /// Reports that the connection has ended: pending and later requests fail.
     func connectionClosed(_ error: ClientError)
 }

@@ -1,12 +1,14 @@
-/// Answers what servers ask for, with the handlers of the options; the same for every revision.
+/// The responses to the input that servers request, produced by the handlers of the options; the same for
+/// every revision.
 struct InputHandlers: Sendable {
     let options: ClientOptions
 
-    /// The answer to one request, as JSON in the words of the revision.
+    /// Returns the response to one request, as JSON in the form of the revision.
     ///
-    /// - Throws: -32601 without a handler, or in a revision that has no such question; -32602 for what was
-    ///   not declared, for uses of tools that do not match their results, and for an answer that does not
-    ///   fit its form; -1 when the model is refused (SAMP-15); the `MCPError` that a handler throws.
+    /// - Throws: -32601 without a handler, or in a revision that does not have this request; -32602 for a
+    ///   feature that was not declared, for tool uses that do not match their results, and for an answer that
+    ///   does not match its form; -1 when sampling is refused (SAMP-15); the `MCPError` that a handler
+    ///   throws.
     func answer(_ request: InputRequest, for revision: Revision) async throws(MCPError) -> JSONValue {
         switch request.kind {
         case .elicit(let question): return try await elicit(question, revision).json
@@ -44,7 +46,7 @@ struct InputHandlers: Sendable {
         } catch {
             throw Self.failure(error, "The question cannot be answered")
         }
-        // Only a form that was accepted has contents (ELIC-10).
+        // Only an accepted form has contents (ELIC-10).
         guard result.action == .accept, let schema = request.schema else {
             return ElicitResult(result.action)
         }

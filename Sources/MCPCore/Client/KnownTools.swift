@@ -1,11 +1,12 @@
 import Synchronization
 
-/// What the lists of tools have shown and calls need: which arguments are repeated in headers (HDR-15), and
-/// what results look like (TOOL-15); and whether a call may be sent twice.
+/// Facts from the tool lists that calls need: which arguments are repeated in headers (HDR-15), the schemas
+/// of the results (TOOL-15), and whether a call may be sent twice.
 final class KnownTools: Sendable {
-    /// Tools that are remembered; the calls of further ones are made without this knowledge.
+    /// The number of tools that are remembered; calls of further tools are made without this knowledge.
     static let maxTools = 10_000
-    /// Output schemas that are remembered, in bytes; results of further tools are not checked.
+    /// The total size of the output schemas that are remembered, in bytes; results of further tools are not
+    /// checked.
     static let maxSchemaBytes = 8 << 20
 
     private enum Output {
@@ -18,7 +19,7 @@ final class KnownTools: Sendable {
         var headers: HeaderPlan?
         var output = Output.none
         var schemaBytes = 0
-        /// The tool changes nothing, or nothing more when it is called again (TOOL-20).
+        /// Whether the tool changes nothing, or nothing more when it is called again (TOOL-20).
         var isRepeatable = false
     }
 
@@ -31,7 +32,7 @@ final class KnownTools: Sendable {
 
     // MARK: Learning
 
-    /// Takes a page of a list. What is wrong with its annotations is said when the page is handed out.
+    /// Learns from a page of a list. Errors in its annotations are reported when the page is handed out.
     func learn(_ page: RawJSON, isFirst: Bool, mirrors: Bool) {
         state.withLock { state in
             if isFirst, state.entries.count >= Self.maxTools { state = State() }
@@ -48,11 +49,11 @@ final class KnownTools: Sendable {
         }
     }
 
-    /// Nil for a tool of which there is nothing to remember.
+    /// Returns the entry of a tool; nil if there is nothing to remember about it.
     private static func entry(_ tool: RawJSON, mirrors: Bool, room: Int) -> Entry? {
         var entry = Entry()
         if mirrors, let schema = tool["inputSchema"] {
-            // An annotation that cannot be used mirrors nothing.
+            // An annotation that cannot be used causes no header.
             entry.headers = (try? HeaderPlan(schema.value, at: .lenient)) ?? nil
         }
         if let schema = tool["outputSchema"], schema.kind == .object, schema.bytes.count <= room {
@@ -65,8 +66,9 @@ final class KnownTools: Sendable {
         return entry.headers == nil && entry.schemaBytes == 0 && !entry.isRepeatable ? nil : entry
     }
 
-    /// The tools are others now: results are not held against schemas of the past, and what they promised of
-    /// a second call is void. Headers stay; a server that wants others says so (HDR-26).
+    /// Forgets promises of a tool list that has changed: results are no longer checked against the old
+    /// schemas, and the old hints about repeated calls are void. Headers stay; a server that requires others
+    /// reports that (HDR-26).
     func forgetPromises() {
         state.withLock { state in
             for name in state.entries.keys {
@@ -80,21 +82,21 @@ final class KnownTools: Sendable {
 
     // MARK: Calls
 
-    /// Whether the list said that calling the tool twice does no harm; false when nothing is known of it.
+    /// Returns whether the list declares that calling the tool twice does no harm; false for an unknown tool.
     func isRepeatable(_ name: String) -> Bool {
         state.withLock { $0.entries[name]?.isRepeatable ?? false }
     }
 
-    /// The header fields that a call repeats its arguments in.
+    /// Returns the header fields that repeat the arguments of a call.
     func fields(for params: JSONObject) -> [(name: String, value: String)] {
         guard let name = params["name"]?.stringValue else { return [] }
         let plan = state.withLock { $0.entries[name]?.headers }
         return plan?.fields(for: params["arguments"]?.objectValue ?? [:]) ?? []
     }
 
-    /// The schema that results of a tool fit; nil when none is known.
+    /// Returns the schema for the results of a tool; nil when none is known.
     ///
-    /// - Throws: `SchemaError` the first time that a schema cannot be used; later there is none.
+    /// - Throws: `SchemaError` the first time that a schema cannot be used; it is forgotten after that.
     func outputSchema(of name: String) throws(SchemaError) -> CompiledSchema? {
         let output = state.withLock { $0.entries[name]?.output ?? .none }
         switch output {
@@ -114,7 +116,7 @@ final class KnownTools: Sendable {
 
     private func keep(_ output: Output, for name: String) {
         state.withLock { state in
-            // Another list may have come meanwhile.
+            // Another list may have arrived in the meantime.
             if case .schema? = state.entries[name]?.output { state.entries[name]?.output = output }
         }
     }

@@ -1,11 +1,11 @@
 extension MCPClient {
     // MARK: Tools
 
-    /// Calls a tool. A tool that failed is a result whose `isError` is true, not an error.
+    /// Calls a tool. A failure of the tool is a result whose `isError` is true, not an error.
     ///
-    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer
-    ///   came, and of the kind `.protocolViolation`, with `result`, when the result does not fit the output
-    ///   schema of a tool that was listed (`ClientOptions.checksOutput`).
+    /// - Throws: `MCPError` when the server returns an error; `ClientError` when there was no usable
+    ///   response. The kind is `.protocolViolation`, with `result`, when the result does not match the output
+    ///   schema of a listed tool (`ClientOptions.checksOutput`).
     public func callTool(
         _ name: String, _ arguments: JSONObject = [:], options: CallOptions = CallOptions()
     ) async throws -> CallToolResult {
@@ -16,7 +16,7 @@ extension MCPClient {
         return result
     }
 
-    /// TOOL-15: a result that failed has no shape to keep.
+    /// Checks a result against its schema (TOOL-15); an error result does not have to match it.
     private func check(_ result: CallToolResult, of name: String) throws(ClientError) {
         guard connection.options.checksOutput, !result.isError,
             connection.profile?.revision.has(.structured) == true,
@@ -45,9 +45,10 @@ extension MCPClient {
         }
     }
 
-    /// Calls a tool with a value of yours as its arguments; it must encode as an object.
+    /// Calls a tool with an encodable value as its arguments; it must encode as an object.
     ///
-    /// - Throws: as above, and `ClientError` of the kind `.invalidRequest` when the value is no object.
+    /// - Throws: as above, and `ClientError` of the kind `.invalidRequest` when the value does not encode as
+    ///   an object.
     public func callTool(
         _ name: String, encoding arguments: some Encodable & Sendable, options: CallOptions = CallOptions()
     ) async throws -> CallToolResult {
@@ -57,10 +58,10 @@ extension MCPClient {
         return try await callTool(name, object, options: options)
     }
 
-    /// Calls a tool and decodes what it returns: its structured content, else its only text as JSON, else,
-    /// for a `String`, the text itself.
+    /// Calls a tool and decodes its result: the structured content; without it, its single text as JSON; and
+    /// for a `String`, if that fails, the text itself.
     ///
-    /// - Throws: `ToolError` when the tool failed; `MCPError` and `ClientError` as `callTool` does.
+    /// - Throws: `ToolError` when the tool failed; `MCPError` and `ClientError` as in `callTool`.
     public func call<R: Decodable>(
         _ name: String, _ arguments: JSONObject = [:], as type: R.Type = R.self,
         options: CallOptions = CallOptions()
@@ -82,7 +83,7 @@ extension MCPClient {
         do {
             return try structured.decode(R.self)
         } catch {
-            // Before 2026-07-28 servers wrap what is no object as {"result": …}.
+            // Before 2026-07-28, servers wrap a value that is not an object as {"result": …}.
             if let object = structured.objectValue, object.count == 1, let inner = object["result"],
                 let value = try? inner.decode(R.self)
             {
@@ -94,10 +95,10 @@ extension MCPClient {
         }
     }
 
-    /// All tools, page by page as they are asked for.
+    /// All tools, fetched page by page on demand.
     ///
-    /// Over HTTP in 2026-07-28 a tool with an annotation `x-mcp-header` that cannot be followed is left out
-    /// (HDR-19), which the trace tells.
+    /// Over HTTP in 2026-07-28, a tool with an unusable `x-mcp-header` annotation is omitted (HDR-19), which
+    /// is reported to the trace.
     public var tools: PagedSequence<Tool> {
         let all: PagedSequence<Tool> = pages("tools/list", "tools")
         guard connection.mirrorsArguments(connection.speech) else { return all }
@@ -118,33 +119,37 @@ extension MCPClient {
         }
     }
 
-    /// All tools.
-    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
+    /// Returns all tools.
+    /// - Throws: `MCPError` when the server returns an error; `ClientError` when there was no usable
+    ///   response.
     public func listTools() async throws -> [Tool] { try await tools.collect() }
 
     // MARK: Resources
 
-    /// All resources, page by page as they are asked for.
+    /// All resources, fetched page by page on demand.
     public var resources: PagedSequence<Resource> { pages("resources/list", "resources") }
 
-    /// All resources.
-    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
+    /// Returns all resources.
+    /// - Throws: `MCPError` when the server returns an error; `ClientError` when there was no usable
+    ///   response.
     public func listResources() async throws -> [Resource] { try await resources.collect() }
 
-    /// All resource templates, page by page as they are asked for.
+    /// All resource templates, fetched page by page on demand.
     public var resourceTemplates: PagedSequence<ResourceTemplate> {
         pages("resources/templates/list", "resourceTemplates")
     }
 
-    /// All resource templates.
-    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
+    /// Returns all resource templates.
+    /// - Throws: `MCPError` when the server returns an error; `ClientError` when there was no usable
+    ///   response.
     public func listResourceTemplates() async throws -> [ResourceTemplate] {
         try await resourceTemplates.collect()
     }
 
-    /// Reads a resource; a directory may answer with several contents.
+    /// Reads a resource; a directory may have several contents.
     ///
-    /// - Throws: `MCPError` with -32602 or, from servers before 2026-07-28, -32002 when there is none.
+    /// - Throws: `MCPError` with -32602 or, from servers before 2026-07-28, -32002 when the resource does not
+    ///   exist.
     public func readResource(
         _ uri: String, options: CallOptions = CallOptions()
     ) async throws -> [ResourceContents] {
@@ -154,14 +159,15 @@ extension MCPClient {
 
     // MARK: Prompts
 
-    /// All prompts, page by page as they are asked for.
+    /// All prompts, fetched page by page on demand.
     public var prompts: PagedSequence<Prompt> { pages("prompts/list", "prompts") }
 
-    /// All prompts.
-    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
+    /// Returns all prompts.
+    /// - Throws: `MCPError` when the server returns an error; `ClientError` when there was no usable
+    ///   response.
     public func listPrompts() async throws -> [Prompt] { try await prompts.collect() }
 
-    /// Fills a prompt in.
+    /// Gets a prompt with its arguments filled in.
     ///
     /// - Throws: `MCPError` when the prompt is unknown or an argument is missing (-32602).
     public func getPrompt(
@@ -178,13 +184,13 @@ extension MCPClient {
 
     // MARK: Completion, logging, roots
 
-    /// Asks for values that an argument can be completed to (server/utilities/completion).
+    /// Requests completions of an argument (server/utilities/completion).
     ///
     /// - Parameters:
-    ///   - value: what is typed so far.
-    ///   - context: arguments that are filled in already (2025-06-18 and later, COMP-03).
-    /// - Throws: `MCPError` -32601 when the server completes nothing, -32602 for an unknown prompt or
-    ///   template.
+    ///   - value: the text typed so far.
+    ///   - context: the arguments that are already filled in (2025-06-18 and later, COMP-03).
+    /// - Throws: `MCPError` -32601 when the server does not support completion, -32602 for an unknown prompt
+    ///   or template.
     public func complete(
         _ reference: CompletionReference, argument: String, value: String = "",
         context: [String: String] = [:], options: CallOptions = CallOptions()
@@ -203,18 +209,18 @@ extension MCPClient {
             CompletionResult.self, result["completion"]?.value ?? .null, "completion/complete")
     }
 
-    /// Chooses the least grave log messages that are wanted: for the session (`logging/setLevel`), in
-    /// 2026-07-28 for the requests that follow.
+    /// Sets the minimum severity of the log messages that are wanted: for the session (`logging/setLevel`),
+    /// or in 2026-07-28 for later requests.
     ///
-    /// - Throws: `MCPError` -32601 when a server before 2026-07-28 has no logging.
+    /// - Throws: `MCPError` -32601 when a server before 2026-07-28 does not support logging.
     public func setLoggingLevel(_ level: LoggingLevel) async throws {
         connection.choose(level)
         guard !protocolVersion.isModern else { return }
         _ = try await request("logging/setLevel", ["level": .string(level.rawValue)])
     }
 
-    /// Tells the server that the roots are others now; it asks for them when it wants them. Without effect in
-    /// 2026-07-28, where they are asked for by each request (ROOT-03), and without `onRoots`.
+    /// Notifies the server that the roots have changed; it requests them when it needs them. Has no effect in
+    /// 2026-07-28, where each request asks for them (ROOT-03), or without `onRoots`.
     ///
     /// - Throws: `ClientError` when the message cannot be sent.
     public func notifyRootsChanged() async throws {
@@ -226,11 +232,11 @@ extension MCPClient {
             connection.outbound(MessageEncoder.notification(method), method, speech))
     }
 
-    // MARK: Life
+    // MARK: Liveness and caching
 
-    /// Measures a round trip: `ping`, which 2026-07-28 replaced by `server/discover`.
+    /// Measures a round trip with `ping`, or with `server/discover`, which replaced it in 2026-07-28.
     ///
-    /// - Throws: `MCPError` or `ClientError` when the server does not answer.
+    /// - Throws: `MCPError` or `ClientError` when the server does not respond.
     public func ping(options: CallOptions = CallOptions()) async throws -> Duration {
         let start = connection.clock.now
         var options = options
@@ -239,7 +245,7 @@ extension MCPClient {
         return connection.clock.now - start
     }
 
-    /// Forgets the answers that were kept: the next lists and reads ask the server.
+    /// Clears the cached responses: the next lists and reads are sent to the server.
     public func dropCache() { connection.cache.dropAll() }
 
     // MARK: Reading results
@@ -253,7 +259,7 @@ extension MCPClient {
                 result = try await self.request(
                     method, cursor.map { ["cursor": .string($0)] } ?? [:], options: options)
             } catch let error as MCPError where cursor != nil {
-                // The pages before belong to a list that is no more (CACHE-12).
+                // The previous pages belong to a list that no longer exists (CACHE-12).
                 self.connection.cache.drop(method)
                 throw error
             }

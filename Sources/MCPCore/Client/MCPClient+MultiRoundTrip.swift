@@ -1,18 +1,19 @@
-/// Calls that take several round trips: questions of the server (basic/patterns/mrtr), and tasks.
+/// Calls that take several round trips: input requests from the server (basic/patterns/mrtr), and tasks.
 extension MCPClient {
-    /// The methods that a server may answer with a question (MRTR-01, MRTR-02).
+    /// The methods whose response may be a request for input (MRTR-01, MRTR-02).
     private static var methodsWithRounds: Set<String> { ["tools/call", "prompts/get", "resources/read"] }
 
-    /// Sends any request and returns the result object exactly as it came.
+    /// Sends any request and returns the result object exactly as received.
     ///
-    /// Questions that the server asks back are answered by the handlers of the options, and the request is
-    /// sent again; a call that becomes a task is followed to its end. Both can be repeated by the server:
-    /// what the handlers do happens once per question, what the tool does is the server's affair.
+    /// Input that the server requests is provided by the handlers of the options, and the request is sent
+    /// again; a call that becomes a task is followed to its end. The server may cause both more than once: a
+    /// handler runs once per question, and the effects of the tool are up to the server.
     /// - Parameters:
     ///   - method: the JSON-RPC method, for example `tools/list`.
-    ///   - params: its parameters; `_meta` is completed by what the protocol needs.
+    ///   - params: its parameters; members that the protocol needs are added to `_meta`.
     ///   - options: time limits and progress.
-    /// - Throws: `MCPError` when the server answers with an error; `ClientError` when no usable answer came.
+    /// - Throws: `MCPError` when the server returns an error; `ClientError` when there was no usable
+    ///   response.
     public func request(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = CallOptions()
     ) async throws -> RawJSON {
@@ -33,7 +34,7 @@ extension MCPClient {
                             "\(method) asks again after \(round) rounds of questions", result)
                     }
                     current = try await nextRound(method, params, result)
-                    // A server that only asks to be asked again shall not be asked in a tight loop.
+                    // A server that only asks for a retry must not be called in a tight loop.
                     if result["inputRequests"] == nil { try await pause(round) }
                 }
             }
@@ -71,7 +72,8 @@ extension MCPClient {
         }
     }
 
-    /// Nil for what is not kept. A client that is closed answers nothing any more.
+    /// Returns the cache key of a request; nil if its response is not cached. A closed client returns nothing
+    /// from the cache.
     private func cacheKey(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) -> ResultCache.Key? {
@@ -81,8 +83,8 @@ extension MCPClient {
         return ResultCache.Key(method, params)
     }
 
-    /// Lists the tools anew after the server missed a header; true when the call would now have others
-    /// (HDR-26).
+    /// Lists the tools again after the server reported a missing header. Returns true when the call would now
+    /// have different headers (HDR-26).
     private func learnsOtherHeaders(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) async -> Bool {
@@ -98,7 +100,8 @@ extension MCPClient {
 
     private enum Kind { case complete, inputRequired, task }
 
-    /// JRPC-07, JRPC-08: no `resultType` means `complete`, and what is not known is no valid answer.
+    /// Returns the kind of a result (JRPC-07, JRPC-08): no `resultType` means `complete`, and an unknown one
+    /// is not a valid response.
     private func kind(of result: RawJSON, _ method: String) throws(ClientError) -> Kind {
         guard protocolVersion.isModern, let type = result["resultType"] else { return .complete }
         switch type.string {
@@ -115,10 +118,10 @@ extension MCPClient {
         try await Task.pause(for: .milliseconds(min(2_000, 50 << min(round, 6))))
     }
 
-    // MARK: Questions
+    // MARK: Input requests
 
-    /// The params of the retry: the original ones, the answers under the same keys, and the state byte for
-    /// byte (MRTR-14, MRTR-16).
+    /// Returns the params of the retry: the original ones, the answers under the same keys, and the state
+    /// byte for byte (MRTR-14, MRTR-16).
     private func nextRound(
         _ method: String, _ params: JSONObject, _ result: RawJSON
     ) async throws -> JSONObject {
@@ -138,7 +141,8 @@ extension MCPClient {
         return next
     }
 
-    /// All answers, or none: a retry without some of them would be asked again (MRTR-13).
+    /// Returns all answers, or fails: the server would ask again for any that are missing from a retry
+    /// (MRTR-13).
     func answers(
         to requests: RawJSON, in result: RawJSON, _ method: String
     ) async throws -> JSONObject {

@@ -1,18 +1,20 @@
-/// Changes of the server (basic/patterns/subscriptions; 2025-11-25 server/resources "Subscriptions").
+/// Subscriptions to changes on the server (basic/patterns/subscriptions; 2025-11-25 server/resources
+/// "Subscriptions").
 extension MCPClient {
     /// Subscribes to changes.
     ///
-    /// 2026-07-28: `subscriptions/listen`. Before: the notifications of the session, and
-    /// `resources/subscribe` for each address. A subscription that breaks is made again, with a growing
-    /// pause; the reader is told by `.resubscribed`. Keep the subscription: letting go of it ends it.
+    /// In 2026-07-28 this uses `subscriptions/listen`; in earlier revisions, the notifications of the session
+    /// and `resources/subscribe` for each address. A subscription that breaks is made again after a growing
+    /// pause; the reader is notified by `.resubscribed`. An address that the server refuses is omitted from
+    /// `accepted`, provided that something is left to subscribe to. Keep a reference to the subscription:
+    /// releasing it ends it.
     ///
-    /// - Parameter needsStream: for clients that call nothing else. Some HTTP servers of the revisions before
-    ///   have no event stream of their own, and tell of changes only along with the answers to calls; then
-    ///   the subscription ends with `ClientError.httpStatus`.
-    /// An address that a server refuses is left out of `accepted`, as long as something is left.
+    /// - Parameter needsStream: for clients that make no other calls. Some HTTP servers of the earlier
+    ///   revisions have no event stream of their own and report changes only along with the responses to
+    ///   calls; with this parameter, the subscription then ends with `ClientError.httpStatus`.
     ///
-    /// - Throws: `MCPError` when the server refuses, for example -32601 when it has no subscriptions;
-    ///   `ClientError` when no usable answer came.
+    /// - Throws: `MCPError` when the server refuses, for example -32601 when it does not support
+    ///   subscriptions; `ClientError` when there was no usable response.
     public func listen(
         _ filter: SubscriptionFilter, needsStream: Bool = false
     ) async throws -> Subscription {
@@ -31,7 +33,7 @@ extension MCPClient {
         return subscription
     }
 
-    // MARK: Before
+    // MARK: Earlier revisions
 
     private func listenLegacy(
         _ filter: SubscriptionFilter, needsStream: Bool
@@ -54,7 +56,8 @@ extension MCPClient {
             var refusal: MCPError?
             for uri in accepted.resourceURIs {
                 subscribed.append(uri)
-                // The server keeps one subscription per address and session, whoever asked for it here.
+                // The server keeps one subscription per address and session, no matter how many callers here
+                // asked for it.
                 guard connection.listeners.retain(uri) else { continue }
                 do {
                     _ = try await request("resources/subscribe", ["uri": .string(uri)])
@@ -64,13 +67,13 @@ extension MCPClient {
                     refusal = refusal ?? error
                 }
             }
-            // As in 2026-07-28, what is left is what the server tells of.
+            // As in 2026-07-28, the server reports changes of the addresses that are left.
             if let refusal {
                 accepted.resourceURIs = subscribed
                 guard !accepted.isEmpty else { throw refusal }
                 subscription.accept(accepted)
             }
-            // Nobody ends what was added after the end.
+            // Nothing would end a listener that was added after the end of the connection.
             if let end = connection.endOfConnection { throw end }
         } catch {
             await Self.unsubscribe(subscribed, connection)
@@ -84,8 +87,8 @@ extension MCPClient {
         return subscription
     }
 
-    /// The changes of the tools of a server of the handshake revisions, whatever it has declared: one without
-    /// tools may have some later, and no way of declaring them then.
+    /// Returns the changes to the tools of a server of the handshake revisions, regardless of its declared
+    /// capabilities: a server without tools may have some later, and no way to declare them then.
     func listenForTools() -> Subscription {
         let filter = SubscriptionFilter(toolsListChanged: true)
         let subscription = Subscription(accepted: filter)

@@ -1,7 +1,7 @@
-/// A client: one connection to one server, in whichever revision of the protocol both speak.
+/// A client: one connection to one server, in any revision of the protocol that both support.
 ///
-/// Calls may be made from any task and at the same time. The connection lives until `close()`; a client that
-/// is let go ends its program or its connections by itself.
+/// Calls may be made concurrently from any task. The connection lives until `close()`; a client that is
+/// released ends its program or its connections automatically.
 ///
 /// ```swift
 /// let client = try await MCPClient.connect(.command("python3", "server.py"))
@@ -19,10 +19,10 @@ public final class MCPClient: Sendable {
         connection.transport.shutDown()
     }
 
-    /// Connects to a server and agrees on a revision with it, in `ClientOptions.connectTimeout` at most.
+    /// Connects to a server and negotiates a revision, within `ClientOptions.connectTimeout`.
     ///
-    /// - Throws: `ClientError` when the program cannot be started, the server cannot be reached or no
-    ///   revision is common; the `MCPError` with which a server refuses the handshake.
+    /// - Throws: `ClientError` when the program cannot be started, the server cannot be reached or there is
+    ///   no common revision; the `MCPError` with which a server refuses the handshake.
     public static func connect(
         _ target: ClientTarget, options: ClientOptions = ClientOptions()
     ) async throws -> MCPClient {
@@ -44,7 +44,7 @@ public final class MCPClient: Sendable {
         do {
             try await negotiation.open()
         } catch {
-            // The end of the server belongs to the time for connecting.
+            // Ending the server counts towards the time limit for connecting.
             do {
                 try await TimeLimit.run(negotiation.left, late: { error }, { await client.close() })
             } catch {
@@ -59,31 +59,32 @@ public final class MCPClient: Sendable {
 
     // MARK: The server
 
-    /// Who the server says it is; modern servers may keep silent about it. For display, never for decisions.
+    /// The name and version that the server declares; modern servers may omit them. For display, never for
+    /// decisions.
     public var serverInfo: Implementation? { connection.profile?.serverInfo }
 
-    /// The revision that is spoken.
+    /// The negotiated revision.
     public var protocolVersion: ProtocolVersion { connection.profile?.revision.version ?? .newest }
 
-    /// What the server offers.
+    /// The capabilities of the server.
     public var serverCapabilities: ServerCapabilities {
         connection.profile?.capabilities ?? ServerCapabilities()
     }
 
-    /// How a model should use the server.
+    /// The server's instructions to a model.
     public var instructions: String? { connection.profile?.instructions }
 
-    /// The revisions that the server lists; of a server from before 2026-07-28 only the negotiated one is
+    /// The revisions that the server lists; for a server from before 2026-07-28 only the negotiated one is
     /// known.
     public var supportedVersions: [String] { connection.profile?.supportedVersions ?? [] }
 
     // MARK: The end
 
-    /// Ends the connection: legacy sessions are deleted, a program gets the end of its input, then SIGTERM,
-    /// then SIGKILL. Calls that wait fail with `.connectionClosed`. May be called again.
+    /// Closes the connection: legacy sessions are deleted; the input of a program is closed, then it receives
+    /// SIGTERM, then SIGKILL. Pending calls fail with `.connectionClosed`. May be called again.
     public func close() async { await connection.close() }
 
-    /// Returns when the connection is at its end for good, with the reason: `close()` was called, or the
+    /// Waits until the connection has ended permanently and returns the reason: `close()` was called, or the
     /// server is gone.
     public func waitUntilClosed() async -> ClientError {
         await withCheckedContinuation { continuation in

@@ -1,9 +1,10 @@
-/// Writes the messages of a client.
+/// The encoder of a client's messages.
 struct MessageEncoder: Sendable {
     let clientInfo: Implementation
     let capabilities: ClientCapabilities
 
-    /// A request. In `_meta` stand the members the caller gives, then those of the protocol, which win.
+    /// Encodes a request. Its `_meta` contains the members that the caller passes and those of the protocol,
+    /// which take precedence.
     func request(
         _ id: Int64, _ method: String, _ params: JSONObject, meta extra: JSONObject, wantsProgress: Bool,
         logLevel: LoggingLevel?, _ speech: WireDialect
@@ -34,7 +35,7 @@ struct MessageEncoder: Sendable {
         return writer.finish()
     }
 
-    /// What every modern request says of itself (basic/index "Per-request protocol fields").
+    /// Adds the fields that every modern request carries (basic/index "Per-request protocol fields").
     private func addClaims(
         to meta: inout JSONObject, _ revision: Revision, _ logLevel: LoggingLevel?
     ) {
@@ -64,7 +65,7 @@ struct MessageEncoder: Sendable {
         return writer.finish()
     }
 
-    /// The answer to a request of the server.
+    /// Encodes the response to a request from the server.
     static func answer(_ id: RequestID, _ outcome: Result<JSONValue, MCPError>) -> ByteSlice {
         var writer = JSONWriter()
         writer.beginObject()
@@ -84,7 +85,7 @@ struct MessageEncoder: Sendable {
         return writer.finish()
     }
 
-    /// What `Mcp-Name` repeats of the params (HDR-05).
+    /// Returns the value of the params that `Mcp-Name` repeats (HDR-05).
     static func mirroredName(_ method: String, _ params: JSONObject) -> String? {
         if let entry = WireEra.modern.methods.entry(for: ByteSlice("\"\(method)\"")) {
             if entry.flags.contains(.mirrorsName) { return params["name"]?.stringValue }
@@ -95,7 +96,7 @@ struct MessageEncoder: Sendable {
     }
 }
 
-/// How a message is worded: which revision it speaks, and whether it says so itself.
+/// The form of a message: its revision, and whether the message itself names it.
 enum WireDialect: Sendable {
     /// `initialize`, which offers this revision.
     case opening(Revision)
@@ -104,7 +105,7 @@ enum WireDialect: Sendable {
 
     var isModern: Bool { if case .modern = self { true } else { false } }
 
-    /// What `MCP-Protocol-Version` says; nil for `initialize`.
+    /// The value of `MCP-Protocol-Version`; nil for `initialize`.
     var headerRevision: Revision? {
         switch self {
         case .opening: nil

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What an earlier connection has shown spares the probe (DUAL-19, DUAL-20).
+/// The reuse of what an earlier connection found out, which saves the probe (DUAL-19, DUAL-20).
 extension Negotiation {
     private var cache: (ServerProfileCache, ServerKey)? {
         guard let profiles = connection.options.profiles, let key = connection.transport.serverKey else {
@@ -9,7 +9,7 @@ extension Negotiation {
         return (profiles, key)
     }
 
-    /// Opens the connection by what is known of the server; false when it has to be probed.
+    /// Opens the connection from the cached facts about the server; returns false when it has to be probed.
     func openByVerdict() async throws -> Bool {
         guard let (profiles, key) = cache, let verdict = profiles.verdict(key),
             let revision = Revision.named(verdict.version)
@@ -46,7 +46,8 @@ extension Negotiation {
         return try? ServerProfile(discovered: result, wanted, versions: versions)
     }
 
-    /// Remembers what a probe has shown; without one the age of a verdict would never grow (DUAL-20).
+    /// Records the result of a probe; without a probe, recording would make a verdict look newer than it is
+    /// (DUAL-20).
     func record(_ profile: ServerProfile, discovery: RawJSON?) {
         guard let (profiles, key) = cache,
             discovery.map({ $0.bytes.count <= ServerProfileCache.maxDiscoveryBytes }) != false
@@ -56,14 +57,14 @@ extension Negotiation {
             isShared: discovery.map { $0["cacheScope"]?.string == "public" } ?? true)
     }
 
-    /// The server was not what it was thought to be: it is probed.
+    /// Probes a server that turned out to differ from the cached verdict.
     func openAnew() async throws {
         if let (profiles, key) = cache { profiles.forget(key) }
         try await probeAndOpen()
     }
 
-    /// Whether a failure may come from a wrong idea of the server's era. Networks, credentials and time-outs
-    /// say nothing about it (DUAL-18).
+    /// Returns whether a failure may result from a wrong assumption about the server's era. Network failures,
+    /// credentials and timeouts reveal nothing about it (DUAL-18).
     private static func isAboutEra(_ error: ClientError) -> Bool {
         switch error.kind {
         case .unsupportedVersion, .protocolViolation: true
@@ -72,8 +73,8 @@ extension Negotiation {
         }
     }
 
-    /// Whether the first answer of a server that was taken for a modern one casts doubt on that. Asking is
-    /// cheap, so that only what modern servers answer for their own reasons is beyond doubt.
+    /// Returns whether the first response of a server that was assumed to be modern casts doubt on that.
+    /// Probing is cheap, so only errors that modern servers return for reasons of their own are beyond doubt.
     static func isDoubtful(_ reply: ClientCall.Reply, isHTTP: Bool) -> Bool {
         switch reply {
         case .result: return false

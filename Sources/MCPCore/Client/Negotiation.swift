@@ -1,28 +1,30 @@
 import Synchronization
 
-/// Finds out which revision a server speaks and opens the connection (basic/versioning "Backward
+/// The negotiation that finds the revision of a server and opens the connection (basic/versioning "Backward
 /// Compatibility").
 struct Negotiation {
     let connection: ClientConnection
-    /// When all steps together have to be done.
+    /// The deadline of all steps together.
     private let deadline: MonotonicInstant
     private let progress = Progress()
     private var options: ClientOptions { connection.options }
     private var isHTTP: Bool { connection.transport.isHTTP }
 
-    /// What an answer to `server/discover` says about the era.
+    /// The era that the response to `server/discover` indicates.
     private enum Verdict {
         case modern(ServerProfile, discovery: RawJSON)
         /// A server from before 2026-07-28, to which this revision is offered.
         case legacy(Revision)
     }
 
-    /// The time for connecting begins.
+    /// Creates a negotiation and starts the time limit for connecting.
     init(_ connection: ClientConnection) {
         self.connection = connection
         deadline = connection.clock.now + connection.options.connectTimeout
     }
 
+    /// Opens the connection.
+    ///
     /// - Throws: `ClientError`, or the `MCPError` with which the server refuses.
     func open() async throws {
         try await limited { if try await !openByVerdict() { try await probeAndOpen() } }
@@ -30,22 +32,22 @@ struct Negotiation {
 
     // MARK: The limit
 
-    /// What a server was asked and has not answered, for the error at the limit.
+    /// The requests that a server has not answered yet, for the error at the time limit.
     private final class Progress: Sendable {
         let unanswered = Mutex<[String]>([])
-        /// How a server refused before an older way of speaking was looked for.
+        /// The error with which a server refused before an older transport was tried.
         let refusal = Mutex<(any Error)?>(nil)
     }
 
-    /// What is left of the time for connecting.
+    /// The remaining time for connecting.
     var left: Duration { max(.zero, deadline - connection.clock.now) }
 
-    /// Does `work` in the time for connecting, which is one for all that it waits for.
+    /// Runs `work` within the time limit for connecting, which covers everything that it waits for.
     func limited(_ work: @escaping @Sendable () async throws -> Void) async throws {
         try await TimeLimit.run(left, late: { timedOut() }, work)
     }
 
-    /// The time is over: what was waited for, and how long.
+    /// Returns the error at the time limit: the step that was pending, and the limit.
     private func timedOut() -> any Error {
         if let refusal = progress.refusal.withLock({ $0 }) { return refusal }
         let limit = options.connectTimeout
@@ -69,7 +71,7 @@ struct Negotiation {
     private static let programHint =
         "does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for mcp-server."
 
-    /// Notes what is asked until it is answered.
+    /// Runs a step and records it as unanswered until it is answered.
     private func asking<R>(_ step: String, _ ask: () async throws -> R) async rethrows -> R {
         progress.unanswered.withLock { if !$0.contains(step) { $0.append(step) } }
         return try await ask()
@@ -90,7 +92,7 @@ struct Negotiation {
             guard revision.isModern else { return try await initialize(revision) }
             try await openModern(revision)
         case .auto:
-            // Half of the time is for the servers that are silent to the probe.
+            // Half of the time is reserved for the servers that do not respond to the probe.
             switch try await probe(atMost: isHTTP ? left : min(options.probeTimeout, left / 2)) {
             case .modern(let profile, let discovery): adopt(profile, discovery)
             case .legacy(let revision): try await initializeOrProbeAgain(revision)
@@ -98,7 +100,7 @@ struct Negotiation {
         }
     }
 
-    /// Opens the connection with a server that was started again: most probably it is as old as before.
+    /// Opens the connection to a restarted server, which most likely has the same revision as before.
     func openAgain(as revision: Revision) async throws {
         try await limited { try await openLike(revision) }
     }
@@ -114,15 +116,15 @@ struct Negotiation {
         }
     }
 
-    /// A slow stdio server may take the probe that nobody waits for any more as its first message and then
-    /// refuse `initialize` as a stateless server does. That is evidence of the modern era: it is asked once
-    /// more.
+    /// Initializes, and probes again if that fails. A slow stdio server may treat the abandoned probe as its
+    /// first message and then refuse `initialize` as a stateless server does. That indicates the modern era,
+    /// so it is probed once more.
     private func initializeOrProbeAgain(_ revision: Revision) async throws {
         do {
             try await initialize(revision)
             if let profile = connection.profile { record(profile, discovery: nil) }
         } catch let error as ClientError where error.kind == .unsupportedVersion && !isHTTP {
-            // The error is that of `initialize`, whatever came of the second look.
+            // The error from `initialize` is thrown, whatever the second probe finds.
             guard case .modern(let profile, let discovery)? = try? await probe(atMost: left) else {
                 throw error
             }
@@ -130,14 +132,14 @@ struct Negotiation {
         }
     }
 
-    /// The connection is open, as `discovery` has shown.
+    /// Records and adopts the profile that `discovery` contained.
     private func adopt(_ profile: ServerProfile, _ discovery: RawJSON) {
         record(profile, discovery: discovery)
         adopt(profile)
     }
 
-    /// The connection is open. `isAssumed`: nothing was asked, and the first answer shows whether the
-    /// server is what it is thought to be.
+    /// Marks the connection as open. `isAssumed` means that nothing was sent; the first response shows
+    /// whether the server is what it is assumed to be.
     func adopt(_ profile: ServerProfile, isAssumed: Bool = false) {
         let now = connection.clock.now
         connection.state.withLock { state in
@@ -153,7 +155,8 @@ struct Negotiation {
 
     private func discover(_ revision: Revision, atMost limit: Duration) async -> ClientCall.Reply {
         let reply = await discoverOnce(revision, atMost: limit)
-        // A server that lists the very revision it refuses is asked once more, and not in a circle (VER-04).
+        // A server that lists the same revision that it refuses is asked once more, and not in a loop
+        // (VER-04).
         guard case .refused(let error, _) = reply,
             error.code == MCPError.unsupportedProtocolVersionCode,
             Self.supported(error).contains(revision.version.text)
@@ -172,8 +175,8 @@ struct Negotiation {
         return reply
     }
 
-    /// Also a client of one revision asks first, lest a legacy server runs a call without a handshake
-    /// (DUAL-13).
+    /// Opens the connection with one modern revision. The server is probed first, so that a legacy server
+    /// does not run a call without a handshake (DUAL-13).
     private func openModern(_ revision: Revision) async throws {
         switch await discover(revision, atMost: left) {
         case .failed(let error): throw error.kind == .timeout ? timedOut() : error
@@ -188,11 +191,12 @@ struct Negotiation {
         }
     }
 
-    /// DUAL-10 to DUAL-18.
+    /// Probes the server (DUAL-10 to DUAL-18).
     private func probe(atMost limit: Duration) async throws -> Verdict {
         switch await discover(.newest, atMost: limit) {
         case .result(let result):
-            // A result that is no DiscoverResult comes from a server that answers anything with anything.
+            // A result that is not a DiscoverResult comes from a server that returns a result for any
+            // request.
             guard let versions = ServerProfile.supportedVersions(in: result) else {
                 return .legacy(.newestLegacy)
             }
@@ -203,10 +207,10 @@ struct Negotiation {
         case .refused(let error, let status):
             return try judge(error, status)
         case .failed(let error):
-            // Servers from before 2026-07-28 are silent to the probe, or answer it with errors of their own
-            // make.
+            // Servers from before 2026-07-28 do not respond to the probe, or respond with errors of their
+            // own.
             if error.isMalformedAnswer || !isHTTP && error.kind == .timeout { return .legacy(.newestLegacy) }
-            // 401, 403 and a network that fails say nothing about the era (DUAL-18).
+            // 401, 403 and network failures reveal nothing about the era (DUAL-18).
             if error.kind == .httpStatus, [400, 404, 405].contains(error.httpStatus) {
                 return .legacy(.newestLegacy)
             }
@@ -218,7 +222,7 @@ struct Negotiation {
         switch error.code {
         case MCPError.unsupportedProtocolVersionCode:
             let revision = try common(Self.supported(error))
-            // Refused twice, though it lists it.
+            // Refused twice, although it is listed.
             if revision.isModern { throw error }
             return .legacy(revision)
         case MCPError.headerMismatchCode where isHTTP, MCPError.missingClientCapabilityCode where isHTTP:
@@ -228,7 +232,7 @@ struct Negotiation {
         }
     }
 
-    /// The newest revision that both have.
+    /// Returns the newest revision that both support.
     private func common(_ versions: [String]) throws -> Revision {
         guard let revision = Revision.all.reversed().first(where: { versions.contains($0.version.text) })
         else {
@@ -273,7 +277,7 @@ struct Negotiation {
         if connection.wantsServerStream { connection.transport.openServerStream() }
     }
 
-    /// Sends `initialize`, over HTTP+SSE to a server that speaks nothing newer (DUAL-17).
+    /// Sends `initialize`, falling back to HTTP+SSE for a server that supports nothing newer (DUAL-17).
     private func offer(_ offered: Revision) async throws -> RawJSON {
         let limit = left
         let reply = await asking("initialize") {
@@ -305,14 +309,14 @@ struct Negotiation {
     ) async throws(ClientError) -> Bool {
         guard let status, [400, 404, 405].contains(status), error.map({ Self.isModern($0, status) }) != true
         else { return false }
-        // Silence on the old way says less than the refusal on the new one.
+        // Silence on the old transport is less informative than the refusal on the new one.
         progress.refusal.withLock { $0 = refusal }
         let isOld = try await connection.transport.fallBack(within: left)
         if isOld { progress.refusal.withLock { $0 = nil } }
         return isOld
     }
 
-    /// An error that only a server of 2026-07-28 answers with (DUAL-15, DUAL-17).
+    /// Returns whether only a server of 2026-07-28 sends this error (DUAL-15, DUAL-17).
     private static func isModern(_ error: MCPError, _ status: Int) -> Bool {
         switch error.code {
         case MCPError.headerMismatchCode, MCPError.missingClientCapabilityCode,
@@ -334,15 +338,15 @@ struct Negotiation {
 }
 
 extension ClientConnection {
-    /// Opens a new legacy session for all calls that found the old one gone; nil when it is open.
+    /// Opens a new legacy session for all calls that found the old one gone; returns nil on success.
     func reopen(after generation: Int) async -> ClientError? {
         await openOnce(after: generation) { negotiation, revision in
             try await negotiation.limited { try await negotiation.initialize(revision) }
         }
     }
 
-    /// Finds out anew what the server speaks, for all calls that found it other than it was thought to be;
-    /// nil when that is known.
+    /// Determines the server's revision again, for all calls that found a different one than assumed; returns
+    /// nil on success.
     func probe(after generation: Int) async -> ClientError? {
         await openOnce(after: generation) { negotiation, _ in
             try await negotiation.limited { try await negotiation.openAnew() }

@@ -1,17 +1,17 @@
-/// The elements of a list method, fetched page by page as they are asked for (server/utilities/pagination).
+/// The elements of a list method, fetched page by page on demand (server/utilities/pagination).
 public struct PagedSequence<Element: Sendable>: AsyncSequence, Sendable {
-    /// One page, and where the next begins.
+    /// One page, and the cursor of the next one.
     struct Page: Sendable {
         let elements: [Element]
         let next: String?
     }
 
-    /// A server whose list does not end is not believed any more.
+    /// The maximum number of pages; a longer list is assumed to be endless.
     static var maxPages: Int { 1_000 }
 
     let fetch: @Sendable (_ cursor: String?) async throws -> Page
 
-    /// Steps through the elements; a page is fetched when the one before is used up.
+    /// An iterator over the elements; the next page is fetched when the previous one is used up.
     public struct Iterator: AsyncIteratorProtocol {
         private let fetch: @Sendable (String?) async throws -> Page
         private var page: IndexingIterator<[Element]> = [].makeIterator()
@@ -21,10 +21,10 @@ public struct PagedSequence<Element: Sendable>: AsyncSequence, Sendable {
 
         init(_ fetch: @escaping @Sendable (String?) async throws -> Page) { self.fetch = fetch }
 
-        /// The next element, or nil at the end.
+        /// Returns the next element, or nil at the end.
         ///
-        /// - Throws: what the request for the page throws; `ClientError` of the kind `.protocolViolation`
-        ///   when the list goes in a circle.
+        /// - Throws: the error of the page request; `ClientError` of the kind `.protocolViolation` when the
+        ///   list repeats its cursor.
         public mutating func next() async throws -> Element? {
             while true {
                 if let element = page.next() { return element }
@@ -49,10 +49,10 @@ public struct PagedSequence<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// An iterator that begins with the first page.
+    /// Returns an iterator that begins with the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(fetch) }
 
-    /// All elements. When a cursor has become invalid, once more from the beginning (CACHE-12).
+    /// Returns all elements. If a cursor becomes invalid, it starts over once from the beginning (CACHE-12).
     func collect() async throws -> [Element] {
         var iterator = makeAsyncIterator()
         do {

@@ -1,25 +1,26 @@
-/// Which requests a client may send a second time on its own, although the first may have been carried out.
+/// The requests that a client may send again on its own although the first one may have been executed.
 ///
-/// Nothing is sent twice that may have an effect twice: of a request that reached a server, or a part of it,
-/// only these are repeated. Anything else fails, and the error says that it may have run.
+/// A request that may have an effect twice is never sent twice: if a request, or part of it, reached a
+/// server, only these are repeated. Anything else fails, and the error states that it may have been executed.
 enum Repetition {
-    /// Methods that ask and change nothing, and those whose second time has no further effect.
+    /// The methods that only read, and those that have no further effect the second time.
     private static let harmlessMethods: Set<String> = [
         "initialize", "server/discover", "ping",
         "tools/list", "prompts/list", "prompts/get", "resources/list", "resources/templates/list",
         "resources/read", "completion/complete",
         "resources/subscribe", "resources/unsubscribe", "subscriptions/listen", "logging/setLevel",
-        // Keys that are answered already are ignored (TASK-16), and so is the end of what has ended.
+        // Keys that were already answered are ignored (TASK-16), and so is cancelling a task that has ended.
         "tasks/get", "tasks/update", "tasks/cancel",
         "notifications/initialized", "notifications/cancelled", "notifications/roots/list_changed",
-        // An answer to a request of the server: a second one to the same id belongs to nothing.
+        // A response to a request from the server: a second one to the same id matches nothing.
         "",
     ]
 
-    /// Whether the method alone says so; what a tool does, only the tool says.
+    /// Returns whether repeating the method is always harmless; the effects of a tool depend on the tool.
     static func isHarmless(_ method: String) -> Bool { harmlessMethods.contains(method) }
 
-    /// Whether a refusal shows that the request was not carried out: it was not understood, or not taken.
+    /// Returns whether a refusal shows that the request was not executed: it was not understood, or not
+    /// accepted.
     static func wasNotCarriedOut(_ reply: ClientCall.Reply) -> Bool {
         switch reply {
         case .result: false
@@ -37,8 +38,8 @@ enum Repetition {
 }
 
 extension ClientConnection {
-    /// Whether sending the request a second time does no harm: its method, or what the server's list said of
-    /// the tool.
+    /// Returns whether sending the request again does no harm, based on its method or on what the server's
+    /// list declares about the tool.
     func mayRepeat(_ method: String, _ params: JSONObject) -> Bool {
         if Repetition.isHarmless(method) { return true }
         guard method == "tools/call", let name = params["name"]?.stringValue else { return false }
@@ -47,7 +48,7 @@ extension ClientConnection {
 }
 
 extension ClientError {
-    /// The failure of a request that was sent, or a part of it, and that is not sent again.
+    /// Returns the error of a request that was sent, at least in part, and that is not sent again.
     func mayHaveRun(_ what: String) -> ClientError {
         var error = self
         error.details.append("\(what) may have run; it was not sent again")

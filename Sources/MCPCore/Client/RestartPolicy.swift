@@ -1,26 +1,28 @@
-/// Whether a program that ended by itself is started again, and when that is given up.
+/// The policy for restarting a program that ended on its own, and for giving up.
 ///
-/// The calls that were on their way fail with `.connectionClosed`: the server may have carried them out, so
-/// that repeating them is up to the caller. Calls made meanwhile wait, for `connectTimeout` at most
-/// (basic/transports/stdio "Unexpected Termination").
+/// Pending calls fail with `.connectionClosed`: the server may have executed them, so repeating them is up to
+/// the caller. Calls made in the meantime wait, for at most `connectTimeout` (basic/transports/stdio
+/// "Unexpected Termination").
 public struct RestartPolicy: Sendable, Hashable {
-    /// Starts in a row before it is given up; 0: the end of the program is the end of the connection.
+    /// The number of consecutive restart attempts before giving up; with 0, the end of the program is the end
+    /// of the connection.
     public let maxAttempts: Int
-    /// The wait before the first start; each further one is twice as long.
+    /// The wait before the first restart; each further wait is twice as long.
     public let initial: Duration
-    /// The longest wait. A program that has run for this long counts as started well, and the attempts count
-    /// anew.
+    /// The longest wait. A program that has run for this long counts as successfully started, which resets
+    /// the number of attempts.
     public let maximum: Duration
 
-    /// The end of the program is the end of the connection.
+    /// No restart: the end of the program is the end of the connection.
     public static let never = RestartPolicy(maxAttempts: 0, initial: .zero, maximum: .zero)
 
-    /// Starts the program again after a wait that grows.
+    /// Returns a policy that restarts the program after a growing wait.
     ///
     /// - Parameters:
-    ///   - maxAttempts: starts in a row before it is given up: 5.
-    ///   - initial: the first wait: 0.5 s.
-    ///   - maximum: the longest wait, and how long a program has to run for the attempts to count anew: 30 s.
+    ///   - maxAttempts: the number of consecutive restart attempts before giving up; 5 by default.
+    ///   - initial: the first wait; 0.5 s by default.
+    ///   - maximum: the longest wait, and the running time after which the number of attempts is reset; 30 s
+    ///     by default.
     public static func backoff(
         maxAttempts: Int = 5, initial: Duration = .milliseconds(500), maximum: Duration = .seconds(30)
     ) -> RestartPolicy {

@@ -1,35 +1,35 @@
 import Synchronization
 
-/// Answers of a server that stay true for a while: lists, resources and what it says of itself, each for as
-/// long as the server allows (server/utilities/caching).
+/// A cache of a server's responses: lists, resources and its description of itself, each for as long as the
+/// server allows (server/utilities/caching).
 ///
-/// A cache belongs to one client, and so to one principal: whom an answer may be shared with does not matter
-/// (CACHE-08, CACHE-14).
+/// A cache belongs to one client and therefore to one principal, so it does not matter with whom a response
+/// may be shared (CACHE-08, CACHE-14).
 final class ResultCache: Sendable {
-    /// Answers that are kept; the oldest makes room.
+    /// The maximum number of cached responses; the oldest is evicted to make room for a new one.
     static let maxEntries = 1_000
-    /// All answers together.
+    /// The maximum size of all responses together.
     static let maxBytes = 16 << 20
-    /// One answer; a larger one is not kept.
+    /// The maximum size of one response; a larger one is not cached.
     static let maxEntryBytes = 4 << 20
-    /// An answer is kept no longer, whatever the server says.
+    /// The maximum lifetime of a response, whatever the server specifies.
     static let maxLifetime = Duration.seconds(86_400)
 
-    /// The methods whose answers can be kept (CACHE-01).
+    /// The methods whose responses can be cached (CACHE-01).
     static let methods: Set<String> = [
         "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
         "resources/read",
     ]
 
-    /// The whole question, apart from what it says of its asker (CACHE-03).
+    /// The whole request, except for what it states about the client (CACHE-03).
     struct Key: Hashable, Sendable {
         let method: String
         let params: String
-        /// Of `resources/read`.
+        /// The address of a `resources/read` request.
         let uri: String?
 
-        /// Nil for a question whose answer is not kept: of another method, or one that says more than what
-        /// it asks for, as the second round of questions does (CACHE-04).
+        /// Fails for a request whose response is not cached: one of another method, or one that carries more
+        /// than its query, such as the retry with input responses (CACHE-04).
         init?(_ method: String, _ params: JSONObject) {
             guard ResultCache.methods.contains(method),
                 !params.keys.contains(where: { ["inputResponses", "requestState", "_meta"].contains($0) })
@@ -40,8 +40,8 @@ final class ResultCache: Sendable {
         }
     }
 
-    /// What an answer is compared with before it is kept: a change that was told meanwhile makes it an old
-    /// one.
+    /// A token that a response is checked against before it is cached: a change reported in the meantime
+    /// makes the response stale.
     struct Ticket: Sendable {
         fileprivate let key: Key
         fileprivate let changes: Int
@@ -76,9 +76,9 @@ final class ResultCache: Sendable {
     var count: Int { state.withLock { $0.entries.count } }
     var bytes: Int { state.withLock { $0.bytes } }
 
-    // MARK: Asking
+    // MARK: Reading and writing
 
-    /// An answer that is still fresh (CACHE-05).
+    /// Returns a response that is still fresh (CACHE-05).
     func result(for key: Key) -> RawJSON? {
         let now = clock.now
         return state.withLock { state in
@@ -89,16 +89,16 @@ final class ResultCache: Sendable {
         }
     }
 
-    /// Before the question leaves.
+    /// Returns a ticket; call it before the request is sent.
     func ticket(for key: Key) -> Ticket { Ticket(key: key, changes: state.withLock { $0.changes }) }
 
-    /// Keeps a complete answer, if the server allows it and nothing has changed since the question left.
+    /// Caches a complete response if the server allows it and nothing has changed since the request was sent.
     func keep(_ result: RawJSON, _ ticket: Ticket) {
         let ttl = result["ttlMs"]?.int64 ?? 0
         let size = result.bytes.count + ticket.key.params.utf8.count
         guard ttl > 0, size <= Self.maxEntryBytes else { return remove(ticket.key) }
         let lifetime = min(.milliseconds(ttl), Self.maxLifetime)
-        // A copy: the answer is a part of a buffer that would be kept with it.
+        // Copied, because the response is a slice of a buffer that would be retained with it.
         let copy = RawJSON(unchecked: result.bytes.copy())
         let expires = clock.now + lifetime
         state.withLock { state in
@@ -118,7 +118,7 @@ final class ResultCache: Sendable {
 
     // MARK: Changes
 
-    /// The server has told of a change (CACHE-10).
+    /// Drops the responses that a change reported by the server makes stale (CACHE-10).
     func drop(_ change: ServerChange) {
         switch change {
         case .toolsListChanged: drop("tools/list")
@@ -136,14 +136,15 @@ final class ResultCache: Sendable {
         }
     }
 
-    /// A change of a part is a change of the whole, and the other way round (RES-14).
+    /// Returns whether a change concerns a cached resource: a change of a part is a change of the whole, and
+    /// vice versa (RES-14).
     private static func concerns(_ changed: String, _ kept: String) -> Bool {
         kept == changed || changed.hasPrefix(kept + "/") || kept.hasPrefix(changed + "/")
     }
 
-    /// All pages of a list (CACHE-12).
+    /// Drops all pages of a list (CACHE-12).
     func drop(_ method: String) { state.withLock { state in state.remove { $0.method == method } } }
 
-    /// The server may be another one, or changes may have been missed.
+    /// Drops everything: the server may be a different one, or changes may have been missed.
     func dropAll() { state.withLock { state in state.remove { _ in true } } }
 }

@@ -1,14 +1,14 @@
-/// What a server says of itself while connecting.
+/// A server's description of itself while connecting.
 struct ServerProfile: Sendable {
     let revision: Revision
     var serverInfo: Implementation?
     var capabilities: ServerCapabilities
     var instructions: String?
-    /// The revisions that the server lists, as it spells them.
+    /// The revisions that the server lists, spelled as it spells them.
     var supportedVersions: [String]
 
-    /// Reads a DiscoverResult (server/discover); nil when the result is none, as from a server that answers
-    /// everything with `{}`.
+    /// Returns the versions in a DiscoverResult (server/discover); nil when the result is not one, for
+    /// example from a server that returns `{}` for everything.
     static func supportedVersions(in result: RawJSON) -> [String]? {
         guard let elements = result["supportedVersions"]?.elements else { return nil }
         return elements.compactMap(\.string)
@@ -19,7 +19,7 @@ struct ServerProfile: Sendable {
         supportedVersions = versions
         capabilities = try Self.capabilities(result)
         instructions = result["instructions"]?.string
-        // Display data: a malformed one is as good as none (META-12).
+        // Display data: a malformed value counts as missing (META-12).
         let info = result["_meta"]?["io.modelcontextprotocol/serverInfo"]
         serverInfo = info.flatMap { try? Implementation(json: $0.value) }
     }

@@ -1,19 +1,20 @@
 import Synchronization
 
-/// What clients have found out about servers: the next connection to the same place needs no probe
-/// (basic/versioning "Backward Compatibility").
+/// The facts that clients have found out about servers, so that the next connection to the same address needs
+/// no probe (basic/versioning "Backward Compatibility").
 ///
-/// Give the same cache to several clients by `ClientOptions.profiles`. It lives in memory; being `Codable`,
-/// it can be kept in a file. A verdict that turns out wrong is dropped and the server probed again. With a
-/// stateless server `MCPClient.connect` then sends nothing at all, so that a server which is down is only
-/// noticed by the first call.
+/// Give the same cache to several clients by `ClientOptions.profiles`. It lives in memory; since it is
+/// `Codable`, it can be saved to a file. A verdict that turns out to be wrong is dropped, and the server is
+/// probed again. With a stateless server, `MCPClient.connect` then sends nothing at all, so a server that is
+/// down is only noticed by the first call.
 public final class ServerProfileCache: Sendable, Codable {
-    /// Servers that are remembered; the one that was probed longest ago makes room: 256.
+    /// The maximum number of servers that are remembered, 256; the one whose probe is the oldest is evicted
+    /// to make room for a new one.
     public static let maxServers = 256
-    /// What a server says of itself is kept up to this size: 64 KiB of JSON.
+    /// The maximum size of a server's description of itself that is kept: 64 KiB of JSON.
     static let maxDiscoveryBytes = 64 << 10
 
-    /// What is known of one server.
+    /// The known facts about one server.
     struct Verdict: Sendable, Hashable, Codable {
         /// The revision that was negotiated.
         let version: String
@@ -28,17 +29,17 @@ public final class ServerProfileCache: Sendable, Codable {
         let servers: [String: Verdict]
     }
 
-    /// How long a verdict is used: 24 h. One about an old server never fails by itself, since an upgraded
-    /// server still answers the old way.
+    /// The lifetime of a verdict: 24 h by default. A verdict about an old server never turns out to be wrong
+    /// on its own, since an upgraded server still responds in the old way.
     public let lifetime: Duration
-    /// Programs are remembered too. Off, because a program is mostly another one after an update, and an old
-    /// one may run a call that it should have refused.
+    /// Whether programs are remembered too. Off by default, because a program has often changed after an
+    /// update, and an old one may run a call that it should have refused.
     public let includesCommands: Bool
-    /// In the order of their probes.
+    /// The verdicts, in the order of their probes.
     private let servers: Mutex<BoundedTable<String, Verdict>>
     private let clock: any TimeSource
 
-    /// An empty cache.
+    /// Creates an empty cache.
     public convenience init(lifetime: Duration = .seconds(86_400), includesCommands: Bool = false) {
         self.init(lifetime: lifetime, includesCommands: includesCommands, clock: SystemClock())
     }
@@ -57,7 +58,7 @@ public final class ServerProfileCache: Sendable, Codable {
         self.clock = clock
     }
 
-    /// How many servers are remembered.
+    /// The number of servers that are remembered.
     public var count: Int { servers.withLock { $0.count } }
 
     /// Forgets all servers.
@@ -65,8 +66,8 @@ public final class ServerProfileCache: Sendable, Codable {
 
     // MARK: Codable
 
-    /// Reads a cache that was written by `encode(to:)`; of too many servers the newest are kept.
-    /// - Throws: `DecodingError` when it is something else.
+    /// Reads a cache that was written by `encode(to:)`; if it has too many servers, the newest are kept.
+    /// - Throws: `DecodingError` when the data is not a cache.
     public convenience init(from decoder: any Decoder) throws {
         let archive = try Archive(from: decoder)
         self.init(
@@ -74,7 +75,8 @@ public final class ServerProfileCache: Sendable, Codable {
             servers: archive.servers, clock: SystemClock())
     }
 
-    /// Writes everything. It holds no credentials, but what servers said to their bearers.
+    /// Writes everything. The data contains no credentials, but it contains what servers sent to clients that
+    /// presented them.
     public func encode(to encoder: any Encoder) throws {
         let archive = Archive(
             lifetimeSeconds: lifetime.components.seconds, includesCommands: includesCommands,
@@ -92,7 +94,7 @@ public final class ServerProfileCache: Sendable, Codable {
         return servers.withLock { servers in
             for name in key.names {
                 guard let found = servers[name] else { continue }
-                // A verdict from the future: the clock was set back, and nothing says how old it is.
+                // A verdict from the future: the clock was set back, so its age is unknown.
                 let (age, overflow) = now.subtractingReportingOverflow(found.probedAt)
                 if !overflow, age >= 0, age < lifetime.components.seconds { return found }
                 servers.remove(name)
@@ -101,8 +103,8 @@ public final class ServerProfileCache: Sendable, Codable {
         }
     }
 
-    /// Remembers what a probe has shown. `discovery` is a DiscoverResult, `isShared` whether it is meant for
-    /// everybody.
+    /// Records the result of a probe. `discovery` is a DiscoverResult; `isShared` is true when it is valid
+    /// for all clients.
     func record(_ key: ServerKey, version: String, discovery: JSONValue?, isShared: Bool) {
         guard includesCommands || !key.isCommand else { return }
         let name = (isShared ? key.names.last : key.names.first) ?? key.place
@@ -111,20 +113,20 @@ public final class ServerProfileCache: Sendable, Codable {
         servers.withLock { _ = $0.insert(verdict, for: name) }
     }
 
-    /// A verdict was wrong.
+    /// Removes a verdict that was wrong.
     func forget(_ key: ServerKey) {
         servers.withLock { servers in for name in key.names { servers.remove(name) } }
     }
 }
 
-/// Under which name a server is remembered.
+/// The key under which a server is remembered.
 struct ServerKey: Sendable, Hashable {
     /// The origin and the path, or a digest of the command line.
     let place: String
-    /// Tells apart who asks, without saying it; nil for anonymous clients.
+    /// A value that distinguishes clients without revealing who they are; nil for anonymous clients.
     var principal: String?
     var isCommand = false
 
-    /// What is known to this client alone comes first.
+    /// The names to look up; facts known only to this client come first.
     var names: [String] { principal.map { ["\(place) \($0)", place] } ?? [place] }
 }

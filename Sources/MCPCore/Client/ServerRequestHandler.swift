@@ -1,13 +1,14 @@
 import Synchronization
 
-/// Requests of the server that a handler works on: so many at a time, and each can be taken back.
+/// The requests from the server that handlers are working on: their number is limited, and each can be
+/// cancelled.
 final class ServerRequestHandler: Sendable {
-    /// One more is dropped.
+    /// The maximum number of requests; a further one is dropped.
     static let maximum = 64
 
     private struct Entry {
         let task: Task<Void, Never>
-        /// The call on whose HTTP exchange it came.
+        /// The call on whose HTTP exchange the request arrived.
         let call: Int64?
     }
 
@@ -18,7 +19,7 @@ final class ServerRequestHandler: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs `body`; false when too many run already.
+    /// Runs `body`; returns false when too many are already running.
     func run(_ id: RequestID, call: Int64?, _ body: @escaping @Sendable () async -> Void) -> Bool {
         state.withLock { state -> Bool in
             guard state.count < Self.maximum, state.entries[id] == nil else { return false }
@@ -35,18 +36,19 @@ final class ServerRequestHandler: Sendable {
         }
     }
 
-    /// Whether an answer of ours is awaited for the sake of this call, or of any on this connection.
+    /// Returns whether the server waits for a response of this client on behalf of this call, or of any call
+    /// on this connection.
     func isBusy(for call: Int64) -> Bool {
         state.withLock { state in
             state.count > 0 && state.entries.values.contains { $0.call == nil || $0.call == call }
         }
     }
 
-    /// The server does not want the answer any more (CANC-11).
+    /// Cancels a request whose response the server no longer wants (CANC-11).
     func cancel(_ id: RequestID) { state.withLock { $0.entries[id] }?.task.cancel() }
 
-    /// A call was given up: what the server asked for its sake is of no use, and its stream, on which the
-    /// server would say so, is closed.
+    /// Cancels the requests on behalf of a call that was abandoned: their responses are of no use, and the
+    /// stream on which the server would cancel them is closed.
     func cancel(for call: Int64) {
         for entry in state.withLock({ Array($0.entries.values) }) where entry.call == call {
             entry.task.cancel()

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// One time in which the server is down and being started again: calls wait here for its end.
+/// One period during which the server is down and being restarted; calls wait here for its end.
 final class ServerRestart: Sendable {
     private struct State {
-        /// The program ended while it was being opened.
+        /// The error of a program that ended while the connection was being opened.
         var setback: ClientError?
         var task: Task<Void, Never>?
     }
 
     private let state = Mutex(State())
-    /// Nil: the server is back; otherwise why it is not.
+    /// The outcome: nil when the server is back, otherwise the reason why it is not.
     private let end = OneShot<ClientError?>()
 
-    /// Keeps the task that does the work, so that the end of the client can cut its waits short.
+    /// Stores the task that does the work, so that the end of the client can cut its waits short.
     func keep(_ task: Task<Void, Never>) {
         state.withLock { $0.task = task }
         if end.isFinished { task.cancel() }
@@ -20,10 +20,10 @@ final class ServerRestart: Sendable {
 
     // MARK: Setbacks
 
-    /// The program ended again.
+    /// Records that the program ended again.
     func failed(_ error: ClientError) { state.withLock { $0.setback = error } }
 
-    /// Why the attempt that is under way cannot succeed any more.
+    /// Returns, and clears, the reason why the attempt in progress can no longer succeed.
     func takeSetback() -> ClientError? {
         state.withLock { state in
             defer { state.setback = nil }
@@ -33,7 +33,7 @@ final class ServerRestart: Sendable {
 
     // MARK: Waiting
 
-    /// Waits for the end; nil when the server is back.
+    /// Waits for the end of the restart; returns nil when the server is back.
     func wait(atMost limit: Duration) async -> ClientError? {
         let late = { @Sendable in
             ClientError(
@@ -52,7 +52,7 @@ final class ServerRestart: Sendable {
         }
     }
 
-    /// Lets everybody go on; nil: the server is back. Once only, later calls have no effect.
+    /// Resumes all waiting calls; nil means that the server is back. Only the first call has an effect.
     func finish(_ error: ClientError?) {
         guard end.finish(error) else { return }
         let task = state.withLock { $0.task.take() }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Who wants to know of changes in a connection of the handshake revisions, where a session has one
-/// stream for all.
+/// The subscribers to changes on a connection of the handshake revisions, where a session has a single stream
+/// for all of them.
 final class SessionSubscriptions: Sendable {
     private struct Entry {
         let filter: SubscriptionFilter
@@ -30,7 +30,8 @@ final class SessionSubscriptions: Sendable {
 
     func remove(_ number: Int) { state.withLock { $0.entries[number] = nil } }
 
-    /// True for the first who wants an address: the server has to be told.
+    /// Counts a subscriber to an address; returns true for the first one, in which case the server has to be
+    /// notified.
     func retain(_ uri: String) -> Bool {
         state.withLock { state in
             state.uris[uri, default: 0] += 1
@@ -38,7 +39,7 @@ final class SessionSubscriptions: Sendable {
         }
     }
 
-    /// True for the last who wanted an address.
+    /// Removes a subscriber to an address; returns true for the last one.
     func release(_ uri: String) -> Bool {
         state.withLock { state in
             let left = state.uris[uri, default: 1] - 1
@@ -47,10 +48,10 @@ final class SessionSubscriptions: Sendable {
         }
     }
 
-    /// The addresses that the server was told of, to be told again in a new session.
+    /// The addresses that the server was notified about, to be sent again in a new session.
     var watchedURIs: [String] { state.withLock { $0.uris.keys.sorted() } }
 
-    /// Hands a change to everybody who asked for it.
+    /// Passes a change to every subscriber that asked for it.
     func publish(_ change: ServerChange) {
         let readers = state.withLock { state in
             state.entries.values.filter { $0.filter.wants(change) }.compactMap(\.subscription)
@@ -58,7 +59,7 @@ final class SessionSubscriptions: Sendable {
         for reader in readers { reader.publish(change) }
     }
 
-    /// What the server says comes with its answers only.
+    /// Ends the subscriptions that need a stream: the server sends changes only along with its responses.
     func endThoseThatNeedAStream(_ error: ClientError) {
         let readers = state.withLock { $0.entries.values.filter(\.needsStream).compactMap(\.subscription) }
         for reader in readers { reader.end(.failure(error)) }
@@ -79,7 +80,7 @@ extension SubscriptionFilter {
         case .toolsListChanged: toolsListChanged
         case .promptsListChanged: promptsListChanged
         case .resourcesListChanged: resourcesListChanged
-        // A server may name a part of what is watched (RES-14).
+        // A server may name a part of a watched resource (RES-14).
         case .resourceUpdated(let uri): resourceURIs.contains { uri == $0 || uri.hasPrefix($0 + "/") }
         case .task(let task): taskIDs.contains(task.taskID)
         case .resubscribed: true

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that changed on the server.
+/// A change on the server.
 public enum ServerChange: Sendable, Hashable {
     /// The list of tools.
     case toolsListChanged
@@ -10,26 +10,27 @@ public enum ServerChange: Sendable, Hashable {
     case resourcesListChanged
     /// The contents of a resource, by its address.
     case resourceUpdated(String)
-    /// A task came further (`io.modelcontextprotocol/tasks`).
+    /// A task has progressed (`io.modelcontextprotocol/tasks`).
     case task(TaskInfo)
-    /// The subscription had ended and was made again: what changed meanwhile was not told, so read again what
-    /// matters (SUB-14).
+    /// The subscription had ended and was made again. Changes in the meantime were not reported, so read
+    /// again whatever matters (SUB-14).
     case resubscribed
 }
 
-/// Changes of a server as they happen, until either side ends it.
+/// The changes on a server as they happen, until either side ends the subscription.
 ///
-/// Changes that nobody has taken yet are kept once each: a hundred updates of one resource are one. Several
-/// readers share the changes: each goes to one of them.
+/// A change that no reader has received yet is kept only once: a hundred updates of one resource become one.
+/// Several readers share the changes: each change is delivered to one of them.
 public final class Subscription: AsyncSequence, Sendable {
     private let counted = Counted(.subscription)
 
-    /// What a reader gets.
+    /// The type of the elements.
     public typealias Element = ServerChange
-    /// How the sequence can fail: `ClientError` when the connection is gone for good.
+    /// The type of the errors: `ClientError` when the connection has ended permanently.
     public typealias Failure = any Error
 
-    /// Changes that wait for a reader; more than this are `.resubscribed`, which says that some were lost.
+    /// The maximum number of changes that wait for a reader; if there are more, `.resubscribed` replaces
+    /// them, which indicates that some were lost.
     static let maxWaiting = 4_096
 
     private struct State {
@@ -50,10 +51,10 @@ public final class Subscription: AsyncSequence, Sendable {
 
     init(accepted: SubscriptionFilter) { state = Mutex(State(accepted: accepted)) }
 
-    /// What the server tells of: it may be less than what was asked for (SUB-06).
+    /// The changes that the server reports; there may be fewer than requested (SUB-06).
     public var accepted: SubscriptionFilter { state.withLock { $0.accepted } }
 
-    /// Ends the subscription; the sequence ends with what had come.
+    /// Ends the subscription; the sequence ends after the changes that have already arrived.
     public func cancel() async {
         let cancel = state.withLock { state in
             defer { state.onCancel = nil }
@@ -100,17 +101,17 @@ public final class Subscription: AsyncSequence, Sendable {
 
     // MARK: The reader's side
 
-    /// Steps through the changes.
+    /// An iterator over the changes.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let subscription: Subscription
 
-        /// The next change, or nil when the subscription has ended.
-        /// - Throws: `ClientError` when the connection is gone for good, `CancellationError` when the
+        /// Returns the next change, or nil when the subscription has ended.
+        /// - Throws: `ClientError` when the connection has ended permanently, `CancellationError` when the
         ///   reading task was cancelled.
         public mutating func next() async throws -> ServerChange? { try await subscription.next() }
     }
 
-    /// An iterator; all of them take from the same changes.
+    /// Returns an iterator; all iterators share the same changes.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription: self) }
 
     private func next() async throws -> ServerChange? {
@@ -144,7 +145,7 @@ public final class Subscription: AsyncSequence, Sendable {
                 if isReady { continuation.resume() }
             }
         } onCancel: {
-            // The others look again, and wait again.
+            // The other readers check again, and wait again.
             for reader in state.withLock({ $0.takeReaders() }) { reader.resume() }
         }
     }

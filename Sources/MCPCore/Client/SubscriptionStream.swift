@@ -1,16 +1,16 @@
 import Synchronization
 
-/// One `subscriptions/listen` after the other, as long as somebody wants the changes.
+/// A series of `subscriptions/listen` calls, one after the other, for as long as the changes are wanted.
 final class SubscriptionStream: Sendable {
     private let counted = Counted(.listenStream)
     private let connection: ClientConnection
     private let filter: SubscriptionFilter
-    /// The reader's end; when nobody holds it any more, nobody reads.
+    /// The reader's end; once it has been released, there is no reader any more.
     private let subscription: WeakSubscription
 
     private let current = Mutex<Task<ClientCall.Reply, Never>?>(nil)
 
-    /// What came of an attempt to subscribe.
+    /// The outcome of an attempt to subscribe.
     private enum Opening {
         case acknowledged
         /// The call ended before it was acknowledged.
@@ -20,7 +20,7 @@ final class SubscriptionStream: Sendable {
         case cancelled
     }
 
-    /// The first pause before a new attempt, and the longest.
+    /// The first and the longest pause before a new attempt.
     private static let pauses = (first: Duration.milliseconds(250), longest: Duration.seconds(30))
 
     init(connection: ClientConnection, filter: SubscriptionFilter, subscription: Subscription) {
@@ -29,10 +29,10 @@ final class SubscriptionStream: Sendable {
         self.subscription = WeakSubscription(subscription)
     }
 
-    /// Subscribes and returns when the server has said what it tells of.
+    /// Subscribes, and returns when the server has acknowledged which changes it reports.
     ///
-    /// - Throws: what the server refuses it with; `ClientError` when it says nothing for the client's
-    ///   time-out.
+    /// - Throws: the error with which the server refuses; `ClientError` when it is silent for the client's
+    ///   timeout.
     func open() async throws {
         let opening = OneShot<Opening>()
         let task = Task { await exchange(opening) }
@@ -79,7 +79,7 @@ final class SubscriptionStream: Sendable {
         if let change = ServerChange(method, params) { subscription.publish(change) }
     }
 
-    /// Takes the end of the call, and subscribes again unless the server ended it in good order (SUB-09,
+    /// Waits for the end of the call, and subscribes again unless the server ended it gracefully (SUB-09,
     /// SUB-10).
     func run() async {
         var pause = Self.pauses.first
@@ -100,7 +100,7 @@ final class SubscriptionStream: Sendable {
                     .failure(ClientError(.protocolViolation, "the server ended the subscription: \(error)")))
                 return
             }
-            // Not all clients of a server that restarts come back in the same moment.
+            // Random, so that the clients of a restarted server do not all reconnect at the same moment.
             let jitter = Double.random(in: 0.5 ... 1)
             guard (try? await Task.pause(for: pause * jitter)) != nil else { break }
             pause = min(pause * 2, Self.pauses.longest)
@@ -127,7 +127,7 @@ private final class WeakSubscription: Sendable {
 }
 
 extension ServerChange {
-    /// A change out of a notification; nil when it is none.
+    /// Creates a change from a notification; nil when the notification does not report one.
     init?(_ method: String, _ params: RawJSON?) {
         switch method {
         case "notifications/tools/list_changed": self = .toolsListChanged

@@ -1,20 +1,22 @@
-/// Follows a call that became a task to its end (`io.modelcontextprotocol/tasks`, "Task Polling").
+/// A poller that follows a call that became a task until the task ends (`io.modelcontextprotocol/tasks`,
+/// "Task Polling").
 struct TaskFollower {
     let client: MCPClient
     let options: CallOptions
 
-    /// Between two questions when the server names no interval, and the bounds of what it may name (TASK-12).
+    /// The interval between two polls when the server names none, and the bounds of what it may name
+    /// (TASK-12).
     private static let defaultInterval = Duration.seconds(1)
     private static let intervals = Duration.milliseconds(50) ... .seconds(3_600)
-    /// Questions in a row that may get lost on the way; the task goes on meanwhile.
+    /// The number of consecutive polls that may be lost in transit; the task continues in the meantime.
     static let maxLosses = 5
 
     private var clock: any TimeSource { client.connection.clock }
 
-    /// The result of the call, when the task has one.
+    /// Returns the result of the call once the task has one.
     ///
-    /// - Throws: the `MCPError` of a failed task; `ClientError` when it was cancelled or the deadline
-    ///   passed, in which case the server is told.
+    /// - Throws: the `MCPError` of a failed task; `ClientError` when the task was cancelled or the deadline
+    ///   passed, in which case the server is notified.
     func follow(_ created: RawJSON, _ limit: MonotonicInstant?) async throws -> RawJSON {
         var task = try Self.read(created)
         var answered: Set<String> = []
@@ -29,13 +31,13 @@ struct TaskFollower {
             try? await cancel(task.taskID)
             throw ClientError(.cancelled, "the call was cancelled, and its task with it")
         } catch let error as ClientError where [.timeout, .cancelled, .inputRequired].contains(error.kind) {
-            // A task that nobody waits for, or whose question nobody answers, is of no use.
+            // A task that no caller waits for, or whose question cannot be answered, is of no use.
             if !task.status.isTerminal { try? await cancel(task.taskID) }
             throw error
         }
     }
 
-    /// Waits as long as the server wants, and asks how far the task has come.
+    /// Waits for the server's polling interval and then polls the task.
     private func next(_ task: TaskInfo, _ limit: MonotonicInstant?) async throws -> TaskInfo {
         let interval = min(
             max(task.pollInterval ?? Self.defaultInterval, Self.intervals.lowerBound),
@@ -55,7 +57,7 @@ struct TaskFollower {
         }
     }
 
-    /// Whether a question got lost that can be asked again.
+    /// Returns whether a poll was lost and can be repeated.
     private func isLoss(_ error: ClientError) -> Bool {
         guard client.connection.endOfConnection == nil else { return false }
         return switch error.kind {
@@ -65,7 +67,8 @@ struct TaskFollower {
         }
     }
 
-    /// In a task of its own: the one that waited may be cancelled already.
+    /// Cancels the task on the server. It does so in a new Swift task, since the waiting one may already be
+    /// cancelled.
     private func cancel(_ id: String) async throws {
         let client = client
         try await Task { try await client.cancelTask(id) }.value
@@ -91,7 +94,7 @@ struct TaskFollower {
         }
     }
 
-    /// Each key is answered once: it stays in the list until the server has taken the answer (TASK-14).
+    /// Answers each key once: a key stays in the list until the server has processed the answer (TASK-14).
     private func answer(_ task: TaskInfo, _ answered: inout Set<String>) async throws {
         let open = (task.inputRequests ?? [:]).filter { !answered.contains($0.key) }
         guard !open.isEmpty else { return }
@@ -105,23 +108,23 @@ struct TaskFollower {
 extension MCPClient {
     // MARK: Tasks
 
-    /// How far a task has come (`tasks/get`).
+    /// Returns the state of a task (`tasks/get`).
     ///
-    /// - Throws: `MCPError` -32602 when there is no such task, -32021 when `followsTasks` is off.
+    /// - Throws: `MCPError` -32602 when the task does not exist, -32021 when `followsTasks` is off.
     public func task(_ id: String) async throws -> TaskInfo {
         try TaskFollower.read(try await request("tasks/get", ["taskId": .string(id)]))
     }
 
-    /// Answers what a task asks for, by the keys of its `inputRequests` (`tasks/update`).
+    /// Provides the input that a task requests, by the keys of its `inputRequests` (`tasks/update`).
     ///
-    /// - Throws: `MCPError` -32602 when there is no such task.
+    /// - Throws: `MCPError` -32602 when the task does not exist.
     public func updateTask(_ id: String, _ responses: JSONObject) async throws {
         _ = try await request("tasks/update", ["taskId": .string(id), "inputResponses": .object(responses)])
     }
 
-    /// Asks the server to give a task up; it may have ended meanwhile (`tasks/cancel`).
+    /// Asks the server to cancel a task, which may have ended in the meantime (`tasks/cancel`).
     ///
-    /// - Throws: `MCPError` -32602 when there is no such task.
+    /// - Throws: `MCPError` -32602 when the task does not exist.
     public func cancelTask(_ id: String) async throws {
         _ = try await request("tasks/cancel", ["taskId": .string(id)])
     }

@@ -1,7 +1,7 @@
-/// Waits for work until a limit and no longer, whatever the work waits for: a `Race` with a client's errors.
+/// A time limit on waiting for work, whatever the work waits for: a `Race` with a client's errors.
 enum TimeLimit {
-    /// Runs `work`; ends with what `late` makes when it has not ended after `limit`, and with `.cancelled`
-    /// when the task that waits is cancelled.
+    /// Runs `work`; throws the error that `late` returns if the work has not ended after `limit`, and
+    /// `.cancelled` if the waiting task is cancelled.
     static func run(
         _ limit: Duration, late: @escaping @Sendable () -> any Error,
         _ work: @escaping @Sendable () async throws -> Void
@@ -12,7 +12,7 @@ enum TimeLimit {
 }
 
 extension Duration {
-    /// `2 s`, `500 ms`: for error messages.
+    /// The duration in words for error messages, such as `2 s` or `500 ms`.
     var inWords: String {
         let milliseconds = milliseconds
         return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"

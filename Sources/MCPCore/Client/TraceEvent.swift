@@ -1,18 +1,18 @@
-/// Something that happened on the connection, for `--verbose` and for logs.
+/// An event on the connection, for `--verbose` and for logs.
 ///
-/// Values of headers that may be secret are masked; bodies are not.
+/// Header values that may be secret are masked; bodies are not.
 public enum TraceEvent: Sendable {
-    /// A message left.
+    /// A message was sent.
     case sent(method: String, bytes: ByteSlice)
-    /// A message came; it is not yet known whether anybody waits for it.
+    /// A message was received; it is not yet known whether a caller is waiting for it.
     case received(bytes: ByteSlice)
     /// The head of an HTTP request, with secrets masked.
     case httpRequest(head: String)
-    /// The head of an HTTP answer, with secrets masked.
+    /// The head of an HTTP response, with secrets masked.
     case httpResponse(status: Int, head: String)
-    /// What came is no message, or one that nobody waits for. The connection goes on.
+    /// The data received is not a message, or no caller waits for it. The connection continues.
     case garbage(String)
-    /// Something that the server does wrong and that is left out, such as a tool that cannot be called.
+    /// An error of the server that is skipped, such as a tool that cannot be called.
     case warning(String)
     /// A line that the program wrote to stderr.
     case stderr(String)

@@ -7,24 +7,24 @@
 /// | `/register-tools` | clients of Stream's registration endpoint |
 /// | `/client-tools/events`, `/client-tools/result` | the calls of such clients, and their results |
 ///
-/// Give it to `ServerTransport.http`, as `servers` and as `handler`.
+/// Pass it to `ServerTransport.http`, as `servers` and as `handler`.
 public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
     private let hub: ClientToolHub
     private let token: BearerToken?
     private let registrationNeedsToken: Bool
-    /// By channel.
+    /// The tokens, by channel.
     private let channelTokens: [String: BearerToken]
 
-    /// Makes the endpoints of a hub.
+    /// Creates the endpoints of a hub.
     ///
     /// - Parameters:
-    ///   - token: what programs show as `Authorization: Bearer`, unless they are processes of our own user at
-    ///     a unix socket. Nil lets everybody in: for listeners that only this user can reach.
-    ///   - registrationNeedsToken: false lets everybody in at Stream's registration endpoint and what belongs
-    ///     to it, since its clients send none; `/providers` still wants the token.
-    ///   - channelTokens: by channel, what everybody shows who comes to it: agents, who need no token
-    ///     elsewhere, and programs, for which it takes the place of `token`. Plain `/mcp` asks for none, so
-    ///     the channel that is served there should have none.
+    ///   - token: the token that programs send as `Authorization: Bearer`, unless they are processes of the
+    ///     same user on a unix socket. Nil admits everyone: for listeners that only this user can reach.
+    ///   - registrationNeedsToken: false admits everyone at Stream's registration endpoint and the endpoints
+    ///     that belong to it, since its clients send no token; `/providers` still requires the token.
+    ///   - channelTokens: by channel, the token that every client of that channel sends: agents, which need
+    ///     no token elsewhere, and programs, for which it replaces `token`. Plain `/mcp` requires no token,
+    ///     so the channel that is served there should not have one.
     public init(
         _ hub: ClientToolHub, token: String?, registrationNeedsToken: Bool = true,
         channelTokens: [String: String] = [:]
@@ -37,9 +37,9 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
 
     private static let channelPrefix = "/mcp/channels/"
 
-    /// The server of `/mcp/channels/{channel}`.
+    /// Returns the server of `/mcp/channels/{channel}`.
     public func server(atPath path: String) -> MCPServer? {
-        // `admits` has seen the token of a channel that has one.
+        // `admits` has already checked the token of a channel that has one.
         Self.channel(atPath: path).flatMap {
             try? hub.servers.server(for: $0, isReserved: channelTokens[$0] != nil)
         }
@@ -49,7 +49,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         path.hasPrefix(channelPrefix) ? String(path.dropFirst(channelPrefix.count)) : nil
     }
 
-    /// Whether an agent may come to a channel: all may where it has no token of its own.
+    /// Returns whether an agent may access a channel; every agent may if the channel has no token of its own.
     public func admits(path: String, isFromOwnUser: () -> Bool, authorization: () -> String?) -> Bool {
         guard !channelTokens.isEmpty, let channel = Self.channel(atPath: path),
             let token = channelTokens[channel]
@@ -57,7 +57,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         return isFromOwnUser() || token.isShown(by: authorization())
     }
 
-    /// Whether it is one of the paths for programs.
+    /// Returns whether the path is one of those for programs.
     public func handles(path: String) -> Bool {
         switch path {
         case "/providers", "/register-tools", "/client-tools/events", "/client-tools/result": true
@@ -65,7 +65,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         }
     }
 
-    /// Responds to a request for one of these paths.
+    /// Returns the response to a request for one of these paths.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
         guard await isAllowed(request) else {
             return Self.json(401, ["error": "Missing or wrong token"], [("WWW-Authenticate", "Bearer")])
@@ -94,7 +94,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         {
             return own.isShown(by: sent)
         }
-        // Whoever may answer in some channel is told that a result is late.
+        // A client with the token of any channel may learn that its result is late.
         if request.path == "/client-tools/result",
             channelTokens.values.contains(where: { $0.isShown(by: sent) })
         {
@@ -105,7 +105,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         return token.isShown(by: sent)
     }
 
-    /// The channel that a program means; nil when it names none that there can be.
+    /// Returns the channel that a program names; nil when it names none, or one that cannot exist.
     private func channel(of request: HTTPRequest) async -> String? {
         let sent: String?
         switch request.path {
@@ -202,7 +202,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         return Self.json(200, ["message": "Result accepted"])
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private static func isJSON(_ request: HTTPRequest) -> Bool {
         request.headers["Content-Type"].map { MediaType.isJSON(ByteSlice($0)) } ?? false
@@ -213,7 +213,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
     ) -> HTTPResponse {
         var headers = HeaderFields()
         for (name, value) in [("Content-Type", "application/json")] + fields {
-            // Names and values are ours.
+            // The names and values are fixed here.
             try? headers.append(name, value)
         }
         return HTTPResponse(status: status, headers: headers, body: .bytes(RawJSON(body).bytes.array))

@@ -1,20 +1,19 @@
 import Synchronization
 
-/// Elements on their way from one producer to one reader, which takes them at its own pace: at most so much
-/// of them waits.
+/// A queue of elements from one producer to one reader, with a limit on how much may wait.
 ///
-/// A producer that can wait uses `put`, and goes on when the reader has made room; one that cannot uses
-/// `add`, and the queue ends for it.
+/// The reader takes elements at its own pace. A producer that can wait uses `put` and continues when the
+/// reader has made room. A producer that cannot wait uses `add`, which ends the queue when there is no room.
 package final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
-        /// Those before `first` were taken.
+        /// The elements; those before `first` have been taken.
         var elements: [Element?] = []
         var first = 0
         var size = 0
         var isOver = false
-        /// What the reader gets behind the last element.
+        /// The error that the reader receives after the last element.
         var failure: (any Error)?
-        /// The producer waits until there is room.
+        /// Whether the producer is waiting for room.
         var isFull = false
         var waiting: CheckedContinuation<Element?, any Error>?
     }
@@ -24,16 +23,18 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     private let size: @Sendable (Element) -> Int
 
     /// - Parameters:
-    ///   - limit: how much may wait, in what `size` measures. One element may be larger.
+    ///   - limit: the maximum total of the waiting elements, in the unit of `size`. A single element may be
+    ///     larger.
     package init(limit: Int, size: @escaping @Sendable (Element) -> Int) {
         self.limit = limit
         self.size = size
     }
 
-    /// What waits.
+    /// The total size of the waiting elements.
     var waitingSize: Int { state.withLock { $0.size } }
 
-    /// Adds an element if there is room. False when there is none: the queue ends behind what waits.
+    /// Adds an element if there is room. Otherwise returns false, and the queue ends after the waiting
+    /// elements.
     func add(_ element: Element) -> Bool {
         let size = size(element)
         return insert(element, size) { state in
@@ -45,7 +46,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Adds an element in any case. False: wait until there is room, which the reader tells.
+    /// Adds an element in any case. Returns false if the producer must then wait until `whenRoom` is called.
     package func put(_ element: Element) -> Bool {
         let size = size(element)
         return insert(element, size) { state in
@@ -68,13 +69,13 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return isTaken
     }
 
-    /// Nothing more comes behind what waits but this error, if there is one.
+    /// Ends the queue after the waiting elements, with the given error if there is one.
     package func finish(throwing error: (any Error)? = nil) {
         let waiting = state.withLock { state -> CheckedContinuation<Element?, any Error>? in
             guard !state.isOver else { return nil }
             state.isOver = true
             state.isFull = false
-            // Whoever waits gets it at once.
+            // A waiting reader receives it at once.
             if state.waiting == nil { state.failure = error }
             return state.waiting.take()
         }
@@ -122,16 +123,16 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
             state.elements.removeFirst(state.first)
             state.first = 0
         }
-        // With a distance, so that a producer does not stop and go for each element.
+        // With hysteresis, so that the producer does not stop and resume for each element.
         let hasRoom = state.isFull && state.size <= limit / 2
         if hasRoom { state.isFull = false }
         return .element(element, hasRoom: hasRoom)
     }
 
-    /// The elements in order, for one reader.
+    /// Returns a stream of the elements in order, for one reader.
     /// - Parameters:
-    ///   - whenDropped: called once nobody reads them any more, for whatever reason.
-    ///   - whenRoom: called after `put` was false, once less than half of the limit waits.
+    ///   - whenDropped: called when the stream is no longer read, for whatever reason.
+    ///   - whenRoom: called after `put` returned false, once at most half of the limit is waiting.
     func stream(
         whenDropped: @escaping @Sendable () -> Void, whenRoom: @escaping @Sendable () -> Void = {}
     ) -> AsyncStream<Element> {
@@ -139,7 +140,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return AsyncStream { (try? await reader.next()) ?? nil }
     }
 
-    /// As `stream`; ends with what `finish` was given.
+    /// Returns a stream like `stream`, which ends with the error passed to `finish`.
     package func throwingStream(
         whenDropped: @escaping @Sendable () -> Void, whenRoom: @escaping @Sendable () -> Void = {}
     ) -> AsyncThrowingStream<Element, any Error> {
@@ -147,7 +148,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return AsyncThrowingStream { try await reader.next() }
     }
 
-    /// Lives as long as the stream does.
+    /// The reading end of the queue, which lives as long as the stream.
     private final class Reader: Sendable {
         private let queue: BoundedQueue
         private let whenDropped: @Sendable () -> Void
@@ -165,7 +166,8 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         func next() async throws -> Element? { try await queue.next(whenRoom) }
 
         deinit {
-            // A stream that was cancelled before it was asked for anything has told nobody.
+            // The producer was not notified about a stream that was cancelled before its first element was
+            // requested.
             queue.finish()
             whenDropped()
         }

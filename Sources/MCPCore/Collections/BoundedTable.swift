@@ -1,34 +1,35 @@
-/// A dictionary that holds so many entries and no more, in an order.
+/// An ordered dictionary with a fixed maximum number of entries.
 ///
-/// Finding, inserting, removing and evicting take constant time, however full the table is. It has no lock of
-/// its own: its owner holds one. Entries lie in one array and are linked in their order by index.
+/// Lookup, insertion, removal and eviction take constant time, however full the table is. The table has no
+/// lock of its own; its owner must provide one. The entries are stored in one array and linked in their order
+/// by index.
 package struct BoundedTable<Key: Hashable, Value> {
-    /// What happens when one more entry comes to a full table.
+    /// The handling of an insertion into a full table.
     package enum Policy: Sendable {
-        /// It is refused, and the table stays as it is.
+        /// The new entry is refused, and the table stays as it is.
         case refuse
-        /// The entry that was inserted first makes room.
+        /// The entry that was inserted first is evicted.
         case evictOldest
-        /// The entry that was inserted or used the longest ago makes room.
+        /// The entry that was least recently inserted or used is evicted.
         case evictLeastRecentlyUsed
     }
 
-    /// What became of an insertion.
+    /// The result of an insertion.
     package enum Insertion {
         /// There was room.
         case inserted
-        /// The key was there: its value before.
+        /// The key already had an entry, whose previous value is given.
         case replaced(Value)
-        /// This entry made room.
+        /// This entry was evicted to make room.
         case evicted(key: Key, value: Value)
-        /// The table is full and stays as it was.
+        /// The table is full and unchanged.
         case refused
     }
 
     fileprivate struct Node {
         let key: Key
         var value: Value
-        /// The entry before it, and the one behind it.
+        /// The places of the next older and the next newer entry.
         var older: Int
         var newer: Int
     }
@@ -38,12 +39,14 @@ package struct BoundedTable<Key: Hashable, Value> {
     let capacity: Int
     let policy: Policy
     private var places: [Key: Int] = [:]
-    /// Nil: free. No longer than the table was at its fullest.
+    /// The entries by place, nil where a place is free. No longer than the table was at its fullest.
     private var nodes: [Node?] = []
     private var free: [Int] = []
     private var oldestPlace = Self.none
     private var newestPlace = Self.none
 
+    /// Creates an empty table.
+    ///
     /// - Precondition: `capacity` is at least 1.
     package init(capacity: Int, policy: Policy) {
         precondition(capacity > 0, "a table holds at least one entry")
@@ -51,19 +54,19 @@ package struct BoundedTable<Key: Hashable, Value> {
         self.policy = policy
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     package var count: Int { places.count }
     var isEmpty: Bool { places.isEmpty }
-    /// Whether one more entry is refused, or makes another one go.
+    /// Whether a new entry would be refused or would evict another one.
     var isFull: Bool { places.count >= capacity }
 
     /// Whether the key has an entry.
     package func contains(_ key: Key) -> Bool { places[key] != nil }
 
-    /// The value of a key. Looking at it does not count as use.
+    /// The value of a key. Reading it does not count as use.
     subscript(key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
 
-    /// The entry that goes next.
+    /// The entry that is evicted next.
     var oldest: (key: Key, value: Value)? { entry(at: oldestPlace) }
 
     private func entry(at place: Int) -> (key: Key, value: Value)? {
@@ -72,8 +75,10 @@ package struct BoundedTable<Key: Hashable, Value> {
 
     // MARK: Changing
 
-    /// Inserts a value, or puts it in the place of the one that the key has: where entries go by use this is
-    /// one; where they go by age a replaced value keeps the age of its entry.
+    /// Inserts a value, or replaces the value that the key has.
+    ///
+    /// A replacement counts as use where entries are evicted by use. Where they are evicted by age, the entry
+    /// keeps its age.
     @discardableResult
     package mutating func insert(_ value: Value, for key: Key) -> Insertion {
         if let place = places[key] {
@@ -91,30 +96,30 @@ package struct BoundedTable<Key: Hashable, Value> {
         return .evicted(key: evicted.key, value: evicted.value)
     }
 
-    /// The value of a key, which counts as use.
+    /// Returns the value of a key, which counts as use.
     mutating func use(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         if policy == .evictLeastRecentlyUsed { makeNewest(place) }
         return nodes[place]?.value
     }
 
-    /// Changes a value in place, which counts as use. Nil when the key is not there.
+    /// Changes a value in place, which counts as use. Returns nil if the key has no entry.
     mutating func update<R>(_ key: Key, _ body: (inout Value) -> R) -> R? {
         guard let place = places[key] else { return nil }
         if policy == .evictLeastRecentlyUsed { makeNewest(place) }
         guard var node = nodes[place] else { return nil }
-        // Taken out meanwhile, so that an array or a set in it is not copied.
+        // Taken out for the call, so that an array or a set in it is not copied.
         nodes[place] = nil
         defer { nodes[place] = node }
         return body(&node.value)
     }
 
-    /// Puts a value in the place of the one that a key has. Does not count as use.
+    /// Replaces the value of a key if it has one. This does not count as use.
     mutating func replace(_ value: Value, for key: Key) {
         if let place = places[key] { nodes[place]?.value = value }
     }
 
-    /// Removes the entry of a key, and returns its value.
+    /// Removes the entry of a key and returns its value.
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key), let node = nodes[place] else { return nil }
@@ -124,7 +129,7 @@ package struct BoundedTable<Key: Hashable, Value> {
         return node.value
     }
 
-    /// Removes the entry that goes next.
+    /// Removes the entry that is evicted next.
     @discardableResult
     package mutating func removeOldest() -> (key: Key, value: Value)? {
         guard let oldest else { return nil }
@@ -132,12 +137,12 @@ package struct BoundedTable<Key: Hashable, Value> {
         return oldest
     }
 
-    /// Removes entries from the oldest on, up to the first that stays. Constant time for each that goes.
+    /// Removes entries, oldest first, until `goes` returns false. Takes constant time for each removed entry.
     package mutating func removeOldest(while goes: (Key, Value) -> Bool) {
         while let (key, value) = oldest, goes(key, value) { remove(key) }
     }
 
-    /// Removes every entry that `goes`: looks at all of them.
+    /// Removes every entry for which `goes` returns true; visits all entries.
     mutating func removeAll(where goes: (Key, Value) -> Bool) {
         var place = oldestPlace
         while place != Self.none, let node = nodes[place] {
@@ -148,7 +153,7 @@ package struct BoundedTable<Key: Hashable, Value> {
 
     mutating func removeAll() { self = Self(capacity: capacity, policy: policy) }
 
-    // MARK: The order
+    // MARK: Order
 
     private mutating func append(_ key: Key, _ value: Value) {
         let node = Node(key: key, value: value, older: newestPlace, newer: Self.none)
@@ -164,7 +169,7 @@ package struct BoundedTable<Key: Hashable, Value> {
         link(place)
     }
 
-    /// Hangs an entry on behind the newest.
+    /// Appends an entry to the list after the newest one.
     private mutating func link(_ place: Int) {
         nodes[place]?.older = newestPlace
         nodes[place]?.newer = Self.none
@@ -184,7 +189,7 @@ package struct BoundedTable<Key: Hashable, Value> {
     }
 }
 
-/// The entries, the one that goes next first.
+/// The entries in the order of eviction.
 extension BoundedTable: Sequence {
     package func makeIterator() -> AnyIterator<(key: Key, value: Value)> {
         var place = oldestPlace

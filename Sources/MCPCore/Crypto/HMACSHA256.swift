@@ -3,7 +3,7 @@ struct HMACSHA256: Sendable {
     private var inner = SHA256()
     private var outer = SHA256()
 
-    /// Begins a code under `key`, of any length.
+    /// Begins an authentication code with `key`, which may have any length.
     init(key: some Collection<UInt8>) {
         var block = key.count > 64 ? SHA256.hash(key).bytes : Array(key)
         block.append(contentsOf: repeatElement(0, count: 64 - block.count))
@@ -11,26 +11,26 @@ struct HMACSHA256: Sendable {
         outer.update(block.map { $0 ^ 0x5C })
     }
 
-    /// The code of `bytes` under `key`.
+    /// Returns the authentication code of `bytes` with `key`.
     static func authenticate(_ bytes: some Collection<UInt8>, key: some Collection<UInt8>) -> SHA256.Digest {
         var code = HMACSHA256(key: key)
         code.update(bytes)
         return code.finalize()
     }
 
-    /// Takes in more bytes.
+    /// Adds more bytes.
     mutating func update(_ bytes: some Collection<UInt8>) { inner.update(bytes) }
 
-    /// The code of all bytes taken in.
+    /// Returns the code of all bytes added.
     consuming func finalize() -> SHA256.Digest {
         outer.update(inner.finalize().bytes)
         return outer.finalize()
     }
 }
 
-/// Whether two runs of bytes are the same, in a time that depends on their lengths alone.
+/// Whether two byte sequences are equal, determined in a time that depends only on their lengths.
 ///
-/// For secrets whose length is secret too, compare their SHA-256 digests.
+/// If the length of a secret is secret too, compare SHA-256 digests instead.
 package func constantTimeEquals(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {
     guard a.count == b.count else { return false }
     var difference: UInt8 = 0

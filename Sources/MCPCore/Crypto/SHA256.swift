@@ -1,6 +1,6 @@
-/// SHA-256 (FIPS 180-4) over bytes that come in pieces.
+/// SHA-256 (FIPS 180-4) over bytes that arrive in pieces.
 package struct SHA256: Sendable {
-    /// A digest of 32 bytes. Equality takes the same time wherever two digests differ.
+    /// A digest of 32 bytes. Comparing two digests takes the same time wherever they differ.
     package struct Digest: Sendable, Equatable {
         fileprivate let words: SIMD8<UInt32>
 
@@ -9,7 +9,7 @@ package struct SHA256: Sendable {
             (0 ..< 32).map { UInt8(truncatingIfNeeded: words[$0 / 4] >> UInt32(24 - 8 * ($0 % 4))) }
         }
 
-        /// Whether all bytes are the same.
+        /// Whether all bytes are equal.
         package static func == (a: Digest, b: Digest) -> Bool {
             let difference = a.words ^ b.words
             var any: UInt32 = 0
@@ -27,14 +27,14 @@ package struct SHA256: Sendable {
 
     init() {}
 
-    /// The digest of `bytes`.
+    /// Returns the digest of `bytes`.
     package static func hash(_ bytes: some Collection<UInt8>) -> Digest {
         var hasher = SHA256()
         hasher.update(bytes)
         return hasher.finalize()
     }
 
-    /// Takes in more bytes.
+    /// Adds more bytes.
     mutating func update(_ bytes: some Collection<UInt8>) {
         let isDone: Void? = bytes.withContiguousStorageIfAvailable {
             unsafe update(UnsafeRawBufferPointer($0))
@@ -42,7 +42,7 @@ package struct SHA256: Sendable {
         if isDone == nil { update(Array(bytes)) }
     }
 
-    /// The digest of all bytes taken in.
+    /// Returns the digest of all bytes added.
     consuming func finalize() -> Digest {
         let bits = length &* 8
         var padding = [UInt8](repeating: 0, count: (filled < 56 ? 64 : 128) - filled)
@@ -76,7 +76,7 @@ package struct SHA256: Sendable {
         }
     }
 
-    /// FIPS 180-4, section 6.2.2, over one block of 64 bytes.
+    /// Compresses one block of 64 bytes (FIPS 180-4, section 6.2.2).
     private static func compress(_ block: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
         unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
             for index in 0 ..< 16 {

@@ -7,16 +7,16 @@ import Musl
 import Glibc
 #endif
 
-/// Readiness by epoll, with an eventfd for wake-ups.
+/// A poller that uses epoll, with an eventfd for wake-ups.
 @safe struct EpollPoller: ~Copyable, PollerProtocol {
-    /// How many descriptors a poller holds.
+    /// The number of descriptors that a poller holds.
     static let descriptors = 2
     private static let capacity = 256
     private static let wakeToken = UInt64.max
 
     private let epoll: FileDescriptor
     private let wakeup: FileDescriptor
-    // SAFETY: allocated once, freed in deinit; only the thread that waits touches it.
+    // SAFETY: allocated once, freed in deinit; accessed only by the thread that waits.
     private let events: UnsafeMutablePointer<epoll_event>
 
     init() throws(IOError) {
@@ -55,7 +55,7 @@ import Glibc
     }
 
     func remove(_ fd: Int32, _ interest: Readiness) {
-        // Fails only for what is not watched: closing takes it out of the set as well.
+        // Fails only if the descriptor is not watched: closing it also removes it from the set.
         try? control(EPOLL_CTL_DEL, fd, [], 0)
     }
 
@@ -95,7 +95,7 @@ import Glibc
 
     func wake() throws(IOError) {
         var one: UInt64 = 1
-        // EAGAIN is an error as well: the counter would hold 2^64 wake-ups that nobody has taken.
+        // EAGAIN is an error as well: the counter would have to hold 2^64 pending wake-ups.
         try Syscalls.require("eventfd_write", on: wakeup.rawValue) {
             unsafe write(wakeup.rawValue, &one, MemoryLayout<UInt64>.size)
         }
@@ -103,7 +103,7 @@ import Glibc
 
     private func drainWakeup() {
         var count: UInt64 = 0
-        // What was not taken is reported again.
+        // A wake-up that was not read is reported again.
         _ = try? Syscalls.perform("eventfd_read", on: wakeup.rawValue) {
             unsafe read(wakeup.rawValue, &count, MemoryLayout<UInt64>.size)
         }

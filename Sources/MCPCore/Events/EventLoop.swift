@@ -12,23 +12,23 @@ import Musl
 import Glibc
 #endif
 
-/// One thread that waits for descriptors, deadlines and work, and runs everything that belongs to it.
+/// A thread that waits for descriptors, deadlines and work, and runs everything that belongs to it.
 ///
-/// It runs as one long block on its own serial queue. A connection belongs to one loop for its whole life, so
-/// its state needs no lock. As a `TaskExecutor` the loop also runs async handlers: `Task(executorPreference:
-/// loop)` stays on its thread.
+/// The loop runs as one long block on its own serial queue. A connection belongs to one loop for its whole
+/// lifetime, so its state needs no lock. As a `TaskExecutor`, the loop also runs async handlers:
+/// `Task(executorPreference: loop)` stays on its thread.
 ///
-/// One turn: wait, call the ready handlers, fire the due timers, run the mail and the jobs, flush. Whatever
-/// was answered during a turn leaves in its flush, before the loop waits again.
+/// In one turn, the loop waits, calls the ready handlers, fires the due timers, runs the mail and the jobs,
+/// and flushes. Every response written during a turn is sent in its flush, before the loop waits again.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
     private let counted = Counted(.eventLoop)
 
-    // SAFETY: `mailbox`, `thread`, `isStopping`, `isClosed` and `poller.wake` are for any thread; all other
-    // state is touched on the loop's thread only, and before `start()` by whoever creates the loop. What is
-    // not checked for overlapping accesses at run time is accessed for single steps only: no handler and no
-    // job runs or ends in one.
+    // SAFETY: `mailbox`, `thread`, `isStopping`, `isClosed` and `poller.wake` may be used from any thread;
+    // all other state is accessed only on the loop's thread and, before `start()`, by the creator of the
+    // loop. State that is not checked for overlapping accesses at run time is accessed only in single steps,
+    // during which no handler and no job runs or ends.
     let clock: any TimeSource
-    /// The time at which this turn began; reading the clock for every event would only cost.
+    /// The time at which this turn began; reading the clock for every event would be wasteful.
     @safe @exclusivity(unchecked) private(set) var now: MonotonicInstant
 
     private let poller: Poller
@@ -45,16 +45,16 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     @safe @exclusivity(unchecked) private var jobs: [UnownedJob] = []
     @safe @exclusivity(unchecked) private var mail: [Mailbox.Item] = []
     @safe @exclusivity(unchecked) private var spareJobs: [UnownedJob] = []
-    /// Handlers that were deregistered in this turn: one of them may be the one that is being called.
+    /// The handlers that were deregistered in this turn; one of them may be executing at the moment.
     private var retired: [EventHandler] = []
 
-    /// Jobs that make jobs may go on for so many rounds before descriptors get their turn again.
+    /// The number of rounds that jobs which create jobs may run before descriptors are served again.
     private static let maxJobRounds = 64
 
-    /// After the poller failed, which a sandbox can bring about; in milliseconds.
+    /// The pause after a failure of the poller, which a sandbox can cause, in milliseconds.
     private static let pauseAfterError = 10
 
-    /// Creates a loop with its poller; nothing runs before `start()`.
+    /// Creates a loop with its poller; nothing runs until `start()` is called.
     init(label: String = "mcp.loop", clock: any TimeSource = SystemClock()) throws(IOError) {
         poller = try Poller()
         self.clock = clock
@@ -63,25 +63,25 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         clock.onAdvance { [weak self] in self?.wake() }
     }
 
-    /// Starts the loop's thread. Once only.
+    /// Starts the loop's thread. Call it only once.
     func start() {
         ended.enter()
         queue.async { self.run() }
     }
 
-    /// Lets the loop end after its current turn. From any thread, any number of times.
+    /// Makes the loop end after its current turn. Callable from any thread, any number of times.
     func stop() {
         isStopping.store(true, ordering: .releasing)
         wake()
     }
 
-    /// Waits for the end of a loop that was started and stopped. Never on the loop itself.
+    /// Waits for the end of a loop that was started and stopped. Never call it on the loop itself.
     func waitUntilStopped() {
         precondition(!isOnLoop, "a loop cannot wait for its own end")
         ended.wait()
     }
 
-    /// Whether the caller runs on the loop's thread.
+    /// Whether the caller is running on the loop's thread.
     var isOnLoop: Bool {
         @inline(__always) get { thread.load(ordering: .relaxed) == currentThread() }
     }
@@ -91,9 +91,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     // MARK: Descriptors
 
-    /// Watches a descriptor, which the handler keeps open until it has deregistered it.
+    /// Watches a descriptor, which the handler must keep open until it has deregistered it.
     ///
-    /// - Throws: also when the loop has ended: it would keep the handler for ever.
+    /// - Throws: An error of the poller, or `ECANCELED` if the loop has ended, since it would keep the
+    ///   handler forever.
     func register(_ fd: Int32, _ interest: Readiness, _ handler: EventHandler) throws(IOError) -> Registration
     {
         if isClosed.load(ordering: .relaxed) { throw IOError(errno: ECANCELED, function: "register") }
@@ -107,7 +108,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         return registration
     }
 
-    /// Changes what a descriptor is watched for; no system call when nothing changes.
+    /// Changes what a descriptor is watched for; makes no system call if nothing changes.
     func modify(_ registration: Registration, _ interest: Readiness) throws(IOError) {
         guard let entry = slots.entry(registration), entry.interest != interest else { return }
         if !entry.isAlwaysReady {
@@ -116,29 +117,29 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         slots.setInterest(registration, interest)
     }
 
-    /// Forgets a descriptor; call it before closing. Events that were already reported are dropped.
+    /// Stops watching a descriptor; call it before closing. Events that were already reported are dropped.
     func deregister(_ registration: Registration) {
         guard let (handler, fd, interest) = slots.remove(registration) else { return }
         poller.remove(fd, interest)
         retired.append(handler)
     }
 
-    /// How many descriptors are watched.
+    /// The number of watched descriptors.
     var registrationCount: Int { slots.count }
 
-    /// Calls the handler's `flush()` at the end of this turn, once, however often this is called.
+    /// Calls the handler's `flush()` once at the end of this turn, however often this is called.
     @inline(__always)
     func scheduleFlush(_ handler: EventHandler) { flushes.add(handler) }
 
     // MARK: Timers
 
-    /// A timer that is not armed yet; see `LoopTimer`.
+    /// Returns a timer that is not armed yet; see `LoopTimer`.
     func makeTimer(_ action: @escaping () -> Void) -> LoopTimer { LoopTimer(loop: self, action: action) }
 
-    /// A timer that fires once after `duration`, unless it is cancelled.
+    /// Returns a timer that fires once after `duration`, unless it is cancelled.
     ///
-    /// It counts from the call, not from the beginning of the turn: a limit never ends something early,
-    /// however long the turn has lasted.
+    /// The duration counts from the call, not from the beginning of the turn, so that a time limit never
+    /// expires early, however long the turn has lasted.
     @discardableResult
     func schedule(after duration: Duration, _ action: @escaping () -> Void) -> LoopTimer {
         let timer = makeTimer(action)
@@ -146,7 +147,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         return timer
     }
 
-    /// A loop that has ended fires no timer, and must not keep one.
+    /// Queues a timer, unless the loop has ended: it then fires no timers and must not keep any.
     func enqueue(_ timer: LoopTimer) {
         if !isClosed.load(ordering: .relaxed) { timers.insert(timer) }
     }
@@ -165,7 +166,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs `body` on the loop, in the order of the calls. From any thread.
+    /// Runs `body` on the loop, in the order of the calls. Callable from any thread.
     func execute(_ body: @escaping @Sendable () -> Void) { deliver(.call(body)) }
 
     private func deliver(_ item: Mailbox.Item) {
@@ -176,8 +177,9 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Ends the loop's wait. Nobody else would: the mailbox asks the first sender only, so a wake-up that
-    /// failed is tried until it arrives.
+    /// Ends the loop's wait, retrying a failed wake-up until it succeeds.
+    ///
+    /// The mailbox requests a wake-up only from the first sender, so no other caller would do it.
     private func wake() {
         do { try poller.wake() } catch {
             assert(error.errno != EBADF, "the poller's descriptor was closed by somebody else")
@@ -213,17 +215,17 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         if !retired.isEmpty { forgetRetired() }
     }
 
-    /// The number of events. Timers, mail and jobs get their turn also when the poller cannot tell any.
+    /// Waits for events and returns their number. Timers, mail and jobs are served even if the poller fails.
     private func wait() -> Int {
         do { return try poller.wait(timeoutMilliseconds: timeout()) } catch {
             assert(error.errno != EBADF, "the poller's descriptor was closed by somebody else")
-            // A poller that is broken for good must not make the loop spin.
+            // A permanently broken poller must not make the loop spin.
             usleep(UInt32(Self.pauseAfterError) * 1_000)
             return 0
         }
     }
 
-    /// How long this turn may wait, in milliseconds; -1 without end.
+    /// Returns how long this turn may wait, in milliseconds; -1 means indefinitely.
     private func timeout() -> Int32 {
         let hasWork =
             !jobs.isEmpty || !flushes.isEmpty || hasReadySlot || isStopping.load(ordering: .acquiring)
@@ -241,7 +243,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     @inline(__always)
     private func dispatch(_ registration: Registration, _ readiness: Readiness) {
         guard let (handler, interest) = unsafe slots.handler(registration) else { return }
-        // An interest may have been taken back since the poller reported; a hangup always counts.
+        // An interest may have been withdrawn since the poller reported; a hangup always counts.
         let events = readiness.intersection(interest.union(.hangup))
         if events.isEmpty { return }
         unsafe handler._withUnsafeGuaranteedRef { $0.ready(events) }
@@ -286,7 +288,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     private func forgetRetired() {
-        // Moved out first: the end of a handler may deregister another one.
+        // Moved out first, because destroying a handler may deregister another one.
         var handlers: [EventHandler] = []
         swap(&handlers, &retired)
         handlers.removeAll(keepingCapacity: true)
@@ -295,7 +297,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 }
 
 extension EventLoop {
-    /// Ends everything that belongs to the loop. What is sent to it later runs on its queue, so that no task
+    /// Ends everything that belongs to the loop. Work that is sent later runs on its queue, so that no task
     /// hangs.
     private func shutDown() {
         flush()
@@ -312,16 +314,17 @@ extension EventLoop {
         letGo()
     }
 
-    /// Flushes once more and keeps no handler: no turn follows that would let go of one. A connection that
-    /// was accepted on another loop and came after the end asks for a flush, too.
+    /// Flushes once more and releases all handlers, because no further turn would release them.
+    ///
+    /// A connection that was accepted on another loop and arrives after the end requests a flush, too.
     private func letGo() {
         flush()
         flushes.removeAll()
         while !retired.isEmpty { forgetRetired() }
     }
 
-    /// Runs what came after the end, on the loop's queue and therefore still never at the same time as
-    /// anything else of this loop.
+    /// Runs work that arrived after the end on the loop's queue, and so never concurrently with other work of
+    /// this loop.
     private func runLate(_ item: Mailbox.Item) {
         thread.store(currentThread(), ordering: .relaxed)
         run([item])

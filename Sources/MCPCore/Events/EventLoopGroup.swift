@@ -8,14 +8,14 @@ import Musl
 import Glibc
 #endif
 
-/// Some event loops that start and stop together.
+/// A group of event loops that start and stop together.
 final class EventLoopGroup: Sendable {
     let loops: [EventLoop]
     private let turn = Atomic<Int>(0)
 
-    /// Makes `count` loops, by default one for each core that this process may use, and starts them.
+    /// Creates `count` loops, by default one for each available core, and starts them.
     ///
-    /// - Parameter isRunning: false when descriptors are registered before the loops start.
+    /// - Parameter isRunning: false if descriptors are to be registered before the loops start.
     init(
         count: Int = EventLoopGroup.availableCores, label: String = "mcp.loop",
         clock: any TimeSource = SystemClock(), isRunning: Bool = true
@@ -27,19 +27,19 @@ final class EventLoopGroup: Sendable {
         if isRunning { start() }
     }
 
-    /// Starts the loops of a group that does not run yet.
+    /// Starts the loops of a group that is not running yet.
     func start() { for loop in loops { loop.start() } }
 
-    /// The loops one after the other: for connections that one listener hands out.
+    /// Returns the loops in turn, for connections that one listener distributes.
     func next() -> EventLoop {
         let ticket = turn.wrappingAdd(1, ordering: .relaxed).oldValue
         return loops[Int(UInt(bitPattern: ticket) % UInt(loops.count))]
     }
 
-    /// Lets all loops end. From any thread.
+    /// Makes all loops end. Callable from any thread.
     func stop() { for loop in loops { loop.stop() } }
 
-    /// Waits for the end of all loops. Never on one of them.
+    /// Waits for the end of all loops. Never call it on one of them.
     func waitUntilStopped() { for loop in loops { loop.waitUntilStopped() } }
 
     static var availableCores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }

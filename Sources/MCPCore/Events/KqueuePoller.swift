@@ -1,22 +1,22 @@
 #if canImport(Darwin)
 import Darwin
 
-/// Readiness by kqueue, with a user event for wake-ups.
+/// A poller that uses kqueue, with a user event for wake-ups.
 @safe struct KqueuePoller: ~Copyable, PollerProtocol {
     private static let capacity = 256
 
-    /// How many descriptors a poller holds.
+    /// The number of descriptors that a poller holds.
     static let descriptors = 1
     private let queue: FileDescriptor
-    // SAFETY: allocated once, freed in deinit; only the thread that waits touches it.
+    // SAFETY: allocated once, freed in deinit; accessed only by the thread that waits.
     private let events: UnsafeMutablePointer<kevent64_s>
 
     init() throws(IOError) {
         let queue = FileDescriptor(
             owning: Int32(truncatingIfNeeded: try Syscalls.require("kqueue") { Int(kqueue()) }))
         try Syscalls.setCloseOnExec(queue.rawValue)
-        // Before the stored properties: a noncopyable value's initializer may throw until it begins to set
-        // them.
+        // This precedes the stored properties: a noncopyable value's initializer may throw only until it
+        // begins to set them.
         try Self.change(queue.rawValue, 0, EVFILT_USER, EV_ADD | EV_CLEAR, .max)
         self.queue = queue
         unsafe events = .allocate(capacity: Self.capacity)
@@ -25,14 +25,14 @@ import Darwin
     deinit { unsafe events.deallocate() }
 
     func add(_ fd: Int32, _ interest: Readiness, token: UInt64) throws(IOError) -> Bool {
-        // EVFILT_READ is silent at the end of a file, which is always ready.
+        // EVFILT_READ reports nothing at the end of a regular file, which is always ready.
         if try Syscalls.status(fd).st_mode & S_IFMT == S_IFREG { return false }
         do {
             try modify(fd, from: [], to: interest, token: token)
             return true
         } catch {
             remove(fd, interest)
-            // /dev/null and other devices that kqueue knows no readiness of.
+            // /dev/null and other devices for which kqueue does not support readiness.
             if error.errno == EINVAL { return false }
             throw error
         }
@@ -46,8 +46,8 @@ import Darwin
     }
 
     func remove(_ fd: Int32, _ interest: Readiness) {
-        // Fails only for what is not watched: closing takes it out of the queue as well. One by one, so that
-        // one that is gone keeps none of the others.
+        // Fails only if the filter is not watched: closing the descriptor also removes it from the queue. The
+        // filters are deleted one by one, so that a missing one does not prevent the removal of the others.
         for (filter, kind) in Self.filters where interest.contains(kind) {
             try? Self.change(queue.rawValue, UInt64(fd), filter, EV_DELETE, 0)
         }
@@ -66,7 +66,7 @@ import Darwin
         event.flags = UInt16(flags)
         event.udata = token
         if filter == EVFILT_EXCEPT {
-            // It also reports bytes, unless more are asked for than any buffer holds.
+            // This filter also reports bytes, unless the requested number is more than any buffer holds.
             event.fflags = UInt32(NOTE_LOWAT)
             event.data = .max
         }

@@ -1,8 +1,8 @@
-/// A value that belongs to one event loop, in a wrapper that may be passed between threads.
+/// A wrapper for a value that belongs to one event loop; the wrapper may be passed between threads.
 ///
-/// Only code on the loop may look inside; debug builds check it.
+/// Only code on the loop may access the value, which debug builds check.
 @safe struct LoopBound<Value>: @unchecked Sendable {
-    // SAFETY: read on the loop's thread only, which `value` asserts.
+    // SAFETY: read only on the loop's thread, as `value` asserts.
     private let content: Value
     let loop: EventLoop
 

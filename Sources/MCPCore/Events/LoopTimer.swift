@@ -1,20 +1,21 @@
 /// A deadline on an event loop that can be moved cheaply.
 ///
-/// `arm` with a later deadline than before only stores it: the timer's place in the heap stays, and when the
-/// loop finds it there too early, it moves it on. So an idle timeout that is pushed back at every request
-/// costs one store. Only an earlier deadline, and `cancel`, touch the heap, in O(log n).
+/// `arm` with a later deadline than before only stores the deadline: the timer keeps its place in the heap,
+/// and the loop moves it when that place comes up too early. An idle timeout that is postponed by every
+/// request therefore costs one store. Only an earlier deadline and `cancel` change the heap, in O(log n).
 ///
-/// Confined to its loop. Cancel it when its owner ends: an armed timer is kept alive by the loop.
+/// A timer is confined to its loop. Cancel it when its owner ends, because the loop keeps an armed timer
+/// alive.
 final class LoopTimer {
     private let counted = Counted(.loopTimer)
 
-    /// When the owner wants to be called; `never` while disarmed.
+    /// The time at which the owner is to be called; `never` while disarmed.
     fileprivate(set) var deadline = MonotonicInstant.never
-    /// The place in the heap is ordered by this one, which is never later than `deadline`.
+    /// The deadline that determines the place in the heap; never later than `deadline`.
     fileprivate var queuedDeadline = MonotonicInstant.never
     fileprivate var heapIndex = -1
     private var action: (() -> Void)?
-    // SAFETY: every call comes on the loop's thread, which keeps the loop while it runs.
+    // SAFETY: every call is made on the loop's thread, which keeps the loop alive while it runs.
     private unowned let loop: EventLoop
 
     init(loop: EventLoop, action: @escaping () -> Void) {
@@ -22,7 +23,7 @@ final class LoopTimer {
         self.action = action
     }
 
-    /// Sets or moves the deadline; it fires once. `.never` disarms the timer.
+    /// Sets or moves the deadline, at which the timer fires once. `.never` disarms the timer.
     @inline(__always)
     func arm(at deadline: MonotonicInstant) {
         self.deadline = deadline
@@ -32,7 +33,7 @@ final class LoopTimer {
     /// Sets the deadline, counted from the beginning of the loop's turn.
     func arm(after duration: Duration) { arm(at: loop.now + duration) }
 
-    /// Forgets the deadline and the action for good.
+    /// Clears the deadline and the action permanently.
     func cancel() {
         deadline = .never
         action = nil
@@ -45,14 +46,14 @@ final class LoopTimer {
     }
 }
 
-/// The armed timers of one loop: a binary min-heap in which every timer knows its place.
+/// The armed timers of one loop: a binary min-heap in which every timer stores its own index.
 struct TimerHeap {
     private var timers: [LoopTimer] = []
 
     var count: Int { timers.count }
 
-    /// When the loop has to look here again. It may be earlier than the first real deadline (see
-    /// `LoopTimer`).
+    /// The time at which the loop has to check the heap again; it may be earlier than the first real deadline
+    /// (see `LoopTimer`).
     var next: MonotonicInstant { timers.first?.queuedDeadline ?? .never }
 
     mutating func insert(_ timer: LoopTimer) {
@@ -77,7 +78,8 @@ struct TimerHeap {
         siftDown(last.heapIndex)
     }
 
-    /// Removes and returns a timer whose deadline has passed; re-queues those that were moved on meanwhile.
+    /// Removes and returns a timer whose deadline has passed; requeues timers that were postponed in the
+    /// meantime.
     mutating func popDue(at now: MonotonicInstant) -> LoopTimer? {
         while let first = timers.first, first.queuedDeadline <= now {
             if first.deadline <= now {

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Work that other threads leave for a loop.
+/// A queue of work that other threads submit to a loop.
 ///
-/// A wake-up costs a system call, so one is asked for only when the loop sleeps, and only by the first
+/// A wake-up costs a system call, so it is requested only while the loop sleeps, and only from the first
 /// sender.
 struct Mailbox: ~Copyable {
     enum Item: Sendable {
@@ -10,15 +10,15 @@ struct Mailbox: ~Copyable {
         case call(@Sendable () -> Void)
     }
 
-    /// What the sender has to do.
+    /// The action required of the sender.
     enum Delivery {
         case done
         case wake
-        /// The loop has ended and will not look here again.
+        /// The loop has ended and no longer reads its mailbox.
         case refused
     }
 
-    // Not private: the loop's file needs the layout (the compiler of 6.3.1 breaks its own output otherwise).
+    // Not private: the loop's file needs the layout (otherwise, the 6.3.1 compiler generates broken code).
     struct State {
         var items: [Item] = []
         var isSleeping = false
@@ -37,7 +37,7 @@ struct Mailbox: ~Copyable {
         }
     }
 
-    /// For a loop that is about to wait: true when it may, false when there is something to do first.
+    /// Prepares for a wait of the loop; returns whether it may wait, or false if there is work to do first.
     func prepareToSleep() -> Bool {
         state.withLock { state in
             state.isSleeping = state.items.isEmpty
@@ -45,7 +45,7 @@ struct Mailbox: ~Copyable {
         }
     }
 
-    /// Takes everything, and gives the emptied `spare` to the next senders. The loop is awake.
+    /// Takes all items and leaves the emptied `spare` for the next senders. Marks the loop as awake.
     func take(into spare: inout [Item]) {
         state.withLock { state in
             state.isSleeping = false
@@ -53,7 +53,7 @@ struct Mailbox: ~Copyable {
         }
     }
 
-    /// Refuses everything from now on and returns what had arrived.
+    /// Refuses all further items and returns those that have arrived.
     func close() -> [Item] {
         state.withLock { state in
             state.isClosed = true

@@ -1,7 +1,7 @@
-/// One descriptor's registration on an event loop.
+/// The registration of one descriptor on an event loop.
 ///
-/// The generation tells it from earlier users of the same slot, so that an event which the operating system
-/// had already reported when its descriptor was closed finds nobody.
+/// The generation distinguishes it from earlier users of the same slot, so that an event that the operating
+/// system had already reported when its descriptor was closed reaches no handler.
 struct Registration: Sendable, Hashable {
     fileprivate let index: UInt32
     fileprivate let generation: UInt32
@@ -21,7 +21,7 @@ struct Registration: Sendable, Hashable {
     var token: UInt64 { UInt64(generation) << 32 | UInt64(index) }
 }
 
-/// The handlers of a loop by slot number: a look-up is one comparison and one load.
+/// The handlers of a loop by slot number; a lookup takes one comparison and one load.
 @safe struct SlotTable: ~Copyable {
     @unsafe struct Slot {
         var handler: Unmanaged<EventHandler>?
@@ -32,11 +32,11 @@ struct Registration: Sendable, Hashable {
     }
 
     // SAFETY: `capacity` initialized slots, replaced as a whole when the table grows; a slot's handler is
-    // retained from insert until remove hands the reference out.
+    // retained from insert until remove returns the reference.
     private var slots: UnsafeMutablePointer<Slot>
     private var capacity: Int
     private var free: [UInt32]
-    /// Registered descriptors of the kind that no poller can watch.
+    /// The registered descriptors of the kind that no poller can watch.
     private(set) var alwaysReady: [Registration] = []
 
     init() {
@@ -64,8 +64,8 @@ struct Registration: Sendable, Hashable {
         return unsafe Registration(index: index, generation: slots[place].generation)
     }
 
-    /// Frees the slot; the caller gets the handler and with it the table's reference. Nil: it was free
-    /// already.
+    /// Frees the slot and returns the handler together with the table's reference, or nil if the slot was
+    /// already free.
     mutating func remove(_ registration: Registration) -> (handler: EventHandler, fd: Int32, Readiness)? {
         guard let place = place(of: registration), let handler = unsafe slots[place].handler else {
             return nil
@@ -76,8 +76,10 @@ struct Registration: Sendable, Hashable {
         return unsafe (handler.takeRetainedValue(), slots[place].fd, slots[place].interest)
     }
 
-    /// The handler and what it waits for. The table keeps it alive until it is removed: whoever removes it
-    /// during a call of it must keep it until that call has ended.
+    /// Returns the handler and its interest.
+    ///
+    /// The table keeps the handler alive until it is removed. A caller that removes it while one of its
+    /// methods is running must keep it alive until that method has returned.
     @inline(__always)
     func handler(_ registration: Registration) -> (Unmanaged<EventHandler>, Readiness)? {
         guard let place = place(of: registration), let handler = unsafe slots[place].handler else {
@@ -86,7 +88,7 @@ struct Registration: Sendable, Hashable {
         return unsafe (handler, slots[place].interest)
     }
 
-    /// The descriptor and what it is watched for.
+    /// Returns the descriptor and what it is watched for.
     func entry(_ registration: Registration) -> (fd: Int32, interest: Readiness, isAlwaysReady: Bool)? {
         guard let place = place(of: registration), unsafe slots[place].handler != nil else { return nil }
         return unsafe (slots[place].fd, slots[place].interest, slots[place].isAlwaysReady)
@@ -103,7 +105,7 @@ struct Registration: Sendable, Hashable {
         alwaysReady.append(registration)
     }
 
-    /// All registrations that are in use.
+    /// All registrations in use.
     var registrations: [Registration] {
         (0 ..< capacity).compactMap { place in
             guard unsafe slots[place].handler != nil else { return nil }

@@ -1,9 +1,9 @@
-/// Which of the two types of an MCP answer the `Accept` fields of a request allow (RFC 9110, section 12.5.1).
+/// The media types of an MCP response that the `Accept` fields of a request allow (RFC 9110, section 12.5.1).
 ///
-/// The most specific range that fits decides: `*/*, text/event-stream;q=0` does not accept event streams.
-/// What is malformed is passed over.
+/// The most specific matching range decides: `*/*, text/event-stream;q=0` does not accept event streams.
+/// Malformed ranges are ignored.
 struct AcceptedTypes: Sendable {
-    /// How specific the best range was, and whether its weight is above 0.
+    /// The specificity of the best range, and whether its weight is above 0.
     private struct Match: Sendable {
         var specificity = 0
         var isAccepted = false
@@ -25,11 +25,12 @@ struct AcceptedTypes: Sendable {
     /// Whether `text/event-stream` is accepted.
     var eventStream: Bool { streamMatch.isAccepted }
 
-    /// Nothing is accepted yet.
+    /// Creates a value that accepts nothing yet.
     init() {}
 
-    /// What the `Accept` fields of a request accept; all of them count if there are several. Without any,
-    /// nothing is accepted here: ask `head.range(.accept)` to tell that case apart.
+    /// Reads all `Accept` fields of a request.
+    ///
+    /// If the request has none, nothing is accepted here; use `head.range(.accept)` to distinguish that case.
     init(_ head: RequestHead, in bytes: ByteSlice) {
         guard let value = head.value(.accept, in: bytes) else { return }
         add(value)
@@ -37,11 +38,11 @@ struct AcceptedTypes: Sendable {
         for other in head.values(named: "accept", in: bytes).dropFirst() { add(other) }
     }
 
-    /// Takes in the value of one `Accept` field.
+    /// Adds the value of one `Accept` field.
     mutating func add(_ value: ByteSlice) {
         unsafe value.withBytes { bytes in
             let view = unsafe ByteView(bytes)
-            // What nearly every MCP client sends.
+            // The value that nearly every MCP client sends.
             if view.equals(0 ..< view.count, "application/json, text/event-stream") {
                 jsonMatch = Match(specificity: 3, isAccepted: true)
                 streamMatch = jsonMatch
@@ -51,7 +52,7 @@ struct AcceptedTypes: Sendable {
         }
     }
 
-    /// Takes in one media range with its parameters.
+    /// Adds one media range with its parameters.
     private mutating func add(_ view: ByteView, _ element: Range<Int>) {
         var type = 0 ..< 0
         var isFirst = true
@@ -87,7 +88,8 @@ struct AcceptedTypes: Sendable {
 }
 
 extension ByteView {
-    /// A weight in thousandths: `0` or `1` with at most three decimals, at most 1 (RFC 9110, section 12.4.2).
+    /// Returns a weight in thousandths: `0` or `1` with at most three decimals, at most 1 (RFC 9110, section
+    /// 12.4.2).
     fileprivate func weight(_ range: Range<Int>) -> Int? {
         guard (1 ... 5).contains(range.count), range.count == 1 || self[range.lowerBound + 1] == 0x2E else {
             return nil
@@ -96,7 +98,7 @@ extension ByteView {
         var scale = 1000
         for index in range where index != range.lowerBound + 1 {
             guard ASCII.isDigit(self[index]) else { return nil }
-            // Small: a digit times 1000 at most.
+            // Small: at most a digit times 1000.
             weight += Int(self[index] - 0x30) * scale
             scale /= 10
         }

@@ -1,7 +1,7 @@
 /// The syntax `HOST` or `HOST:PORT` (RFC 9110, section 7.2; RFC 3986, section 3.2.2), without user
 /// information.
 enum Authority {
-    /// Whether the bytes at `range` are a host that is not empty, and a port in range if there is one.
+    /// Whether the bytes at `range` are a nonempty host, with an optional port that is in range.
     static func isValid(_ view: ByteView, _ range: Range<Int>) -> Bool {
         guard let hostEnd = endOfHost(view, range), hostEnd > range.lowerBound else { return false }
         guard hostEnd < range.upperBound else { return true }
@@ -9,14 +9,14 @@ enum Authority {
         var port = 0
         for index in hostEnd + 1 ..< range.upperBound {
             guard ASCII.isDigit(view[index]) else { return false }
-            // Small: a digit; the port is 65,535 at most before it.
+            // Small: a digit; the port is at most 65,535 before it is added.
             port = port * 10 + Int(view[index] - 0x30)
             if port > 65535 { return false }
         }
         return true
     }
 
-    /// The offset behind the host; nil if its syntax is wrong.
+    /// Returns the offset after the host, or nil if its syntax is wrong.
     private static func endOfHost(_ view: ByteView, _ range: Range<Int>) -> Int? {
         var index = range.lowerBound
         guard index < range.upperBound else { return nil }

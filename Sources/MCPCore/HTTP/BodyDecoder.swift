@@ -1,4 +1,4 @@
-/// Reads the body of a response, however its end is told.
+/// A decoder for the body of a response, however its end is indicated.
 struct BodyDecoder: Sendable {
     private enum Rest: Sendable {
         case length(Int)
@@ -20,7 +20,7 @@ struct BodyDecoder: Sendable {
 
     var isDone: Bool { if case .done = rest { true } else { false } }
 
-    /// Takes the next bytes and appends the body's bytes in them to `body`.
+    /// Consumes the next bytes and appends the body bytes among them to `body`.
     mutating func decode(
         _ bytes: UnsafeBufferPointer<UInt8>, into body: inout ByteBuffer
     ) -> ChunkedDecoder.Outcome {
@@ -49,8 +49,8 @@ struct BodyDecoder: Sendable {
         }
     }
 
-    /// Says that the peer closed the connection.
-    /// - Throws: `truncatedBody` if the body is not complete.
+    /// Ends the body because the peer closed the connection.
+    /// - Throws: `truncatedBody` if the body is incomplete.
     mutating func finish() throws(HTTPError) {
         switch rest {
         case .done, .untilClose: rest = .done

@@ -1,8 +1,8 @@
-/// The bytes of a message that is being parsed: checked loads, and the searches a parser needs.
+/// The bytes of a message that is being parsed, with checked loads and the searches that a parser needs.
 ///
-/// All unsafe code of the parsers is here.
+/// This type contains all unsafe code of the parsers.
 @safe struct ByteView {
-    // SAFETY: a view lives only inside the call that was given the memory; every load is checked against
+    // SAFETY: a view exists only during the call that received the memory; every load is checked against
     // `count`.
     private let base: UnsafePointer<UInt8>
     let count: Int
@@ -18,7 +18,7 @@
         }
     }
 
-    /// The first `count` bytes of a view, or all if it has fewer.
+    /// Creates a view of the first `count` bytes of another one, or of all its bytes if there are fewer.
     @inline(__always)
     init(_ view: ByteView, first count: Int) {
         unsafe base = view.base
@@ -32,35 +32,35 @@
         }
     }
 
-    /// The bytes at `range` as unsafe memory, valid as long as the view.
+    /// The bytes at `range` as unsafe memory, valid for the lifetime of the view.
     @inline(__always)
     subscript(range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "range out of bounds")
         return unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
     }
 
-    /// The 8 bytes at `index`, the first one in the lowest bits.
+    /// Returns the 8 bytes at `index`, with the first one in the lowest bits.
     @inline(__always)
     func word(at index: Int) -> UInt64 {
         precondition(index >= 0 && index <= count - 8, "index out of range")
         return unsafe UInt64(littleEndian: UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self))
     }
 
-    /// The 4 bytes at `index`, the first one in the lowest bits.
+    /// Returns the 4 bytes at `index`, with the first one in the lowest bits.
     @inline(__always)
     func halfWord(at index: Int) -> UInt32 {
         precondition(index >= 0 && index <= count - 4, "index out of range")
         return unsafe UInt32(littleEndian: UnsafeRawPointer(base + index).loadUnaligned(as: UInt32.self))
     }
 
-    /// The offset of the first line feed at or behind `start`, or nil.
+    /// Returns the offset of the first line feed at or after `start`, or nil.
     @inline(__always)
     func firstLineFeed(from start: Int) -> Int? {
         guard start < count else { return nil }
         return unsafe firstOffset(of: ASCII.lf, in: base + start, count: count - start).map { $0 + start }
     }
 
-    /// The offset of the first colon at or behind `start`, or `count`.
+    /// Returns the offset of the first colon at or after `start`, or `count`.
     @inline(__always)
     func firstColon(from start: Int) -> Int {
         var index = start
@@ -73,8 +73,8 @@
         return index
     }
 
-    /// The offset of the first byte that a field value cannot hold (a control character other than tab), or
-    /// `count`.
+    /// Returns the offset of the first byte at or after `start` that a field value cannot contain (a control
+    /// character other than tab), or `count`.
     @inline(__always)
     func firstControl(from start: Int) -> Int {
         var index = start
@@ -114,13 +114,14 @@
 
     // MARK: Comparing
 
-    /// Whether the bytes at `range` are `name` when the case of letters is ignored; `name` as in `hasName`.
+    /// Whether the bytes at `range` equal `name` when the case of letters is ignored; for `name`, see
+    /// `hasName`.
     @inline(__always)
     func equals(_ range: Range<Int>, _ name: StaticString) -> Bool {
         range.count == name.utf8CodeUnitCount && hasName(name, at: range.lowerBound)
     }
 
-    /// Whether the bytes at `range` are exactly `literal`.
+    /// Whether the bytes at `range` equal `literal` exactly.
     @inline(__always)
     func equalsExactly(_ range: Range<Int>, _ literal: StaticString) -> Bool {
         guard range.count == literal.utf8CodeUnitCount, range.lowerBound >= 0, range.upperBound <= count
@@ -130,9 +131,9 @@
         return unsafe memoryEquals(base + range.lowerBound, literal.utf8Start, range.count)
     }
 
-    /// Whether the bytes at `start` are `name` when the case of letters is ignored.
+    /// Whether the bytes at `start` equal `name` when the case of letters is ignored.
     ///
-    /// `name` is a literal of at least 4 lower-case letters, digits, hyphens, dots and slashes.
+    /// `name` must be a literal of at least 4 lower-case letters, digits, hyphens, dots and slashes.
     @inline(__always)
     func hasName(_ name: StaticString, at start: Int) -> Bool {
         let length = name.utf8CodeUnitCount

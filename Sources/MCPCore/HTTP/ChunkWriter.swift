@@ -1,16 +1,16 @@
-/// Writes the chunks of a body (RFC 9112, section 7.1).
+/// A writer for the chunks of a body (RFC 9112, section 7.1).
 enum ChunkWriter {
-    /// Begins a chunk whose data is to be appended behind; returns its place for `end`.
+    /// Begins a chunk, whose data the caller appends next; returns its position for `end`.
     ///
-    /// The size has a fixed width with zeros in front, which the grammar allows, so that the data never
-    /// moves.
+    /// The size has a fixed width with leading zeros, which the grammar allows, so that the data never moves.
     static func begin(in buffer: inout ByteBuffer) -> Int {
         let start = buffer.count
         buffer.append("00000000\r\n")
         return start
     }
 
-    /// Ends the chunk that `begin` began at `start`. An empty one is taken back: it would end the body.
+    /// Ends the chunk that `begin` began at `start`. An empty chunk is removed, because it would end the
+    /// body.
     static func end(_ start: Int, in buffer: inout ByteBuffer) {
         let size = buffer.count - start - 10
         // Small: a constant.
@@ -23,7 +23,7 @@ enum ChunkWriter {
         buffer.append("\r\n")
     }
 
-    /// Appends `data` as one chunk; nothing if it is empty.
+    /// Appends `data` as one chunk, or nothing if it is empty.
     static func write(_ data: ByteSlice, to buffer: inout ByteBuffer) {
         let start = begin(in: &buffer)
         buffer.append(data)

@@ -1,11 +1,11 @@
-/// Takes a chunked body apart (RFC 9112, section 7.1) as it arrives in pieces.
+/// A decoder for a chunked body (RFC 9112, section 7.1) that arrives in pieces.
 ///
-/// Extensions and trailers are bounded, checked for their form and dropped.
+/// The size of extensions and trailers is limited, and their syntax is checked; then they are dropped.
 struct ChunkedDecoder: Sendable {
     enum Outcome: Sendable, Hashable {
-        /// All bytes were taken.
+        /// All bytes were consumed.
         case needMore
-        /// The body is complete; this many bytes were taken, the rest belongs to the next message.
+        /// The body is complete; this many bytes were consumed, and the rest belong to the next message.
         case done(consumed: Int)
         case failed(HTTPError)
     }
@@ -29,7 +29,7 @@ struct ChunkedDecoder: Sendable {
 
     init(limits: HTTPLimits = HTTPLimits()) { self.limits = limits }
 
-    /// Takes the next bytes and appends the data in them to `body`.
+    /// Consumes the next bytes and appends the data in them to `body`.
     mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, into body: inout ByteBuffer) -> Outcome {
         if let failure { return .failed(failure) }
         let view = unsafe ByteView(bytes)
@@ -46,10 +46,10 @@ struct ChunkedDecoder: Sendable {
         var index = 0
         while index < view.count, state != .done {
             if state == .data {
-                // Small: what a view holds, or less.
+                // Small: at most the size of a view.
                 let count = Int(min(UInt64(view.count - index), chunkRest))
                 unsafe body.append(view[index ..< index + count])
-                // Small: not more than the rest.
+                // Small: at most the rest of the chunk.
                 chunkRest -= UInt64(count)
                 index += count
                 if chunkRest == 0 { state = .dataCR }
@@ -72,7 +72,7 @@ struct ChunkedDecoder: Sendable {
         state = next
     }
 
-    /// `chunk-size [ chunk-ext ] CR LF`.
+    /// Consumes a byte of `chunk-size [ chunk-ext ] CR LF`.
     private mutating func takeSize(_ byte: UInt8) throws(HTTPError) {
         switch (state, byte) {
         case (.sizeLF, ASCII.lf): try beginChunk()
@@ -80,7 +80,7 @@ struct ChunkedDecoder: Sendable {
         case (.size, _) where ASCII.hexValue(byte) != nil:
             digits += 1
             if digits > 16 { throw .chunkSizeOverflow }
-            // Small: a hexadecimal digit; there are 16 at most.
+            // Small: a hexadecimal digit, of which there are at most 16.
             chunkRest = chunkRest << 4 | UInt64(ASCII.hexValue(byte) ?? 0)
         case (_, ASCII.cr):
             if digits == 0 { throw .malformedChunkSize }
@@ -110,7 +110,7 @@ struct ChunkedDecoder: Sendable {
         state = .data
     }
 
-    /// `*( field-line CR LF ) CR LF`.
+    /// Consumes a byte of `*( field-line CR LF ) CR LF`.
     private mutating func takeTrailer(_ byte: UInt8) throws(HTTPError) {
         trailerBytes += 1
         if trailerBytes > limits.maxHeaderBytes { throw .headersTooLarge }

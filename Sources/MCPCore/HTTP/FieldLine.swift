@@ -1,9 +1,9 @@
-/// Where one field line stands in its head.
+/// The position of one field line in its head.
 struct FieldLine {
     var name: Range<Int>
     /// The value without surrounding whitespace.
     var value: Range<Int>
-    /// The offset behind its CR LF.
+    /// The offset after its CR LF.
     var end: Int
 }
 
@@ -20,11 +20,12 @@ extension ByteView {
             default: throw .malformedFieldName
             }
         }
-        // A colon at once: the name is empty.
+        // The line begins with a colon, so the name is empty.
         if range.isEmpty, range.lowerBound == lineStart, lineStart < count { throw .malformedFieldName }
     }
 
-    /// The offset of the CR LF that ends the value in which `start` lies, or nil while it is not complete.
+    /// Returns the offset of the CR LF that ends the value containing `start`, or nil while the line is
+    /// incomplete.
     @inline(__always)
     func fieldEnd(from start: Int) throws(HTTPError) -> Int? {
         let stop = firstControl(from: start)
@@ -36,14 +37,15 @@ extension ByteView {
     }
 }
 
-/// A run of bytes of a message head. `start` is 0 where there is none: the start line stands there.
+/// A range of bytes in a message head. A `start` of 0 means that the part is absent, since the start line is
+/// at 0.
 struct HeadPart: Sendable, Hashable {
     private var start: UInt32 = 0
     private var count: UInt32 = 0
 
     init() {}
 
-    /// Offsets fit into 32 bits: see `HeadScanner`.
+    /// Creates a part from a range, whose offsets fit into 32 bits (see `HeadScanner`).
     @inline(__always)
     init(_ range: Range<Int>) {
         start = UInt32(truncatingIfNeeded: range.lowerBound)
@@ -52,6 +54,6 @@ struct HeadPart: Sendable, Hashable {
 
     var isPresent: Bool { @inline(__always) get { start != 0 } }
 
-    // Small: from narrower unsigned numbers.
+    // Small: converted from narrower unsigned numbers.
     var range: Range<Int> { @inline(__always) get { Int(start) ..< Int(start) + Int(count) } }
 }

@@ -1,7 +1,7 @@
-/// Why a message was refused before anything above HTTP saw it.
+/// A reason to refuse a message before any layer above HTTP sees it.
 ///
-/// After each of these the position of the next message is unknown or not to be trusted, so the connection is
-/// answered with `status` and closed.
+/// After each of these errors, the position of the next message is unknown or cannot be trusted, so a
+/// response with `status` is sent and the connection is closed.
 enum HTTPError: Error, Sendable, Hashable, CaseIterable {
     // The start line
     case notHTTP, malformedRequestLine, malformedTarget, missingVersion, unsupportedVersion
@@ -16,10 +16,10 @@ enum HTTPError: Error, Sendable, Hashable, CaseIterable {
     case malformedChunkSize, chunkSizeOverflow, malformedChunk, chunkExtensionsTooLong
     // Host
     case missingHost, repeatedHost, malformedHost, hostMismatch
-    // Answers, read by a client
+    // Responses, read by a client
     case unexpectedSwitch, tooManyInterimAnswers, truncatedBody, eventTooLarge
 
-    /// The status of the answer. What only a client can meet has 502.
+    /// The status of the response, or 502 for errors that only a client can encounter.
     var status: Int {
         switch self {
         case .requestLineTooLong: 414
@@ -34,10 +34,10 @@ enum HTTPError: Error, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Always true: see the type.
+    /// Always true; see the type.
     var closesConnection: Bool { true }
 
-    /// What is wrong, for the body of the answer or for a client's error.
+    /// A description of the fault, for the body of the response or for a client's error.
     var reason: String {
         switch self {
         case .notHTTP: "this is not HTTP; if you meant https, use http:// or put a TLS proxy in front"

@@ -1,22 +1,24 @@
-/// How much of one HTTP message is accepted.
+/// The size limits for one HTTP message.
 ///
-/// All limits are on by default. Each has one outcome, named at the member; the connection is closed
-/// afterwards.
+/// All limits are on by default. A message that exceeds one is refused with the status given for that limit,
+/// and the connection is then closed.
 public struct HTTPLimits: Sendable, Hashable {
-    /// Longest request line (or status line, for a client) in bytes, without its line end: 414.
+    /// The maximum length of a request line (or status line, for a client) in bytes, without its line ending:
+    /// 414.
     public var maxRequestLineBytes: Int
-    /// All field lines of a head, or of a trailer section, together, in bytes: 431.
+    /// The maximum total length of the field lines of a head or of a trailer section, in bytes: 431.
     public var maxHeaderBytes: Int
-    /// Field lines of a head or of a trailer section: 431.
+    /// The maximum number of field lines in a head or in a trailer section: 431.
     public var maxFields: Int
-    /// Bytes of a body, whether announced by `Content-Length` or sent in chunks: 413.
+    /// The maximum length of a body in bytes, whether announced by `Content-Length` or sent in chunks: 413.
     public var maxBodyBytes: Int
-    /// Bytes of all chunk extensions of one body: 400.
+    /// The maximum total length of the chunk extensions of one body, in bytes: 400.
     public var maxChunkExtensionBytes: Int
-    /// Bytes of one server-sent event, for a client; a longer one ends the stream with an error.
+    /// The maximum length of one server-sent event in bytes, for a client; a longer event ends the stream
+    /// with an error.
     public var maxEventBytes: Int
 
-    /// Limits that fit an MCP endpoint; change the ones you need.
+    /// Creates limits; the defaults are suitable for an MCP endpoint.
     public init(
         maxRequestLineBytes: Int = 8 << 10, maxHeaderBytes: Int = 32 << 10, maxFields: Int = 100,
         maxBodyBytes: Int = 4 << 20, maxChunkExtensionBytes: Int = 4 << 10, maxEventBytes: Int = 4 << 20

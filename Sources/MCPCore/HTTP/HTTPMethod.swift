@@ -1,4 +1,4 @@
-/// The method of a request; `other` is a valid token that has no meaning here.
+/// The method of a request; `other` is any other valid token, which has no meaning here.
 enum HTTPMethod: UInt8, Sendable {
     case get, post, put, delete, head, options, patch, trace, connect, other
 }

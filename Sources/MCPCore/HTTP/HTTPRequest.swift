@@ -1,18 +1,20 @@
 /// One complete request.
 public struct HTTPRequest: Sendable, Hashable {
-    /// The method as it was sent: `POST`.
+    /// The method as it was sent, such as `POST`.
     public var method: String
-    /// The target as it stood in the request line: a path, perhaps with a query.
+    /// The target as it appears in the request line: a path, optionally with a query.
     public var target: String
     /// The header fields.
     public var headers: HeaderFields
     /// The whole body, with transfer codings removed.
     public var body: ByteSlice
-    /// Whether the client is a process of our own user on this machine, at a unix socket: the kernel says so
-    /// (SO_PEERCRED, getpeereid), no token is needed for that. False behind somebody else's HTTP server.
+    /// Whether the client is a process of the same user on this machine, connected through a Unix socket.
+    ///
+    /// The kernel confirms this (SO_PEERCRED, getpeereid), so no token is needed. False behind another HTTP
+    /// server.
     public var isFromOwnUser: Bool
 
-    /// A request with the given parts.
+    /// Creates a request with the given parts.
     public init(
         method: String, target: String, headers: HeaderFields = HeaderFields(),
         body: ByteSlice = ByteSlice(), isFromOwnUser: Bool = false
@@ -24,29 +26,30 @@ public struct HTTPRequest: Sendable, Hashable {
         self.isFromOwnUser = isFromOwnUser
     }
 
-    /// A request with the given parts.
+    /// Creates a request with the given parts.
     public init(method: String, target: String, headers: HeaderFields = HeaderFields(), body: [UInt8]) {
         self.init(method: method, target: target, headers: headers, body: ByteSlice(body))
     }
 
-    /// The target up to its query, percent-decoded; as it was sent when it cannot be decoded, which
-    /// `HTTPServer` refuses before.
+    /// The percent-decoded target up to its query, or the path as sent if it cannot be decoded.
+    ///
+    /// `HTTPServer` refuses a request whose path cannot be decoded.
     public var path: String {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         return PercentCoding.decode(path) ?? String(decoding: path, as: UTF8.self)
     }
 
-    /// The members of the query in order, decoded as forms are (WHATWG URL, section 5.1); empty when they
-    /// cannot be decoded.
+    /// The members of the query in order, decoded like a form (WHATWG URL, section 5.1); empty if they cannot
+    /// be decoded.
     public var query: [(name: String, value: String)] {
         let query = target.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
         return QueryMembers.decode(query) ?? []
     }
 
-    /// The value of the first member of the query called `name`, or nil.
+    /// Returns the value of the first query member called `name`, or nil.
     public func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
-    /// Whether the client wants to speak this protocol from now on (RFC 9110, section 7.8).
+    /// Whether the client requests to switch to this protocol (RFC 9110, section 7.8).
     public func asksToUpgrade(to name: String) -> Bool {
         Self.lists(headers.values(of: "Connection"), "upgrade")
             && Self.lists(headers.values(of: "Upgrade"), name)
@@ -64,12 +67,12 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// The request behind a parsed head.
+    /// Creates a request from a parsed head.
     init(_ head: RequestHead, in bytes: ByteSlice, _ body: ByteSlice, isFromOwnUser: Bool) {
         var headers = head.headerFields(in: bytes)
-        // RFC 9110, section 7.8: ignored in HTTP/1.0.
+        // RFC 9110, section 7.8: Upgrade is ignored in HTTP/1.0.
         if head.version == .http10 { headers.removeAll("Upgrade") }
-        // In origin form: without the authority that a target may begin with.
+        // In origin form, that is, without the authority that a target may begin with.
         let target = head.target.range
         let start = head.path.isPresent ? head.path.range.lowerBound : target.lowerBound
         self.init(
@@ -79,7 +82,7 @@ extension HTTPRequest {
 }
 
 extension RequestHead {
-    /// The path, percent-decoded; nil when it or the query cannot be decoded to text.
+    /// Returns the percent-decoded path, or nil if the path or the query cannot be decoded to text.
     func decodedPath(in bytes: ByteSlice) -> String? {
         guard let path = PercentCoding.decode(path(in: bytes)),
             QueryMembers.decode(query(in: bytes) ?? ByteSlice()) != nil
@@ -90,7 +93,8 @@ extension RequestHead {
 
 /// The members of a query.
 private enum QueryMembers {
-    /// Nil when the percent-encoding is broken, or stands for bytes that are no text.
+    /// Returns the members, or nil if the percent-encoding is malformed or represents bytes that are not
+    /// text.
     static func decode(_ query: some Collection<UInt8>) -> [(name: String, value: String)]? {
         var members: [(name: String, value: String)] = []
         for member in query.split(separator: UInt8(ascii: "&")) {
@@ -104,7 +108,7 @@ private enum QueryMembers {
         return members
     }
 
-    /// A space may be written as a plus sign.
+    /// Returns the decoded text of a name or a value, in which a plus sign represents a space.
     private static func text(_ bytes: some Collection<UInt8>) -> String? {
         PercentCoding.decode(bytes.map { $0 == UInt8(ascii: "+") ? ASCII.space : $0 })
     }

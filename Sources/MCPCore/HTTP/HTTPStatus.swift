@@ -1,13 +1,14 @@
-/// Status lines as constants, so that writing a head formats nothing.
+/// Status lines as constants, so that writing a head requires no formatting.
 enum HTTPStatus {
-    /// The status line of `status` with its line end; a status without a registered text here has none.
+    /// Writes the status line of `status` with its line ending, and without a reason phrase if none is listed
+    /// here.
     static func writeLine(_ status: Int, to buffer: inout ByteBuffer) {
         switch status {
         case 200: buffer.append("HTTP/1.1 200 OK\r\n")
         case 202: buffer.append("HTTP/1.1 202 Accepted\r\n")
         default:
             buffer.append("HTTP/1.1 ")
-            // Three digits whatever the caller passes (RFC 9110, section 15).
+            // Always three digits, whatever the caller passes (RFC 9110, section 15).
             buffer.append(decimal: (100 ... 999).contains(status) ? status : 500)
             buffer.append(0x20)
             buffer.append(reason(status))
@@ -15,7 +16,7 @@ enum HTTPStatus {
         }
     }
 
-    /// The text for a status, or nothing.
+    /// Returns the reason phrase for a status, or an empty string.
     static func reason(_ status: Int) -> StaticString {
         switch status {
         case 100: "Continue"

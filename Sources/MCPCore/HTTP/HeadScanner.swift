@@ -1,8 +1,8 @@
-/// Walks over the lines of a message head that arrives in pieces.
+/// A scanner for the lines of a message head that arrives in pieces.
 ///
-/// It goes on where it stopped, so that a peer that sends one byte at a time costs linear time. Faults are
-/// found in the order of the bytes, and what lies beyond a limit is never looked at: the verdict is the same
-/// however the input is cut.
+/// The scanner continues where it stopped, so that a peer that sends one byte at a time causes only linear
+/// cost. Faults are found in the order of the bytes, and bytes beyond a limit are never examined, so the
+/// result is the same however the input is split.
 struct HeadScanner: Sendable {
     private let maxLine: Int
     private let maxHeader: Int
@@ -10,16 +10,16 @@ struct HeadScanner: Sendable {
 
     /// The start of the line that is being read.
     private(set) var lineStart = 0
-    /// What was seen of that line is in order up to here.
+    /// The offset up to which that line has been checked.
     private var searched = 0
-    /// The colon of the field line that is being read; 0 while it is not there.
+    /// The offset of the colon of the field line that is being read; 0 until the colon has arrived.
     private var colon = 0
-    /// The end of the start line; 0 while it is not complete.
+    /// The end of the start line; 0 while the line is incomplete.
     private var fieldsStart = 0
     private var fieldCount = 0
 
     init(_ limits: HTTPLimits) {
-        // Offsets in a head are 32 bits wide; nobody needs a head of a gigabyte.
+        // Offsets in a head are 32 bits wide; a head never needs to be a gigabyte long.
         maxLine = min(max(limits.maxRequestLineBytes, 16), 1 << 29)
         maxHeader = min(max(limits.maxHeaderBytes, 2), 1 << 29)
         maxFields = limits.maxFields
@@ -27,7 +27,7 @@ struct HeadScanner: Sendable {
 
     var hasStartLine: Bool { @inline(__always) get { fieldsStart > 0 } }
 
-    /// Begins with a new head at `offset`.
+    /// Starts over with a new head at `offset`.
     mutating func restart(at offset: Int = 0) {
         lineStart = offset
         searched = offset
@@ -38,7 +38,7 @@ struct HeadScanner: Sendable {
 
     /// Skips the empty line that some clients send before a request (RFC 9112, section 2.2).
     ///
-    /// Returns false while that cannot be told yet.
+    /// Returns false while more bytes are needed to decide.
     @inline(__always)
     mutating func skipEmptyLine(_ view: ByteView) throws(HTTPError) -> Bool {
         guard lineStart == 0, view.count > 0, view[0] == ASCII.cr else { return true }
@@ -49,10 +49,11 @@ struct HeadScanner: Sendable {
         return true
     }
 
-    /// Reads the start line with `parse`, which is given the start of the line and the place up to which it
-    /// is in order, and returns the offset behind it, or nil while it is incomplete.
+    /// Reads the start line with `parse`.
     ///
-    /// Returns false while the line is incomplete.
+    /// `parse` receives the start of the line and the offset up to which the line was already checked. It
+    /// returns the offset after the line, or nil while the line is incomplete, in which case this method
+    /// returns false.
     @inline(__always)
     mutating func startLine(
         _ view: ByteView, parse: (ByteView, _ start: Int, _ searched: Int) throws(HTTPError) -> Int?
@@ -76,9 +77,9 @@ struct HeadScanner: Sendable {
         case end(Int)
     }
 
-    /// The next field line, or the end of the head.
+    /// Returns the next field line or the end of the head.
     ///
-    /// `isKnown` says whether a name is one whose characters need no check.
+    /// `isKnown` returns whether a name is one whose characters need no check.
     @inline(__always)
     mutating func nextField(_ view: ByteView, isKnown: (Range<Int>) -> Bool) throws(HTTPError) -> Step {
         let limit = fieldsStart + maxHeader
@@ -120,7 +121,7 @@ struct HeadScanner: Sendable {
         return .needMore
     }
 
-    /// Notes how far the current line was read. The last byte is read again: it may be a CR that waits for
-    /// its LF.
+    /// Records how far the current line was read. The last byte is read again, since it may be a CR whose LF
+    /// has not arrived.
     private mutating func suspend(_ visible: ByteView) { searched = max(lineStart, visible.count - 1) }
 }

@@ -1,7 +1,7 @@
-/// Header fields in their order, with names compared without regard to case.
+/// An ordered list of header fields whose names are compared case-insensitively.
 ///
-/// What is stored is valid: a name is a token and a value holds no control characters, so that no field can
-/// smuggle in another line (RFC 9110, sections 5.1 and 5.5).
+/// Stored fields are always valid: a name is a token and a value contains no control characters, so that no
+/// field can smuggle in another line (RFC 9110, sections 5.1 and 5.5).
 public struct HeaderFields: Sendable, Hashable {
     /// One field line.
     public struct Field: Sendable, Hashable {
@@ -15,17 +15,17 @@ public struct HeaderFields: Sendable, Hashable {
     public struct InvalidField: Error, Sendable, Hashable, CustomStringConvertible {
         /// The name of the field.
         public let name: String
-        /// What is wrong with it.
+        /// A description of the fault.
         public let description: String
     }
 
     private var fields: [Field] = []
 
-    /// No fields.
+    /// Creates an empty list.
     public init() {}
 
-    /// The given fields in their order.
-    /// - Throws: `InvalidField` for a name that is no token, or a value with a control character.
+    /// Creates a list of the given fields in the given order.
+    /// - Throws: `InvalidField` for a name that is not a token, or a value that contains a control character.
     public init(_ pairs: KeyValuePairs<String, String>) throws(InvalidField) {
         for (name, value) in pairs { try append(name, value) }
     }
@@ -33,13 +33,13 @@ public struct HeaderFields: Sendable, Hashable {
     /// The value of the first field called `name`, or nil.
     public subscript(name: String) -> String? { fields.first { Self.same($0.name, name) }?.value }
 
-    /// The values of all fields called `name`, in order.
+    /// Returns the values of all fields called `name`, in order.
     public func values(of name: String) -> [String] {
         fields.compactMap { Self.same($0.name, name) ? $0.value : nil }
     }
 
-    /// Adds a field behind the others, also when the name is already there.
-    /// - Throws: `InvalidField` for a name that is no token, or a value with a control character.
+    /// Adds a field after the others, even if the name is already present.
+    /// - Throws: `InvalidField` for a name that is not a token, or a value that contains a control character.
     public mutating func append(_ name: String, _ value: String) throws(InvalidField) {
         guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isToken) else {
             throw InvalidField(
@@ -51,8 +51,8 @@ public struct HeaderFields: Sendable, Hashable {
         fields.append(Field(name: name, value: Self.trimmed(value)))
     }
 
-    /// Replaces all fields called `name` by one, at the place of the first.
-    /// - Throws: `InvalidField` for a name that is no token, or a value with a control character.
+    /// Replaces all fields called `name` with a single one at the position of the first.
+    /// - Throws: `InvalidField` for a name that is not a token, or a value that contains a control character.
     public mutating func set(_ name: String, to value: String) throws(InvalidField) {
         var replacement = HeaderFields()
         try replacement.append(name, value)
@@ -64,7 +64,7 @@ public struct HeaderFields: Sendable, Hashable {
     /// Removes all fields called `name`.
     public mutating func removeAll(_ name: String) { fields.removeAll { Self.same($0.name, name) } }
 
-    /// Adds a field of our own; each byte that a value cannot hold becomes a space.
+    /// Adds a field of this package's own; each byte that a value cannot contain becomes a space.
     mutating func append(sanitizing name: StaticString, _ value: String) {
         let bytes = value.utf8.map { Self.isValueByte($0) ? $0 : ASCII.space }
         let clean = Self.trimmed(String(decoding: bytes, as: UTF8.self))

@@ -1,6 +1,6 @@
-/// The request fields that the parser recognises by name.
+/// The request fields that the parser recognizes by name.
 enum KnownField: UInt8 {
-    // The same order as RequestHead.Field.
+    // In the same order as RequestHead.Field.
     case host, origin, contentType, accept, authorization
     case mcpProtocolVersion, mcpMethod, mcpName, mcpSessionID, lastEventID
     // Fields that frame the message or the connection.
@@ -10,7 +10,7 @@ enum KnownField: UInt8 {
     /// The slot in the head for the field's value, or nil if it has none.
     var field: RequestHead.Field? { @inline(__always) get { RequestHead.Field(rawValue: rawValue) } }
 
-    /// Recognises the name at `name`: first by its length, then eight bytes at a time.
+    /// Recognizes the name at `name`, first by its length and then by comparing eight bytes at a time.
     @inline(__always)
     init(_ view: ByteView, _ name: Range<Int>) {
         let start = name.lowerBound

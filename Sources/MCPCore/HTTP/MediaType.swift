@@ -1,7 +1,6 @@
-/// Reads `Content-Type` values as far as MCP needs them.
+/// A reader for `Content-Type` values, to the extent that MCP needs.
 enum MediaType {
-    /// Whether a `Content-Type` is JSON in UTF-8: `application/json`, with a `charset` of `utf-8` if there is
-    /// one.
+    /// Whether a `Content-Type` is JSON in UTF-8: `application/json`, with an optional `charset` of `utf-8`.
     static func isJSON(_ contentType: ByteSlice) -> Bool {
         unsafe contentType.withBytes { (unsafe ByteView($0)).isType("application/json") }
     }
@@ -34,7 +33,7 @@ extension ByteView {
         return matches
     }
 
-    /// The name and the value, without quotes, of `name=value`; nil if it is not of that form.
+    /// Returns the name and the unquoted value of `name=value`, or nil if the part does not have that form.
     func parameter(_ part: Range<Int>) -> (name: Range<Int>, value: Range<Int>)? {
         guard let equals = part.first(where: { self[$0] == 0x3D }), equals > part.lowerBound else {
             return nil

@@ -1,28 +1,28 @@
-/// The last events of an event stream, for a reader that comes back for what it missed (HTML "Server-sent
-/// events", `Last-Event-ID`).
+/// The last events of an event stream, for a reader that reconnects to fetch what it missed (HTML
+/// "Server-sent events", `Last-Event-ID`).
 ///
-/// An event's id is `NAME-NUMBER`, so one of another stream is told apart. Beyond either limit the oldest
-/// events are dropped first; the newest is kept whatever its size, unless memory is used up.
+/// An event's id is `NAME-NUMBER`, so that ids of another stream are recognized. Beyond either limit, the
+/// oldest events are dropped first; the newest is kept whatever its size, unless memory is used up.
 package struct ReplayLog: Sendable {
-    /// One event that is kept.
+    /// A kept event.
     package struct Event: Sendable {
-        /// Counted from 1.
+        /// The number of the event, counted from 1.
         package let number: Int
         /// The contents.
         package let data: ByteSlice
     }
 
-    /// Names the stream in ids.
+    /// The name of the stream in ids.
     package let name: String
     /// The number of the newest event, kept or not; 0 before the first.
     package private(set) var last = 0
-    /// Bytes of the events that are kept.
+    /// The total size of the kept events, in bytes.
     package private(set) var bytes = 0
     private var kept: [Event] = []
     private let maxEvents: Int
     private let maxBytes: Int
 
-    /// An empty log.
+    /// Creates an empty log.
     package init(name: String, maxEvents: Int, maxBytes: Int) {
         self.name = name
         self.maxEvents = maxEvents
@@ -32,8 +32,8 @@ package struct ReplayLog: Sendable {
     /// Keeps an event and returns its number.
     ///
     /// - Parameters:
-    ///   - isFull: whether memory is used up; asked again after each dropped event.
-    ///   - drop: takes the bytes of each event that makes room.
+    ///   - isFull: whether memory is used up; called again after each dropped event.
+    ///   - drop: called with the size in bytes of each event that is dropped.
     @discardableResult
     package mutating func append(
         _ data: ByteSlice, isFull: () -> Bool = { false }, drop: (Int) -> Void = { _ in }
@@ -55,27 +55,27 @@ package struct ReplayLog: Sendable {
         return last
     }
 
-    /// The id of an event; of 0 that of the beginning.
+    /// Returns the id of an event; number 0 gives the id of the beginning.
     package func id(of number: Int) -> String { "\(name)-\(number)" }
 
-    /// The parts of an id; nil for a text that is none.
+    /// Returns the parts of an id, or nil if the text is not an id.
     package static func parts(of id: String) -> (name: Substring, number: Int)? {
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty, parts[1].utf8.allSatisfy(ASCII.isDigit),
-            // Small: nil beyond what fits.
+            // Small: nil if the number does not fit.
             let number = Int(parts[1])
         else { return nil }
         return (parts[0], number)
     }
 
-    /// The number in an id of this log; nil for that of another one.
+    /// Returns the number in an id of this log, or nil for an id of another log.
     package func number(of id: String) -> Int? {
         Self.parts(of: id).flatMap { $0.name == name ? $0.number : nil }
     }
 
-    /// Whether everything behind an event is kept.
+    /// Whether everything after an event is kept.
     package func isComplete(after number: Int) -> Bool { number >= last - kept.count && number <= last }
 
-    /// What is kept behind an event.
+    /// Returns the kept events after an event.
     package func events(after number: Int) -> [Event] { kept.filter { $0.number > number } }
 }

@@ -1,13 +1,14 @@
-/// What the fields of a request say about where its body ends and whether the connection goes on.
+/// The framing of a request: where its body ends and whether the connection stays open, according to its
+/// fields.
 ///
-/// RFC 9112, section 6.3, in the strictest reading: nothing is merged or repaired.
+/// This is the strictest reading of RFC 9112, section 6.3: nothing is merged or repaired.
 struct RequestFraming: Sendable {
     private var contentLength: Int?
     private var hasTransferEncoding = false
     private var closes = false
     private var expectsContinue = false
 
-    /// Takes in the value of one of the framing fields.
+    /// Adds the value of one of the framing fields.
     mutating func note(_ field: KnownField, _ value: Range<Int>, _ view: ByteView) throws(HTTPError) {
         switch field {
         case .contentLength:
@@ -26,7 +27,7 @@ struct RequestFraming: Sendable {
         }
     }
 
-    /// Checks what can be told only from the whole head, and writes the outcome into it.
+    /// Performs the checks that need the whole head, and writes the outcome into it.
     @inline(__always)
     func finish(_ head: inout RequestHead, _ view: ByteView, maxBody: Int) throws(HTTPError) {
         if hasTransferEncoding {
@@ -37,12 +38,13 @@ struct RequestFraming: Sendable {
         if let length = contentLength, length > maxBody { throw .bodyTooLarge }
         head.contentLength = contentLength
         head.isChunked = hasTransferEncoding
-        // HTTP/1.0 is served and closed; it does not know 100 (RFC 9110, section 10.1.1).
+        // An HTTP/1.0 request is served and the connection closed; 1.0 does not have 100 (RFC 9110, section
+        // 10.1.1).
         head.keepAlive = !closes && head.version == .http11
         head.expectsContinue = expectsContinue && head.hasBody && head.version == .http11
     }
 
-    /// RFC 9112, section 3.2: exactly one valid Host, which HTTP/1.0 may omit.
+    /// Checks that there is exactly one valid Host, which HTTP/1.0 may omit (RFC 9112, section 3.2).
     @inline(__always)
     private func checkHost(_ head: RequestHead, _ view: ByteView) throws(HTTPError) {
         guard let host = head.range(.host) else {
@@ -59,7 +61,7 @@ struct RequestFraming: Sendable {
 }
 
 extension ByteView {
-    /// The value of a Content-Length: one or more digits and nothing else.
+    /// Returns the value of a Content-Length, which must be one or more digits and nothing else.
     func contentLength(_ value: Range<Int>) throws(HTTPError) -> Int {
         var length = 0
         if value.isEmpty { throw .malformedContentLength }
@@ -76,8 +78,9 @@ extension ByteView {
 
     /// Throws unless the only transfer coding is `chunked`.
     ///
-    /// A list whose last coding is not exactly `chunked` cannot be framed (400); one that can, but needs a
-    /// coding we do not have, is 501, and so is an unknown coding alone (RFC 9112, sections 6.1 and 6.3).
+    /// A list whose last coding is not exactly `chunked` cannot be framed (400). A list that can be framed
+    /// but includes an unsupported coding gives 501, and so does a single unknown coding (RFC 9112, sections
+    /// 6.1 and 6.3).
     func checkIsChunked(_ value: Range<Int>) throws(HTTPError) {
         if equals(value, "chunked") { return }
         var count = 0
@@ -95,7 +98,7 @@ extension ByteView {
         throw areTokens && (isFramed || isUnknownAlone) ? .unknownTransferCoding : .malformedTransferEncoding
     }
 
-    /// Whether the comma-separated list at `value` has the element `token`, in any case.
+    /// Whether the comma-separated list at `value` contains the element `token`, ignoring case.
     func listHas(_ token: StaticString, _ value: Range<Int>) -> Bool {
         var isFound = false
         forEachElement(value) { isFound = isFound || equals($0, token) }
@@ -118,14 +121,14 @@ extension ByteView {
         }
     }
 
-    /// The offset behind the quoted string at `start`, or `limit` if it does not end.
+    /// Returns the offset after the quoted string at `start`, or `limit` if the string does not end.
     private func endOfQuoted(_ start: Int, _ limit: Int) -> Int {
         var index = start + 1
         while index < limit, self[index] != 0x22 { index += self[index] == 0x5C ? 2 : 1 }
         return min(index + 1, limit)
     }
 
-    /// `range` without the blanks at its ends.
+    /// Returns `range` without the blanks at its ends.
     @inline(__always)
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var first = range.lowerBound

@@ -4,29 +4,29 @@ extension RequestHead {
         bytes[0 ..< byteCount].forEachField(behind: target.range.upperBound, body)
     }
 
-    /// The value of the first field called `name` in any case, or nil.
+    /// Returns the value of the first field called `name`, ignoring case, or nil.
     ///
-    /// For fields that have no place in `Field`, such as `Mcp-Param-*`; it searches the head anew.
+    /// This is for fields that are not in `Field`, such as `Mcp-Param-*`; it searches the head on each call.
     func value(named name: String, in bytes: ByteSlice) -> ByteSlice? { values(named: name, in: bytes).first }
 
-    /// The values of all fields called `name` in any case, in order.
+    /// Returns the values of all fields called `name`, ignoring case, in order.
     func values(named name: String, in bytes: ByteSlice) -> [ByteSlice] {
         var found: [ByteSlice] = []
         forEachField(in: bytes) { if ASCII.equalsIgnoringCase($0, name.utf8) { found.append($1) } }
         return found
     }
 
-    /// All fields as text, for programs that see an `HTTPRequest`.
+    /// Returns all fields as text, for code that receives an `HTTPRequest`.
     func headerFields(in bytes: ByteSlice) -> HeaderFields {
         var fields = HeaderFields()
-        // What the parser let through is valid; text that is not UTF-8 becomes U+FFFD.
+        // Fields accepted by the parser are valid; text that is not UTF-8 becomes U+FFFD.
         forEachField(in: bytes) { try? fields.append(String($0), String($1)) }
         return fields
     }
 }
 
 extension ByteSlice {
-    /// The field lines of a head that was parsed before; `offset` lies inside its start line.
+    /// Calls `body` for each field line of a head that was parsed before; `offset` is within its start line.
     func forEachField(behind offset: Int, _ body: (_ name: ByteSlice, _ value: ByteSlice) -> Void) {
         unsafe withBytes { bytes in
             let view = unsafe ByteView(bytes)

@@ -1,16 +1,16 @@
-/// Parses `METHOD SP TARGET SP HTTP/1.x CR LF` (RFC 9112, section 3), going on where it stopped.
+/// A parser for `METHOD SP TARGET SP HTTP/1.x CR LF` (RFC 9112, section 3) that continues where it stopped.
 struct RequestLine: Sendable {
-    /// Longest method that is told apart from nonsense; the registered ones have at most 17 letters.
+    /// The maximum length of a method; the registered methods have at most 17 letters.
     private static let maxMethodBytes = 32
 
-    /// 0 while the method, or the target, is not complete.
+    /// The bounds of the target, each 0 until the method or the target is complete.
     private var targetStart = 0
     private var targetEnd = 0
     /// The offset of the first `?`, or 0.
     private var queryStart = 0
 
-    /// Returns the offset behind the line at `start`, or nil while it is incomplete; the target is in order
-    /// up to `searched`.
+    /// Returns the offset after the line at `start`, or nil while the line is incomplete; the target was
+    /// already checked up to `searched`.
     @inline(__always)
     mutating func parse(
         _ view: ByteView, at start: Int, searched: Int, into head: inout RequestHead
@@ -45,14 +45,14 @@ struct RequestLine: Sendable {
         return index
     }
 
-    /// Looks for the space behind the target; false while it is not there.
+    /// Looks for the space after the target; returns false until it has arrived.
     @inline(__always)
     private mutating func findTargetEnd(_ view: ByteView, from start: Int) throws(HTTPError) -> Bool {
         var index = start
         while index < view.count {
             let byte = view[index]
             if byte == 0x3F, queryStart == 0 { queryStart = index }
-            // Visible ASCII without `#`: a fragment is never sent.
+            // Visible ASCII except `#`, since a fragment is never sent.
             guard byte > 0x20, byte < 0x7F, byte != 0x23 else { break }
             index += 1
         }
@@ -67,7 +67,7 @@ struct RequestLine: Sendable {
 }
 
 extension RequestHead {
-    /// Tells the four forms of a target apart (RFC 9112, section 3.2).
+    /// Distinguishes the four forms of a target (RFC 9112, section 3.2).
     @inline(__always)
     fileprivate mutating func noteTarget(_ view: ByteView, _ whole: Range<Int>, pathEnd: Int)
         throws(HTTPError)
@@ -103,7 +103,7 @@ extension RequestHead {
 }
 
 extension HTTPMethod {
-    /// Methods are compared with regard to case (RFC 9110, section 9.1).
+    /// Creates a method from its name, which is case-sensitive (RFC 9110, section 9.1).
     @inline(__always)
     init(_ view: ByteView, _ name: Range<Int>) {
         switch name.count {
@@ -122,11 +122,11 @@ extension HTTPMethod {
 }
 
 extension HTTPVersion {
-    /// Reads `HTTP/1.1` or `HTTP/1.0` at `start`; nil while it is incomplete.
+    /// Reads `HTTP/1.1` or `HTTP/1.0` at `start`; nil while the version is incomplete.
     @inline(__always)
     init?(_ view: ByteView, at start: Int) throws(HTTPError) {
         if start <= view.count - 8 {
-            // "HTTP/1.1", "HTTP/1.0", the first letter in the lowest bits.
+            // "HTTP/1.1" and "HTTP/1.0", with the first letter in the lowest bits.
             switch view.word(at: start) {
             case 0x312E_312F_5054_5448:
                 self = .http11
@@ -141,7 +141,7 @@ extension HTTPVersion {
         return nil
     }
 
-    /// Throws what is wrong with a version that is neither; returns while it is incomplete.
+    /// Throws the error for a version that is neither; returns while the version is incomplete.
     private static func check(_ view: ByteView, at start: Int) throws(HTTPError) {
         let pattern: StaticString = "HTTP/0.0"
         for offset in 0 ..< min(8, view.count - start) {
@@ -154,7 +154,7 @@ extension HTTPVersion {
 }
 
 extension ByteView {
-    /// The offset behind the CR LF at `index`, or nil while it is not complete.
+    /// Returns the offset after the CR LF at `index`, or nil while it is incomplete.
     @inline(__always)
     func lineEnd(at index: Int) throws(HTTPError) -> Int? {
         guard index < count else { return nil }
@@ -164,7 +164,7 @@ extension ByteView {
         return index + 2
     }
 
-    /// The offset behind `http://` or `https://` at the start of `range`, or nil.
+    /// Returns the offset after `http://` or `https://` at the start of `range`, or nil.
     fileprivate func schemeEnd(_ range: Range<Int>) -> Int? {
         let start = range.lowerBound
         if range.count >= 7, equals(start ..< start + 7, "http://") { return start + 7 }

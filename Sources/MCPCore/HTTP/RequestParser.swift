@@ -1,9 +1,9 @@
-/// Parses request heads out of a connection's unread bytes.
+/// A parser for request heads in a connection's unread bytes.
 ///
-/// Give it all unread bytes each time, from the first byte of the request on. After `head` it is ready for
-/// the next request: the caller consumes `byteCount` bytes and reads the body. After `failed` the connection
-/// ends. What is accepted is stricter than RFC 9112 allows: whatever two readers could understand differently
-/// is refused.
+/// Pass all unread bytes each time, starting with the first byte of the request. After `head`, the parser is
+/// ready for the next request: the caller consumes `byteCount` bytes and reads the body. After `failed`, the
+/// connection must end. The parser is stricter than RFC 9112 requires: it refuses anything that two readers
+/// could interpret differently.
 struct RequestParser: Sendable {
     enum Outcome: Sendable {
         case needMore
@@ -23,7 +23,7 @@ struct RequestParser: Sendable {
         scanner = HeadScanner(limits)
     }
 
-    /// Forgets what was read of a head.
+    /// Discards the state of a partly read head.
     mutating func reset() {
         failure = nil
         scanner.restart()
@@ -32,9 +32,9 @@ struct RequestParser: Sendable {
         framing = RequestFraming()
     }
 
-    /// Looks at the unread bytes and says what can be said about the request they begin.
+    /// Parses the unread bytes and returns what is known about the request at their start.
     mutating func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Outcome {
-        // What follows a fault is never parsed, even if asked for.
+        // Bytes after a fault are never parsed, even on another call.
         if let failure { return .failed(failure) }
         let view = unsafe ByteView(bytes)
         do {

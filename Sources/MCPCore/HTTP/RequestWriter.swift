@@ -1,8 +1,8 @@
-/// Writes request heads for a client.
+/// A writer for a client's request heads.
 enum RequestWriter {
     /// Writes a whole head with exactly one Host and, unless it is nil, one Content-Length.
     ///
-    /// `host` is what stands in Host: the name, and the port unless it is the default one.
+    /// `host` is the value of Host: the name, and the port unless it is the default.
     /// - Throws: `InvalidField` for a target or a host that would break the line.
     static func writeHead(
         method: StaticString, target: String, host: String, fields: HeaderFields, contentLength: Int?,

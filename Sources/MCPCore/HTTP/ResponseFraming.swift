@@ -1,10 +1,10 @@
-/// What the fields of a response say about where its body ends (RFC 9112, section 6.3).
+/// The framing of a response: where its body ends according to its fields (RFC 9112, section 6.3).
 struct ResponseFraming: Sendable {
     private var contentLength: Int?
     private var hasTransferEncoding = false
     private var closes = false
 
-    /// Takes in a field line if it is one of those that frame the message.
+    /// Adds a field line if it affects the framing of the message.
     mutating func note(_ line: FieldLine, _ view: ByteView) throws(HTTPError) {
         if view.equals(line.name, "content-length") {
             if contentLength != nil { throw .repeatedContentLength }
@@ -18,7 +18,7 @@ struct ResponseFraming: Sendable {
         }
     }
 
-    /// Checks what can be told only from the whole head, and writes the outcome into it.
+    /// Performs the checks that need the whole head, and writes the outcome into it.
     func finish(_ head: inout ResponseHead, isHEAD: Bool, maxBody: Int) throws(HTTPError) {
         if hasTransferEncoding {
             if contentLength != nil { throw .transferEncodingWithContentLength }

@@ -1,27 +1,27 @@
-/// The head of a response: small numbers that point into the bytes it was parsed from.
+/// The head of a response, stored as offsets into the bytes it was parsed from.
 struct ResponseHead: Sendable {
-    /// The fields whose place is noted while parsing.
+    /// The fields whose position is recorded during parsing.
     enum Field: UInt8, Sendable, CaseIterable {
         case contentType, contentEncoding, location, wwwAuthenticate, retryAfter, mcpSessionID
     }
 
-    /// How the end of the body is told (RFC 9112, section 6.3).
+    /// The way in which the end of the body is indicated (RFC 9112, section 6.3).
     enum Body: Sendable, Hashable {
         case none
         case length(Int)
         case chunked
-        /// The body ends with the connection.
+        /// The body ends when the connection does.
         case untilClose
     }
 
     var status = 0
     var version = HTTPVersion.http11
-    /// Whether the connection may carry another request after this answer.
+    /// Whether the connection may carry another request after this response.
     var keepAlive = true
     var body = Body.none
-    /// Bytes of the head and of the 1xx heads before it; the body follows.
+    /// The length of the head and of the 1xx heads before it, in bytes; the body follows.
     var byteCount = 0
-    /// Where this head begins, behind the 1xx heads.
+    /// The offset at which this head begins, after the 1xx heads.
     var start = 0
 
     private var contentType = HeadPart()
@@ -31,14 +31,14 @@ struct ResponseHead: Sendable {
     private var retryAfter = HeadPart()
     private var mcpSessionID = HeadPart()
 
-    /// The value of a field without surrounding whitespace, or nil if it is absent; the first one if
-    /// repeated.
+    /// Returns the value of a field without surrounding whitespace, or nil if the field is absent. If the
+    /// field is repeated, the first one counts.
     func value(_ field: Field, in bytes: ByteSlice) -> ByteSlice? {
         let part = self[field]
         return part.isPresent ? bytes[part.range] : nil
     }
 
-    /// The values of all fields called `name` in any case, in order.
+    /// Returns the values of all fields called `name`, ignoring case, in order.
     func values(named name: String, in bytes: ByteSlice) -> [ByteSlice] {
         var found: [ByteSlice] = []
         forEachField(in: bytes) { if ASCII.equalsIgnoringCase($0, name.utf8) { found.append($1) } }

@@ -1,6 +1,6 @@
-/// Parses response heads for a client, as strictly as `RequestParser` parses requests.
+/// A parser for response heads, for a client; as strict as `RequestParser`.
 ///
-/// Give it all unread bytes each time. Interim answers (1xx) are skipped; they count in `byteCount`.
+/// Pass all unread bytes each time. Interim responses (1xx) are skipped but included in `byteCount`.
 struct ResponseParser: Sendable {
     enum Outcome: Sendable {
         case needMore
@@ -8,7 +8,7 @@ struct ResponseParser: Sendable {
         case failed(HTTPError)
     }
 
-    /// More interim answers than this before the final one are refused.
+    /// The maximum number of interim responses before the final one.
     private static let maxInterim = 8
 
     private let maxBody: Int
@@ -23,9 +23,9 @@ struct ResponseParser: Sendable {
         scanner = HeadScanner(limits)
     }
 
-    /// Looks at the unread bytes; `isHEAD` says that the request was HEAD, whose answer has no body.
+    /// Parses the unread bytes; `isHEAD` is true if the request was HEAD, whose response has no body.
     mutating func parse(_ bytes: UnsafeBufferPointer<UInt8>, isHEAD: Bool = false) -> Outcome {
-        // What follows a fault is never parsed, even if asked for.
+        // Bytes after a fault are never parsed, even on another call.
         if let failure { return .failed(failure) }
         let view = unsafe ByteView(bytes)
         do {
@@ -56,7 +56,7 @@ struct ResponseParser: Sendable {
                 interim = 0
                 return finished
             }
-            // We never ask for another protocol, so 101 is a fault of the server.
+            // The client never requests another protocol, so 101 is a fault of the server.
             if finished.status == 101 { throw .unexpectedSwitch }
             interim += 1
             if interim > Self.maxInterim { throw .tooManyInterimAnswers }
@@ -102,7 +102,7 @@ extension ResponseHead.Field {
 }
 
 extension ResponseHead {
-    /// Parses `HTTP/1.x SP 3DIGIT [ SP TEXT ] CR LF` (RFC 9112, section 4); nil while it is incomplete.
+    /// Parses `HTTP/1.x SP 3DIGIT [ SP TEXT ] CR LF` (RFC 9112, section 4); nil while the line is incomplete.
     fileprivate mutating func parseStatusLine(
         _ view: ByteView, at start: Int, searched: Int
     ) throws(HTTPError) -> Int? {
@@ -118,7 +118,7 @@ extension ResponseHead {
             guard start + offset < view.count else { return nil }
             let byte = view[start + offset]
             guard offset == 8 ? byte == ASCII.space : ASCII.isDigit(byte) else { throw .malformedStatusLine }
-            // Small: the third digit of three at most.
+            // Small: at most the third digit.
             if offset > 8 { code = code * 10 + Int(byte - 0x30) }
         }
         guard start + 12 < view.count else { return nil }

@@ -1,19 +1,20 @@
-/// Writes response heads, and bodies whose length is known only afterwards.
+/// A writer for response heads, and for bodies whose length is known only afterwards.
 enum ResponseWriter {
-    /// How the end of a body is told.
+    /// The way in which the end of a body is indicated.
     enum Framing: Sendable, Hashable {
         /// Exactly this many bytes follow; 0 for an empty body.
         case length(Int)
         /// Chunks follow; not for HTTP/1.0.
         case chunked
-        /// The body ends with the connection, or the status has none (204, 304).
+        /// The body ends when the connection does, or the status has no body (204, 304).
         case none
     }
 
     /// Writes a whole head.
     ///
-    /// `Connection: close` is written only when the connection ends. There is no Date: RFC 9110, section
-    /// 6.6.1, wants it from servers that cache answers could be compared with; ours are never cached.
+    /// `Connection: close` is written only when the connection is about to end. There is no Date field: RFC
+    /// 9110, section 6.6.1, requires it from servers whose responses could be compared with cached ones, and
+    /// these responses are never cached.
     static func writeHead(
         status: Int, contentType: StaticString? = nil, framing: Framing, keepAlive: Bool,
         extra: HeaderFields? = nil, to buffer: inout ByteBuffer
@@ -35,14 +36,14 @@ enum ResponseWriter {
         writeEnd(keepAlive: keepAlive, extra: extra, to: &buffer)
     }
 
-    /// Writes `100 Continue`, after the checks of the head passed.
+    /// Writes `100 Continue`; to be called after the head has passed its checks.
     static func writeContinue(to buffer: inout ByteBuffer) { buffer.append("HTTP/1.1 100 Continue\r\n\r\n") }
 
-    /// Writes a whole answer with a plain text body, for errors below JSON-RPC.
+    /// Writes a whole response with a plain text body, for errors below JSON-RPC.
     ///
     /// - Parameters:
-    ///   - isJSON: the text is JSON.
-    ///   - withoutBody: the head alone, which says how long the body would be: for HEAD.
+    ///   - isJSON: whether the text is JSON.
+    ///   - withoutBody: whether to write only the head, which specifies how long the body would be; for HEAD.
     static func writeText(
         status: Int, _ text: String, isJSON: Bool = false, withoutBody: Bool = false, keepAlive: Bool,
         extra: HeaderFields? = nil, to buffer: inout ByteBuffer
@@ -58,23 +59,23 @@ enum ResponseWriter {
 
     // MARK: Bodies written in place
 
-    /// The place of a Content-Length that is not known yet, as an offset from the first unconsumed byte.
+    /// The position of a Content-Length that is not known yet, as an offset from the first unconsumed byte.
     ///
     /// Valid until something is consumed from the buffer.
     struct OpenResponse: Sendable {
         fileprivate let digits: Int
-        /// The offset of the first byte of the head: what to truncate to if the answer is to be taken back.
+        /// The offset of the first byte of the head: the length to truncate to in order to remove the
+        /// response.
         let start: Int
         /// The offset of the first byte of the body.
         let bodyStart: Int
     }
 
-    /// Writes a head for `application/json` with room for the length; the body is to be appended behind it.
+    /// Writes a head for `application/json` with room for the length; the caller then appends the body.
     ///
-    /// The room stands between the colon and the value, where RFC 9112, section 5, allows any whitespace:
-    /// `Content-Length:       155`. Zeros in front of the number would be legal too, but some readers take
-    /// them for octal; a head written backwards from the body would not fit behind an earlier answer in the
-    /// same buffer.
+    /// The room is between the colon and the value, where RFC 9112, section 5, allows any whitespace:
+    /// `Content-Length: 155`. Leading zeros would be legal too, but some readers interpret them as octal. A
+    /// head written backwards from the body would not fit after an earlier response in the same buffer.
     static func beginJSON(
         status: Int = 200, keepAlive: Bool, extra: HeaderFields? = nil, in buffer: inout ByteBuffer
     ) -> OpenResponse {
@@ -96,7 +97,7 @@ enum ResponseWriter {
     /// Writes the length of what was appended since `beginJSON`.
     static func finish(_ response: OpenResponse, in buffer: inout ByteBuffer) {
         let length = buffer.count - response.bodyStart
-        // 10 digits fit into the room; a body that long does not fit into memory limits.
+        // The room is 10 digits wide; a body that exceeds it would exceed the memory limits.
         precondition(length >= 0 && length <= 9_999_999_999, "response body out of range")
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 10) { digits in
             var place = 10
@@ -111,7 +112,7 @@ enum ResponseWriter {
         }
     }
 
-    /// The head of nearly every answer; it ends with 10 bytes of room, CR LF CR LF.
+    /// The head of nearly every response; it ends with 10 bytes of room and CR LF CR LF.
     private static var jsonHead: StaticString {
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length:            \r\n\r\n"
     }

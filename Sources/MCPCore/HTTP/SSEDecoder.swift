@@ -1,32 +1,34 @@
-/// Takes an event stream apart as it arrives in pieces (WHATWG HTML, section 9.2.6).
+/// A decoder for an event stream that arrives in pieces (WHATWG HTML, section 9.2.6).
 ///
-/// An event that is not followed by an empty line when the stream ends is never handed out.
+/// An event that is not followed by an empty line when the stream ends is never delivered.
 struct SSEDecoder: ~Copyable {
     private let maxEventBytes: Int
-    /// The part of the current line that came in earlier pieces.
+    /// The part of the current line that arrived in earlier pieces.
     private var line = ByteBuffer()
     private var data = ByteBuffer()
     private var hasData = false
     private var type = ""
     private var pendingID: String?
-    /// How many bytes of a leading byte order mark were seen; 3 when that question is settled.
+    /// The number of bytes of a leading byte order mark seen so far; 3 once it was skipped or ruled out.
     private var markBytes = 0
     private var endedWithCR = false
 
-    /// The id to send as `Last-Event-ID` when the stream is taken up again; empty if none was set.
+    /// The id to send as `Last-Event-ID` when the stream is resumed; empty if none was set.
     private(set) var lastEventID: String
-    /// What the stream asked to wait before reconnecting, in milliseconds.
+    /// The time to wait before reconnecting that the stream requested, in milliseconds.
     private(set) var retryMilliseconds: Int?
 
-    /// `maxEventBytes` bounds each line, and the data of one event; `lastEventID` is that of the stream which
-    /// this one continues.
+    /// Creates a decoder.
+    ///
+    /// `maxEventBytes` limits the length of each line and of the data of one event; `lastEventID` is the last
+    /// id of the stream that this one continues.
     init(maxEventBytes: Int = HTTPLimits().maxEventBytes, lastEventID: String = "") {
         self.maxEventBytes = maxEventBytes
         self.lastEventID = lastEventID
     }
 
-    /// Takes the next bytes and appends the events they complete to `events`.
-    /// - Throws: `eventTooLarge`; the stream cannot be read on.
+    /// Consumes the next bytes and appends the events they complete to `events`.
+    /// - Throws: `eventTooLarge`; the rest of the stream cannot be read.
     mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, into events: inout [SSEEvent]) throws(HTTPError)
     {
         let view = unsafe ByteView(bytes)
@@ -40,8 +42,7 @@ struct SSEDecoder: ~Copyable {
                     continue
                 }
             }
-            // Kept over several lines: a stream of carriage returns must not be searched anew for each of
-            // them.
+            // Kept across lines, so that a stream of carriage returns is not searched again for each of them.
             if nextLF < start { nextLF = view.firstLineFeed(from: start) ?? view.count }
             let end = view.first(ASCII.cr, in: start ..< nextLF) ?? nextLF
             guard line.count + (end - start) <= maxEventBytes else { throw .eventTooLarge }
@@ -55,7 +56,7 @@ struct SSEDecoder: ~Copyable {
         }
     }
 
-    /// Skips one byte order mark at the very start of the stream; returns where to go on.
+    /// Skips one byte order mark at the very start of the stream; returns the offset at which to continue.
     private mutating func skipMark(_ view: ByteView) -> Int {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         var index = 0
@@ -64,7 +65,7 @@ struct SSEDecoder: ~Copyable {
                 markBytes += 1
                 index += 1
             } else {
-                // No mark after all: what looked like one belongs to the first line.
+                // Not a mark after all: these bytes belong to the first line.
                 line.append(Array(mark[..<markBytes]))
                 markBytes = 3
             }
@@ -120,7 +121,7 @@ struct SSEDecoder: ~Copyable {
 }
 
 extension ByteView {
-    /// The offset of the first `byte` in `range`, or nil.
+    /// Returns the offset of the first `byte` in `range`, or nil.
     fileprivate func first(_ byte: UInt8, in range: Range<Int>) -> Int? {
         let part = unsafe self[range]
         guard let start = part.baseAddress else { return nil }
@@ -134,15 +135,15 @@ extension ByteView {
 
 /// One server-sent event (WHATWG HTML, section 9.2).
 public struct SSEEvent: Sendable, Hashable {
-    /// The type; `message` if the stream names none.
+    /// The type; `message` if the stream specifies none.
     public var type: String
     /// The data lines, joined by line feeds.
     public var data: ByteSlice
-    /// What a client sends as `Last-Event-ID` when it comes back; empty: none. In a stream that is read, the
-    /// last one up to here.
+    /// The id that a client sends as `Last-Event-ID` when it reconnects, or empty for none. In an event that
+    /// was read from a stream, the last id up to this event.
     public var id: String
 
-    /// An event with these parts.
+    /// Creates an event with the given parts.
     public init(data: ByteSlice, id: String = "", type: String = "message") {
         self.type = type
         self.data = data

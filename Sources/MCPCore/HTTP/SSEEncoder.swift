@@ -1,6 +1,6 @@
-/// Writes an event stream (WHATWG HTML, section 9.2.5).
+/// An encoder for an event stream (WHATWG HTML, section 9.2.5).
 ///
-/// Nothing that is passed in can add a line of its own to the stream.
+/// No argument can add a line of its own to the stream.
 enum SSEEncoder {
     /// Writes one event; `data` is split at each CR, LF and CR LF.
     static func write(
@@ -25,7 +25,7 @@ enum SSEEncoder {
         buffer.append(ASCII.lf)
     }
 
-    /// One event by itself.
+    /// Returns the encoding of one event.
     static func bytes(of event: SSEEvent) -> [UInt8] {
         var out = ByteBuffer()
         write(event, to: &out)
@@ -39,7 +39,7 @@ enum SSEEncoder {
             id: event.id.isEmpty ? nil : event.id, to: &buffer)
     }
 
-    /// Writes a comment without text: keeps proxies from closing a quiet stream, and finds dead peers.
+    /// Writes an empty comment, which keeps proxies from closing a quiet stream and detects dead peers.
     static func writeKeepAlive(to buffer: inout ByteBuffer) { buffer.append(":\n\n") }
 
     private static func writeFields(
@@ -60,7 +60,8 @@ enum SSEEncoder {
         }
     }
 
-    /// NUL would make readers ignore an id, a line end would begin another field.
+    /// Appends `text` without control characters: NUL would make readers ignore an id, and a line ending
+    /// would begin another field.
     private static func appendLine(_ text: String, to buffer: inout ByteBuffer) {
         for byte in text.utf8 where byte >= 0x20 { buffer.append(byte) }
         buffer.append(ASCII.lf)

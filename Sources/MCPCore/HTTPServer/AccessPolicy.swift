@@ -1,23 +1,24 @@
-/// Who may talk to an HTTP listener. Every listener has one: there is no way to serve without it.
+/// A policy on the requests that an HTTP listener accepts. Every listener has one; serving without a policy
+/// is not possible.
 public struct AccessPolicy: Sendable {
-    /// Which `Host` is allowed.
+    /// The policy on `Host`.
     public var hosts: HostPolicy
-    /// Which `Origin` is allowed.
+    /// The policy on `Origin`.
     public var origins: OriginPolicy
 
-    /// A policy of these parts.
+    /// Creates a policy from its parts.
     public init(hosts: HostPolicy, origins: OriginPolicy = OriginPolicy()) {
         self.hosts = hosts
         self.origins = origins
     }
 
-    /// For 127.0.0.1 and ::1.
+    /// The policy for 127.0.0.1 and ::1.
     public static let loopback = AccessPolicy(hosts: .loopback)
 
-    /// For unix sockets: the file's permissions decide who connects.
+    /// The policy for unix sockets: the file's permissions determine which processes can connect.
     public static let unixSocket = AccessPolicy(hosts: .any)
 
-    /// Why a request is refused, or nil.
+    /// Returns the reason why a request is refused, or nil.
     func refusal(of head: RequestHead, in bytes: ByteSlice) -> String? {
         let host = head.value(.host, in: bytes)
         if let host, !hosts.allows(host) { return "Host not allowed" }
@@ -28,7 +29,7 @@ public struct AccessPolicy: Sendable {
         return nil
     }
 
-    /// Refuses a request that may not be sent here, whatever its path.
+    /// Refuses a request that is not allowed here, regardless of its path.
     @inline(__always)
     func check(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
         if let text = refusal(of: head, in: bytes) { throw EarlyResponse(status: 403, text: text) }
@@ -38,7 +39,7 @@ public struct AccessPolicy: Sendable {
         }
     }
 
-    /// Tokens in the query string end up in logs (fault 104).
+    /// Returns whether the query string contains a token, which would end up in logs (fault 104).
     private static func hasToken(_ head: RequestHead, in bytes: ByteSlice) -> Bool {
         guard let query = head.query(in: bytes) else { return false }
         return String(query).split(separator: "&").contains { $0.hasPrefix("access_token=") }

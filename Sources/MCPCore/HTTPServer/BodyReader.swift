@@ -1,4 +1,4 @@
-/// Collects the body of a request that did not come in one piece.
+/// A reader that collects the body of a request that did not arrive in one piece.
 struct BodyReader {
     enum Outcome {
         case needMore
@@ -6,30 +6,32 @@ struct BodyReader {
         case failed(HTTPError)
     }
 
-    /// The head's own bytes, which the header claims point into.
+    /// The bytes of the head, which the header claims refer to.
     let headBytes: ByteSlice
     let deadline: MonotonicInstant
-    /// Who serves the request.
+    /// The handler that serves the request.
     let handler: RequestHandler
     private let startedAt: MonotonicInstant
     private let length: Int?
     private var decoder: ChunkedDecoder?
     private var received = 0
-    /// When it was last asked whether it is too slow.
+    /// The number of bytes received at the last check for slowness.
     private var receivedBefore = 0
     private let collected: BodyBox
 
-    /// Slower than this after the first seconds is not a slow network but an attack (fault 62).
+    /// The minimum rate; anything slower after the first few seconds is not a slow network but an attack
+    /// (fault 62).
     private static let minimumBytesPerSecond: Int64 = 1024
     private static let graceSeconds: Int64 = 5
-    /// Room behind the body, so that the block also holds the next request with its head.
+    /// The room after the body, so that the block can also hold the next request with its head.
     private static let spareBytes = 128 * 1024
 
     init(
         _ head: RequestHead, bytes: ByteSlice, startedAt: MonotonicInstant, options: HTTPServerOptions,
         handler: RequestHandler
     ) {
-        // What comes piece by piece may take long, and the block that its head was read into is needed.
+        // A body that arrives in pieces may take long, and the block that its head was read into is needed
+        // again.
         headBytes = bytes.copy()
         self.handler = handler
         self.startedAt = startedAt
@@ -56,8 +58,8 @@ struct BodyReader {
 
     private mutating func readLength(_ input: inout ByteBuffer) -> Outcome {
         let length = length ?? 0
-        // The body grows in the input buffer, and only as fast as it comes. Whoever has sent a quarter gets
-        // room for all of it, so that little is moved.
+        // The body grows in the input buffer, only as fast as it arrives. Once a quarter of it has arrived,
+        // room is reserved for all of it, so that little has to be moved.
         received = input.count
         guard input.count >= length else {
             if input.count >= length / 4 { input.reserve(exactly: length - input.count + Self.spareBytes) }
@@ -68,9 +70,10 @@ struct BodyReader {
         return .done(body)
     }
 
-    /// Asked every few seconds.
+    /// Returns whether the body arrives too slowly; called every few seconds.
     ///
-    /// - Parameter memoryIsShort: others wait for the memory of this one, which must then go on growing.
+    /// - Parameter memoryIsShort: whether other connections wait for this one's memory; the body must then
+    ///   keep growing.
     mutating func isTooSlow(at now: MonotonicInstant, memoryIsShort: Bool) -> Bool {
         if now >= deadline || (memoryIsShort && received == receivedBefore) { return true }
         receivedBefore = received
@@ -79,10 +82,10 @@ struct BodyReader {
             && Int64(received) < (seconds - Self.graceSeconds) * Self.minimumBytesPerSecond
     }
 
-    /// Memory of what is decoded already.
+    /// The memory held by what has been decoded so far.
     var collectedBytes: Int { decoder == nil ? 0 : collected.bytes.capacity }
 
-    /// The decoded bytes, kept beside the struct because a buffer has one owner.
+    /// The decoded bytes, kept outside the struct because a buffer has one owner.
     private final class BodyBox {
         var bytes = ByteBuffer()
 

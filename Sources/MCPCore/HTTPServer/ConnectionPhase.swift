@@ -1,12 +1,12 @@
-/// The life of one HTTP connection, as a value: events and time in, actions out.
+/// The state machine of one HTTP connection, as a value: events and time in, actions out.
 ///
-/// What time-outs, half-closes, a stop of the server and a client that does not take its answer mean in each
-/// state is decided here. `HTTPConnection` reports what happened, carries the action out, and holds what goes
-/// with a state: a body, a response, a socket to hand over. A closed connection stays closed.
+/// It decides what time-outs, half-closes, a stop of the server and a client that does not read its response
+/// mean in each state. `HTTPConnection` reports events, carries out the actions, and holds the data of a
+/// state: a body, a response, a socket to hand over. A closed connection stays closed.
 ///
-/// The methods of every request are inlined: called by reference, they would cost more than they do.
+/// The methods used for every request are inlined: calling them by reference would cost more than their work.
 struct ConnectionPhase {
-    /// What the connection waits for.
+    /// The event that the connection waits for.
     enum State: Sendable, CaseIterable {
         /// The first byte of a request.
         case idle
@@ -16,17 +16,17 @@ struct ConnectionPhase {
         case body
         /// The response to a request that was handed on.
         case serving
-        /// The client to take the 101 that ends HTTP here.
+        /// The client receiving the 101 that ends HTTP on this connection.
         case leaving
-        /// The client to take the answer to what could not be read; then the connection closes.
+        /// The client receiving the response to a request that could not be read; then the connection closes.
         case draining
         case closed
     }
 
-    /// What is to be done about an event.
+    /// The action to take on an event.
     enum Action: Sendable, Hashable {
         case none
-        /// Read what has come.
+        /// Read what has arrived.
         case read
         /// Serve what was read.
         case process
@@ -34,88 +34,89 @@ struct ConnectionPhase {
         case drop
         /// Respond that the body is not complete, and drain.
         case failTruncated
-        /// Call `timeOut` at this time.
+        /// Call `timeOut` at the given time.
         case wait(until: MonotonicInstant)
-        /// Give buffers back that a connection at rest does not need, and wait.
+        /// Release the buffers that an idle connection does not need, and wait.
         case giveBack(until: MonotonicInstant)
         /// Send a comment on a quiet event stream, and wait.
         case sendKeepAlive(until: MonotonicInstant)
-        /// Close when the body comes too slowly, otherwise look again later.
+        /// Close if the body arrives too slowly; otherwise check again later.
         case judgeBody
-        /// Tell the response that the server stops.
+        /// Notify the response that the server is stopping.
         case tellStop
-        /// Decide what to watch for, which may be to read.
+        /// Decide which events to watch for, and thus whether to read.
         case settle
-        /// Serve requests that waited for the answers before them; then ask `resumed`.
+        /// Serve requests that waited for earlier responses, then call `resumed`.
         case resume
         /// Close the direction to the client, and settle.
         case closeWriting
-        /// Give the socket away.
+        /// Hand the socket over.
         case handOver
-        /// Close; the client is gone, which a response hears of.
+        /// Close because the client is gone, and notify the response.
         case vanish
         case close
     }
 
-    /// What comes next of what was read.
+    /// The next step with the input that was read.
     enum Step: Sendable, Hashable {
         case parseHead
         case readBody
-        /// Nothing before the queued answers have left.
+        /// Nothing until the queued responses have been sent.
         case flush
-        /// Nothing before the response.
+        /// Nothing until the response is complete.
         case wait
     }
 
     private(set) var state = State.idle
     /// Whether the connection may serve another request after this one.
     var keepAlive = true
-    /// The server stops: streams without end come to one.
+    /// Whether the server is stopping, so that endless streams end.
     private(set) var isStopping = false
-    /// The client has stopped writing, and everything it wrote was read.
+    /// Whether the client has stopped writing and everything it wrote was read.
     private(set) var peerClosed = false
-    /// The poller has said so; there may be more to read.
+    /// Whether the poller has reported that the client stopped writing; there may be more to read.
     private(set) var isReadClosed = false
     private var isWriteClosed = false
-    /// When the client began to leave its answer, or last took enough of it; nil when all of it was sent.
+    /// The time at which the client stopped reading its response, or last read enough of it; nil when all of
+    /// it was sent.
     private var stalledSince: MonotonicInstant?
-    /// What the client has taken since then.
+    /// The number of bytes that the client has read since then.
     private var takenBytes = 0
     private var idleSince = MonotonicInstant(nanoseconds: 0)
-    /// What is still read and dropped while draining.
+    /// The number of bytes that may still be read and dropped while draining.
     private var dropBytes = HTTPConnection.drainBytes
 
-    /// A request was handed on, or its connection is.
+    /// Whether a request was handed on, or its connection is being handed over.
     var isHandedOn: Bool { state == .serving || state == .leaving }
 
-    // MARK: From state to state
+    // MARK: State transitions
 
-    /// The connection begins; when it ends if nothing comes.
+    /// Starts the connection; returns the time at which it ends if nothing arrives.
     mutating func open(at now: MonotonicInstant, _ times: ConnectionTimes) -> MonotonicInstant {
         idleSince = now
         return now.advanced(byNanoseconds: times.idle)
     }
 
-    /// A head has begun and is not complete. Its time counts from the first byte.
+    /// Records that a head has begun and is not complete. Its time counts from the first byte.
     mutating func headIsIncomplete(at now: MonotonicInstant, _ times: ConnectionTimes) -> Action {
         guard state == .idle else { return .none }
         state = .head
         return .wait(until: now.advanced(byNanoseconds: times.head))
     }
 
-    /// The head is complete, and its body is not.
+    /// Records that the head is complete and its body is not.
     mutating func beginBody() { become(.body) }
 
-    /// The body is complete; its request is served next.
+    /// Records that the body is complete; its request is served next.
     mutating func endBody() { become(.idle) }
 
-    /// A request was handed on; when to send the first keep-alive comment.
+    /// Records that a request was handed on; returns the time for the first keep-alive comment.
     mutating func serve(at now: MonotonicInstant, _ times: ConnectionTimes) -> MonotonicInstant {
         become(.serving)
         return now.advanced(byNanoseconds: times.keepAlive)
     }
 
-    /// The next request may begin; when to look whether the connection rests.
+    /// Records that the next request may begin; returns the time to check whether the connection is at rest.
     @inline(__always)
     mutating func becomeIdle(at now: MonotonicInstant, _ times: ConnectionTimes) -> MonotonicInstant {
         become(.idle)
@@ -123,10 +124,11 @@ struct ConnectionPhase {
         return now.advanced(byNanoseconds: times.rest)
     }
 
-    /// A 101 is queued; the time for writing limits how long it may take.
+    /// Records that a 101 is queued; the write time-out limits how long it may take.
     mutating func leave() { become(.leaving) }
 
-    /// The last answer is queued; when its client has had enough time to read it.
+    /// Records that the last response is queued; returns the time by which its client has had long enough to
+    /// read it.
     mutating func drain(at now: MonotonicInstant) -> MonotonicInstant {
         keepAlive = false
         become(.draining)
@@ -141,9 +143,9 @@ struct ConnectionPhase {
 
     // MARK: Readiness
 
-    /// The poller reports the socket.
+    /// Handles the events that the poller reports for the socket.
     ///
-    /// - Parameter responseEnds: whether the response that is waited for ends with the input.
+    /// - Parameter responseEnds: whether the pending response ends with the input.
     @inline(__always)
     mutating func ready(_ events: Readiness, responseEnds: @autoclosure () -> Bool) -> Action {
         if state == .closed { return .none }
@@ -152,22 +154,23 @@ struct ConnectionPhase {
         guard events.contains(.readClosed) else { return .none }
         // Reading is switched off, so the end is not read (HTTP-26).
         if state == .serving, responseEnds() { return .vanish }
-        // Reported for as long as it is watched, so it is watched no longer: the loop would not come to rest.
+        // Reported for as long as it is watched, so it is no longer watched: otherwise the loop would never
+        // rest.
         isReadClosed = true
         return .none
     }
 
-    /// So many bytes were read.
+    /// Handles the given number of bytes that were read.
     @inline(__always)
     mutating func received(_ count: Int) -> Action {
         guard state == .draining else { return .process }
-        // What stands behind a request that was refused, but only so much.
+        // The rest of a request that was refused is dropped, but only up to a limit.
         guard count < dropBytes else { return .close }
         dropBytes -= count
         return .drop
     }
 
-    /// The client has stopped writing, and everything was read.
+    /// Handles the end of the input: the client has stopped writing, and everything was read.
     mutating func endOfInput(outputIsEmpty: Bool, responseEnds: Bool) -> Action {
         peerClosed = true
         switch state {
@@ -175,23 +178,23 @@ struct ConnectionPhase {
         case .serving: return responseEnds ? .vanish : .none
         case .body: return .failTruncated
         case .draining: return .close
-        // The answers to what was read still leave (fault 65).
+        // The responses to what was read are still sent (fault 65).
         case .idle, .head: return outputIsEmpty ? .close : .none
         case .leaving, .closed: return .none
         }
     }
 
-    /// From now on the response that is waited for ends with the input, which may have ended already.
+    /// Handles a pending response that from now on ends with the input, which may have ended already.
     func responseEndsWithInput() -> Action {
         state == .serving && (peerClosed || isReadClosed) ? .vanish : .none
     }
 
-    /// What to do with the input; `hasRoom` says whether more answers may be queued.
+    /// Returns the next step for the input; `hasRoom` specifies whether more responses may be queued.
     @inline(__always)
     func next(hasRoom: Bool) -> Step {
         guard hasRoom else { return .flush }
         switch state {
-        // What stands behind a request that ends the connection is not served (RFC 9112, section 9.6).
+        // Data after a request that ends the connection is not served (RFC 9112, section 9.6).
         case .idle: return keepAlive ? .parseHead : .flush
         case .head: return .parseHead
         case .body: return .readBody
@@ -199,19 +202,21 @@ struct ConnectionPhase {
         }
     }
 
-    /// What to watch for. What the connection may hold of its input depends on its state, and what is over
-    /// the bound stays in the socket:
+    /// Returns the events to watch for.
     ///
-    /// - idle, head, body: one message with what is read behind it, while its queue of answers has room. The
-    ///   parser bounds a head and the body's own limits the rest.
+    /// The amount of input that the connection may hold depends on its state. Anything beyond the limit stays
+    /// in the socket:
+    ///
+    /// - idle, head, body: one message and any bytes read after it, while the response queue has room. The
+    ///   parser limits a head, and the body's own limits bound the rest.
     /// - serving: `readBytes`; less while memory is short.
-    /// - leaving: nothing, the rest is for the next owner of the socket.
-    /// - draining: nothing, what comes is dropped.
+    /// - leaving: nothing; the rest is for the next owner of the socket.
+    /// - draining: nothing; the input is dropped.
     ///
     /// - Parameters:
-    ///   - input: bytes that were read and not served.
+    ///   - input: the number of bytes that were read but not served.
     ///   - outputIsEmpty: whether everything that was written was sent.
-    ///   - hasRoom: whether more answers may be queued.
+    ///   - hasRoom: whether more responses may be queued.
     ///   - isScarce: whether memory is short.
     @inline(__always)
     func interest(
@@ -235,9 +240,9 @@ struct ConnectionPhase {
 
     // MARK: Time
 
-    /// The time has come that the connection waited for.
+    /// Handles the time that the connection waited for.
     func timeOut(at now: MonotonicInstant, _ times: ConnectionTimes) -> Action {
-        // A client that has answers to take is not judged by what it sends.
+        // A client that still has responses to read is not judged by what it sends.
         if let since = stalledSince {
             let end = since.advanced(byNanoseconds: times.write)
             return now >= end ? .vanish : .wait(until: end)
@@ -249,18 +254,18 @@ struct ConnectionPhase {
         case .head, .draining: return .close
         case .body: return .judgeBody
         case .serving: return .sendKeepAlive(until: now.advanced(byNanoseconds: times.keepAlive))
-        // The time for writing is what ends it.
+        // The write time-out ends this state.
         case .leaving, .closed: return .none
         }
     }
 
     // MARK: Writing
 
-    /// The system took everything that was to be sent.
+    /// Records that the system accepted everything that was to be sent.
     @inline(__always)
     mutating func tookAll() { stalledSince = nil }
 
-    /// The system takes no more of what is to be sent.
+    /// Records that the system currently accepts no more of the output.
     mutating func tookPart(at now: MonotonicInstant, _ times: ConnectionTimes) -> Action {
         if isStalled { return .none }
         stalledSince = now
@@ -268,7 +273,8 @@ struct ConnectionPhase {
         return .wait(until: now.advanced(byNanoseconds: times.write))
     }
 
-    /// A client that left a part of its answer goes on taking it, unless it does so to hold on to it.
+    /// Records that a stalled client has read more of its response; it must read enough, so that it cannot
+    /// hold the connection by reading a little at a time.
     mutating func took(_ count: Int, at now: MonotonicInstant) {
         guard isStalled else { return }
         takenBytes += count
@@ -277,10 +283,10 @@ struct ConnectionPhase {
         stalledSince = now
     }
 
-    /// Whether the client has left a part of its answer.
+    /// Whether the client has left part of its response unread.
     var isStalled: Bool { stalledSince != nil }
 
-    /// What could be sent was sent.
+    /// Handles the end of a flush: everything that could be sent was sent.
     @inline(__always)
     mutating func flushed(outputIsEmpty: Bool, inputIsEmpty: Bool) -> Action {
         guard outputIsEmpty else { return .settle }
@@ -300,15 +306,15 @@ struct ConnectionPhase {
         }
     }
 
-    /// What waited for the answers before it was served. A request whose rest will never come ends the
-    /// connection.
+    /// Handles the state after requests that waited for earlier responses were served. A request whose
+    /// remainder will never arrive ends the connection.
     func resumed(outputIsEmpty: Bool) -> Action {
         peerClosed && outputIsEmpty && (state == .head || state == .body) ? .close : .settle
     }
 
-    // MARK: The end
+    // MARK: Stopping
 
-    /// The server takes no more requests: closes at once when idle, after the current answer otherwise.
+    /// Stops accepting requests: the connection closes at once if idle, otherwise after the current response.
     mutating func stop(outputIsEmpty: Bool, inputIsEmpty: Bool) -> Action {
         keepAlive = false
         isStopping = true
@@ -320,16 +326,16 @@ struct ConnectionPhase {
     }
 }
 
-/// The times of a connection, in nanoseconds: converting a `Duration` costs more than what is done with it.
+/// The time limits of a connection, in nanoseconds: converting a `Duration` costs more than using it.
 struct ConnectionTimes: Sendable {
     let head: Int64
     let idle: Int64
     let write: Int64
     let keepAlive: Int64
-    /// Buffers are given back after this time without a request.
+    /// The time without a request after which buffers are released.
     let rest: Int64
 
-    /// For the client to read the last answer.
+    /// The time that the client has to read the last response.
     static let drain: Int64 = 1_000_000_000
 
     init(_ options: HTTPServerOptions) {

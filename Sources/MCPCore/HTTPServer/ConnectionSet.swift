@@ -3,7 +3,7 @@ import Synchronization
 
 /// The connections of one loop, so that they can be drained.
 final class ConnectionSet: @unchecked Sendable {
-    // SAFETY: `connections` is touched on the loop only; the count is atomic. `inbox` is only ever swapped.
+    // SAFETY: `connections` is accessed only on the loop; the count is atomic. `inbox` is only ever swapped.
     let loop: EventLoop
     private var connections: [UInt64: HTTPConnection] = [:]
     private let counter: ConnectionCounter
@@ -20,7 +20,7 @@ final class ConnectionSet: @unchecked Sendable {
     func insert(_ connection: HTTPConnection) {
         connections[connection.identifier] = connection
         connection.start()
-        // Accepted on another loop, before that one heard of the end.
+        // Accepted on another loop before that loop was notified of the end.
         if isDraining { connection.stopServing() }
     }
 
@@ -30,17 +30,18 @@ final class ConnectionSet: @unchecked Sendable {
 
     // MARK: Memory
 
-    /// The block that connections read into, one after the other: a connection that waits has none, and what
-    /// it does have lies close together. Empty while one of them needs it for longer.
+    /// The block that connections read into, one after another. A waiting connection has no such block, and
+    /// the memory that it does have lies close together. Empty while one of the connections needs the block
+    /// for longer.
     @safe @exclusivity(unchecked) var inbox = ByteBuffer()
 
-    /// What connections that rest or are closed have freed since the system got memory back, in bytes.
+    /// The bytes that idle or closed connections have freed since memory was last returned to the system.
     private var freedBytes = 0
     private var isTrimming = false
     private static let trimBytes = 1024 * 1024
 
-    /// A connection that rests has freed its buffers, or one with large buffers is closed. The system gets
-    /// the memory of many at once.
+    /// Records that an idle connection has freed its buffers, or that one with large buffers was closed.
+    /// Memory is returned to the system for many connections at once.
     func gaveBack(_ bytes: Int) {
         freedBytes += bytes
         guard freedBytes >= Self.trimBytes, !isTrimming else { return }
@@ -55,16 +56,16 @@ final class ConnectionSet: @unchecked Sendable {
 
     private var nextNote = MonotonicInstant(nanoseconds: 0)
 
-    /// The memory that connections share is used up; the operator hears of it, but not every time.
+    /// Logs that the memory shared by connections is used up, but not every time.
     func noteShortage() {
         guard loop.now >= nextNote, let log else { return }
         nextNote = loop.now + .seconds(10)
         log("the memory for messages is used up: large bodies are refused, clients that do not read cut off")
     }
 
-    // MARK: The end
+    // MARK: Stopping
 
-    /// Closes what is idle; the others close after their answer.
+    /// Closes idle connections; the others close after their response.
     func drain() {
         isDraining = true
         for connection in connections.values { connection.stopServing() }
@@ -75,7 +76,7 @@ final class ConnectionSet: @unchecked Sendable {
     }
 }
 
-/// Counts the connections of all loops and numbers them.
+/// A counter of the connections of all loops.
 final class ConnectionCounter: Sendable {
     private let count = Atomic<Int>(0)
     private let waiter = Mutex<(@Sendable () -> Void)?>(nil)
@@ -85,7 +86,7 @@ final class ConnectionCounter: Sendable {
 
     var current: Int { count.load(ordering: .relaxed) }
 
-    /// False when there are as many as may be.
+    /// Counts a new connection. Returns false if the limit is reached.
     func enter() -> Bool {
         if count.add(1, ordering: .acquiringAndReleasing).newValue <= limit { return true }
         leave()
@@ -104,7 +105,8 @@ final class ConnectionCounter: Sendable {
     }
 }
 
-/// Numbers for connections: unique in the process, so that ids of different connections never meet.
+/// The source of connection numbers: unique in the process, so that ids of different connections never
+/// collide.
 enum ConnectionNumber {
     private static let last = Atomic<UInt64>(0)
 

@@ -1,12 +1,12 @@
-/// A response that no handler's work precedes: most are refusals.
+/// A response that is sent without a handler's work; most are refusals.
 struct EarlyResponse: Error {
     let status: Int
     var text: String?
-    /// The text is JSON.
+    /// Whether the text is JSON.
     var isJSON = false
-    /// Any fields beside those of the body.
+    /// The fields in addition to those of the body.
     var fields: HeaderFields?
-    /// The connection closes behind it, whatever the request says.
+    /// Whether the connection closes after it, whatever the request specifies.
     var closes = false
 
     init(
@@ -20,7 +20,7 @@ struct EarlyResponse: Error {
         self.closes = closes
     }
 
-    /// 405 with the methods that are allowed.
+    /// Returns a 405 response that lists the allowed methods.
     static func notAllowed(_ text: String, allow: String) -> EarlyResponse {
         EarlyResponse(status: 405, text: text, fields: try? HeaderFields(["Allow": allow]))
     }

@@ -1,4 +1,4 @@
-/// The body of a response: known at once, or made while it is sent.
+/// The body of a response, either complete or produced while it is sent.
 public struct HTTPBody: Sendable {
     enum Content: Sendable {
         case bytes([UInt8])
@@ -10,18 +10,18 @@ public struct HTTPBody: Sendable {
 
     let content: Content
 
-    /// A body that is complete.
+    /// Returns a complete body.
     public static func bytes(_ bytes: [UInt8]) -> HTTPBody { HTTPBody(content: .bytes(bytes)) }
 
-    /// A body that comes in parts.
+    /// Returns a body that is produced in parts.
     public static func stream(_ stream: AsyncStream<[UInt8]>) -> HTTPBody {
         HTTPBody(content: .stream(stream))
     }
 
-    /// The bytes of a complete body; nil for one that is made while it is sent.
+    /// The bytes of a complete body; nil for one that is produced while it is sent.
     public var bytes: [UInt8]? { if case .bytes(let bytes) = content { bytes } else { nil } }
 
-    /// The parts in order; a complete body is one part, an event is one.
+    /// The parts in order; a complete body is one part, and so is each event.
     public var parts: AsyncStream<[UInt8]> {
         switch content {
         case .stream(let stream): return stream
@@ -38,7 +38,7 @@ public struct HTTPBody: Sendable {
     }
 }
 
-/// Encodes events one by one, when they are asked for.
+/// A reader that encodes events one by one, on demand.
 private actor EventReader {
     private var events: AsyncStream<SSEEvent>.AsyncIterator?
 

@@ -1,6 +1,7 @@
-/// What a connection may hold, and whether it reads.
+/// The limits on what a connection holds, and the decision about whether it reads.
 extension HTTPConnection {
-    /// Counts what the connection holds and has its phase decide whether it reads; every flush ends here.
+    /// Counts the memory that the connection holds and lets its phase decide whether it reads; every flush
+    /// ends here.
     func settle() {
         guard registration != nil else { return }
         count()
@@ -17,7 +18,8 @@ extension HTTPConnection {
         }
     }
 
-    /// Whether more answers may be queued now: a longer queue stops reading until the client has taken some.
+    /// Whether more responses may be queued now. While the queue is longer, reading stops until the client
+    /// has read some of them.
     var hasRoom: Bool { output.out.count <= context.resources.maxOutputBytes }
 
     // MARK: Memory
@@ -31,8 +33,8 @@ extension HTTPConnection {
         if share.bytes > 0, share.budget.isScarce { save() }
     }
 
-    /// One of those who hold memory when little is left: gives back what it can, and ends what there is no
-    /// memory for.
+    /// Saves memory when little is left: releases what it can, and ends a request or connection for which
+    /// there is no memory.
     private func save() {
         if phase.state == .body {
             if share.budget.isOverdrawn { refuseForMemory() }
@@ -40,13 +42,13 @@ extension HTTPConnection {
         }
         compact()
         share.set(max(0, input.capacity + output.out.capacity - Self.ownBytes))
-        // What the socket did not take is for a client that does not read.
+        // Output that the socket did not accept belongs to a client that does not read.
         guard share.budget.isOverdrawn, output.out.count > Self.ownBytes else { return }
         siblings.noteShortage()
         vanish()
     }
 
-    /// Answers a request whose body there is no memory for, and reads no more of it.
+    /// Refuses a request for whose body there is no memory, and reads no more of it.
     func refuseForMemory() {
         siblings.noteShortage()
         fail(
@@ -56,6 +58,6 @@ extension HTTPConnection {
 }
 
 extension HeaderFields {
-    /// For what is over soon.
+    /// The fields of a response to a temporary condition.
     static let retryAfter = (try? HeaderFields(["Retry-After": "1"])) ?? HeaderFields()
 }

@@ -1,6 +1,6 @@
-/// From bytes to a response.
+/// The path from bytes to a response.
 extension HTTPConnection {
-    /// Serves as many requests as are complete and as the client takes answers for.
+    /// Serves requests as long as they are complete and there is room for their responses.
     func process() {
         while true {
             switch phase.next(hasRoom: hasRoom) {
@@ -13,7 +13,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Returns whether to go on at once.
+    /// Parses the next head. Returns whether to continue at once.
     private func parseHead() -> Bool {
         guard !input.isEmpty else { return false }
         let outcome = unsafe input.withBytes { unsafe parser.parse($0) }
@@ -22,7 +22,7 @@ extension HTTPConnection {
             carryOut(phase.headIsIncomplete(at: loop.now, context.times))
             return false
         case .failed(let error):
-            // What was asked is not known, but it may begin like a HEAD.
+            // The request is unknown, but it may begin like a HEAD request.
             isHead = unsafe input.withBytes { unsafe $0.starts(with: Self.headMethod) }
             fail(status: error.status, error.reason)
             return false
@@ -63,7 +63,7 @@ extension HTTPConnection {
         return beginBody(head, bytes, handler)
     }
 
-    /// Reads a body that has not come with its head, when there is memory for it.
+    /// Begins to read a body that has not arrived with its head, if there is memory for it.
     private func beginBody(_ head: RequestHead, _ bytes: ByteSlice, _ handler: RequestHandler) -> Bool {
         if let length = head.contentLength, length > Self.ownBytes, !share.budget.has(length) {
             refuseForMemory()
@@ -105,7 +105,7 @@ extension HTTPConnection {
         scheduleFlush()
     }
 
-    /// Answers a head that was refused; the connection goes on when no body follows.
+    /// Responds to a head that was refused; the connection continues if no body follows.
     private func refuse(_ head: RequestHead, _ response: EarlyResponse) -> Bool {
         if response.closes {
             fail(response)
@@ -128,20 +128,20 @@ extension HTTPConnection {
 
     // MARK: Responses
 
-    /// The response is still to come: the connection waits for it.
+    /// Makes the connection wait for a response that is still to come.
     func wait(for response: PendingResponse) {
         work = .response(response)
         timer?.arm(at: phase.serve(at: loop.now, context.times))
     }
 
-    /// Responds, and goes on with the next request.
+    /// Responds and continues with the next request.
     func respond(_ response: EarlyResponse) {
         write(response)
         becomeIdle()
         scheduleFlush()
     }
 
-    /// Responds to what could not be read and closes.
+    /// Responds to a request that could not be read, and closes the connection.
     func fail(status: Int, _ text: String) { fail(EarlyResponse(status: status, text: text)) }
 
     func fail(_ response: EarlyResponse) {
@@ -163,8 +163,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Gives a response that was begun for 200 another status and further fields. Only what is rare comes
-    /// here.
+    /// Replaces the status of a response that was begun as 200, and adds fields. Only rare cases need this.
     func rewriteHead(_ response: ResponseWriter.OpenResponse, status: Int, _ extra: HeaderFields?) {
         let body = output.out.withCopy(from: response.bodyStart)
         output.out.truncate(to: response.start)
@@ -176,7 +175,7 @@ extension HTTPConnection {
 }
 
 extension ByteBuffer {
-    /// A copy of the bytes from `offset` on.
+    /// Returns a copy of the bytes from `offset` on.
     fileprivate func withCopy(from offset: Int) -> [UInt8] {
         unsafe withBytes { unsafe Array($0[offset...]) }
     }

@@ -6,30 +6,31 @@ import Musl
 import Glibc
 #endif
 
-/// One HTTP connection: reads requests, has them served, writes the answers in order.
+/// An HTTP connection: reads requests, has them served, and writes the responses in order.
 ///
-/// Confined to its loop. A request is parsed only after the answer before it is queued, so pipelined requests
-/// are answered in order. All answers of one turn leave in one write.
+/// Confined to its loop. A request is parsed only after the previous response has been queued, so pipelined
+/// requests are answered in order. All responses of one turn are sent in one write.
 ///
-/// What events and times mean is decided by its `ConnectionPhase`; the connection carries out the actions.
-/// Each event, timer or message of a handler schedules a flush, and every flush ends in `settle()`. That is
-/// the one place that counts what the connection holds and has the phase decide whether it reads, so nothing
-/// is read beyond the bounds of its phase.
+/// Its `ConnectionPhase` decides what events and times mean; the connection carries out the actions. Each
+/// event, timer or message of a handler schedules a flush, and every flush ends in `settle()`. That is the
+/// one place that counts the memory that the connection holds and lets the phase decide whether it reads, so
+/// nothing is read beyond the limits of its phase.
 final class HTTPConnection: EventHandler, @unchecked Sendable {
     private let counted = Counted(.httpConnection)
 
-    // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
-    // for overlapping accesses at run time, which takes a tenth of a call, is accessed for single steps only,
-    // in which nothing else is called that would reach it. `output`, which handlers write into, is checked.
+    // SAFETY: accessed only on its loop; other threads reach it through `loop.execute`. Some properties are
+    // not checked for overlapping accesses at run time, because the check takes a tenth of the time of a
+    // call. They are accessed only in single steps, during which nothing is called that would access them
+    // too. `output`, which handlers write to, is checked.
 
-    /// What belongs to the phase that the connection is in.
+    /// The data that belongs to the current phase of the connection.
     enum Work {
         case none
-        /// Of the state `body`.
+        /// The data of the state `body`.
         case body(RequestHead, BodyReader)
-        /// Of the state `serving`.
+        /// The data of the state `serving`.
         case response(PendingResponse)
-        /// Of the state `leaving`.
+        /// The data of the state `leaving`.
         case upgrade(PendingUpgrade)
     }
 
@@ -40,9 +41,10 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     let siblings: ConnectionSet
     @safe @exclusivity(unchecked) private(set) var registration: Registration?
     @safe @exclusivity(unchecked) var interest: Readiness = .readable
-    /// What it uses of the memory of all, since it was last settled.
+    /// The share of the common memory that it used when it last settled.
     @safe @exclusivity(unchecked) var share: MemoryShare
-    /// The most it held beyond its own since the system got memory back, and where the allocator still is.
+    /// The maximum that it held beyond its own bytes since memory was last returned to the system; the
+    /// allocator still holds as much.
     @safe @exclusivity(unchecked) var mostBytes = 0
 
     @safe @exclusivity(unchecked) var phase = ConnectionPhase()
@@ -50,23 +52,24 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     @safe @exclusivity(unchecked) var input = ByteBuffer()
     var output = JSONWriter()
     @safe @exclusivity(unchecked) var parser: RequestParser
-    /// The request asks for a head without its body (RFC 9110, section 9.3.2).
+    /// Whether the request asks for a head without its body (RFC 9110, section 9.3.2).
     @safe @exclusivity(unchecked) var isHead = false
     @safe @exclusivity(unchecked) private(set) var timer: LoopTimer?
-    /// What the input buffer may keep between two requests: large messages mostly come one after the other,
-    /// and new memory costs a page fault for every 4 KiB.
+    /// The capacity that the input buffer may keep between two requests: large messages mostly arrive in
+    /// succession, and new memory costs a page fault for every 4 KiB.
     @safe @exclusivity(unchecked) private var keptBytes = HTTPConnection.readBytes
-    /// Written of the answers that are queued.
+    /// The number of bytes of the queued responses that have been written.
     @safe @exclusivity(unchecked) private var writtenBytes = 0
 
-    /// What is read ahead of a request that is being served.
+    /// The maximum number of bytes that are read ahead while a request is being served.
     static let readBytes = 64 * 1024
-    /// Input and output of each connection that are not counted: what small messages need.
+    /// The input and output of each connection that is not counted, enough for small messages.
     static let ownBytes = 32 * 1024
-    /// A client that takes less than this of its answer within `writeTimeout` takes nothing.
+    /// The least that a client must read of its response within `writeTimeout`; less counts as nothing.
     static let leastTaken = 32 * 1024
-    /// What is read and dropped of a request that was refused. A client that is still writing would otherwise
-    /// get a reset instead of the answer; most bodies that are too large are a few times too large.
+    /// The maximum that is read and dropped of a request that was refused. A client that is still writing
+    /// would otherwise receive a reset instead of the response; most oversized bodies exceed the limit only
+    /// by a small factor.
     static let drainBytes = 16 * 1024 * 1024
     private static let inboxBytes = 16 * 1024
 
@@ -76,7 +79,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         set { phase.keepAlive = newValue }
     }
 
-    /// The server stops: streams without end come to one.
+    /// Whether the server is stopping, so that endless streams end.
     var isStopping: Bool { phase.isStopping }
 
     init(
@@ -92,12 +95,12 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         parser = RequestParser(limits: context.options.limits)
     }
 
-    /// Begins to serve. On the loop.
+    /// Begins to serve. Must be called on the loop.
     func start() {
         do {
             registration = try loop.register(descriptor.rawValue, .readable, self)
-            // Lets go of the connection when it is cancelled, as `detach` does. A weak reference would make
-            // counting the others several times as slow.
+            // The timer releases the connection when it is cancelled, which `detach` does. A weak reference
+            // would make reference counting several times slower for all other references.
             timer = loop.makeTimer { self.timeOut() }
             timer?.arm(at: phase.open(at: loop.now, context.times))
         } catch {
@@ -113,7 +116,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         carryOut(phase.ready(events, responseEnds: responseEnds))
     }
 
-    /// Whether a client that has stopped writing does not wait for the response.
+    /// Whether the pending response ends when the client has stopped writing.
     private var responseEnds: Bool {
         if case .response(let response) = work { response.endsWithInput } else { false }
     }
@@ -163,10 +166,11 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         returnInbox()
     }
 
-    /// Reads into the loop's block, unless there is something unread already.
+    /// Makes `input` the loop's block to read into, unless it already contains unprocessed bytes.
     private func takeInbox() {
         if input.isEmpty {
-            // Here nothing refers to the last request's bytes any more: a block for large ones is used again.
+            // At this point nothing refers to the last request's bytes any more, so a block for large
+            // requests can be reused.
             input.removeAll(keeping: keptBytes)
             if input.capacity < Self.inboxBytes {
                 input = ByteBuffer()
@@ -174,7 +178,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
             }
         }
         if input.isEmpty {
-            // By its length `returnInbox` knows the loop's block again.
+            // `returnInbox` recognizes the loop's block by its length.
             input.reserve(exactly: Self.inboxBytes)
         } else {
             input.reserve(max(1024, min(Self.readBytes, input.count)))
@@ -184,11 +188,11 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     private func returnInbox() {
         if input.isEmpty {
             if input.capacity <= keptBytes, input.capacity > Self.inboxBytes, !phase.isHandedOn { return }
-            // Whoever still refers to what was read keeps the block.
+            // A holder that still refers to bytes that were read keeps the block.
             input.removeAll(keeping: Self.inboxBytes)
             if siblings.inbox.capacity == 0 { swap(&input, &siblings.inbox) } else { input = ByteBuffer() }
         } else if input.capacity == Self.inboxBytes, input.count <= Self.inboxBytes / 4 {
-            // The beginning of a message that may be long in coming.
+            // The beginning of a message that may take long to arrive.
             var rest = ByteBuffer(capacity: input.count)
             unsafe input.withBytes { unsafe rest.append($0) }
             swap(&input, &rest)
@@ -197,7 +201,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         }
     }
 
-    /// Gives back what is not needed for the bytes that are there.
+    /// Releases the memory that is not needed for the current bytes.
     func compact() {
         keptBytes = Self.readBytes
         if output.out.isEmpty { output.out.removeAll(keeping: 0) }
@@ -212,7 +216,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         let outcome: Int?
         do {
             var count: Int?
-            // A long block that was kept is not filled with what is only read ahead.
+            // A large block that was kept is not filled with read-ahead data.
             let most = phase.isHandedOn ? max(1024, Self.readBytes - input.count) : Int.max
             _ = unsafe try input.fill { (room) throws(IOError) in
                 let room = unsafe UnsafeMutableBufferPointer(rebasing: room[..<min(room.count, most)])
@@ -231,16 +235,17 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
                 : phase.endOfInput(outputIsEmpty: output.out.isEmpty, responseEnds: responseEnds))
     }
 
-    /// The response that is waited for ends from now on with the input, which may have ended already.
+    /// Makes the pending response end with the input, which may have ended already.
     func responseEndsWithInput() { carryOut(phase.responseEndsWithInput()) }
 
-    /// The client is gone: nobody will read a response. What that means for the request is its handler's.
+    /// Closes the connection because the client is gone and will not read a response. The handler decides
+    /// what that means for the request.
     func vanish() {
         if case .response(let response) = work { response.clientVanished() }
         close()
     }
 
-    /// A request begins that has so many bytes; they come as fast as its client sends them.
+    /// Prepares for a request with a body of this many bytes; they arrive as fast as its client sends them.
     func expect(_ bytes: Int) { keptBytes = max(Self.readBytes, 2 * bytes) }
 
     private func judgeBody() {
@@ -284,17 +289,17 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         carryOut(phase.flushed(outputIsEmpty: output.out.isEmpty, inputIsEmpty: input.isEmpty))
     }
 
-    /// Sends what is queued at the end of this turn.
+    /// Schedules the queued output to be sent at the end of this turn.
     func scheduleFlush() { loop.scheduleFlush(self) }
 
-    /// The next request may begin.
+    /// Makes the connection ready for the next request.
     func becomeIdle() {
         scheduleFlush()
         work = .none
         timer?.arm(at: phase.becomeIdle(at: loop.now, context.times))
     }
 
-    /// Gives back the buffers of a connection that rests.
+    /// Releases the buffers of an idle connection.
     private func giveBack() {
         let before = input.capacity + output.out.capacity
         if input.isEmpty { input.removeAll(keeping: 0) }
@@ -303,13 +308,13 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         mostBytes = 0
     }
 
-    /// Stops taking requests: at once when idle, after the current answer otherwise.
+    /// Stops accepting requests: at once if idle, otherwise after the current response.
     func stopServing() {
         scheduleFlush()
         carryOut(phase.stop(outputIsEmpty: output.out.isEmpty, inputIsEmpty: input.isEmpty))
     }
 
-    /// Closes after the answer, leaving the client some time to read it.
+    /// Closes after the response, leaving the client some time to read it.
     func closeAfterAnswer() {
         let end = phase.drain(at: loop.now)
         work = .none
@@ -322,14 +327,14 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     func close() {
         if phase.state == .closed { return }
         detach()
-        // The descriptor closes with this object; the loop lets go of it at the end of the turn.
+        // The descriptor closes with this object, which the loop releases at the end of the turn.
         closeWriting()
     }
 
-    /// Fails for a client that is gone, which the next event tells.
+    /// Shuts down the direction to the client. Fails if the client is gone, which the next event reports.
     private func closeWriting() { try? Syscalls.shutdownWriting(descriptor.rawValue) }
 
-    /// Ends the connection's part of the socket's life.
+    /// Ends the connection's use of the socket.
     private func detach() {
         phase.close()
         work = .none
@@ -338,26 +343,26 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         if let registration { loop.deregister(registration) }
         registration = nil
         siblings.remove(self)
-        // What it held is freed with it at the end of the turn.
+        // The memory it held is freed with it at the end of the turn.
         if mostBytes > 0 { siblings.gaveBack(mostBytes) }
     }
 
     // MARK: Leaving HTTP
 
-    /// A second descriptor for whoever takes the socket over; this one closes with the connection.
+    /// Returns a second descriptor for the new owner of the socket; this one closes with the connection.
     func duplicateDescriptor() throws(IOError) -> FileDescriptor { try descriptor.duplicate() }
 
-    /// Whether the process at the other end is one of our own user: it is when the socket is a unix socket
-    /// and the kernel says so.
+    /// Whether the process at the other end belongs to our own user. This can be true only for a unix socket,
+    /// for which the kernel reports it.
     var isFromOwnUser: Bool {
-        // Whoever cannot be told is somebody else.
+        // A peer that cannot be identified counts as another user.
         guard let address = try? Syscalls.localAddress(descriptor.rawValue), address.family == .unix,
             let peer = try? Syscalls.peerCredentials(descriptor.rawValue)
         else { return false }
         return peer.user == geteuid()
     }
 
-    /// Answers 101, and gives the socket away once the client has taken that.
+    /// Responds with 101, and hands the socket over once the client has received it.
     func upgrade(_ headers: HeaderFields, _ upgrade: PendingUpgrade) {
         ResponseWriter.writeHead(
             status: 101, framing: .none, keepAlive: true, extra: headers, to: &output.out)

@@ -6,39 +6,41 @@ import Musl
 import Glibc
 #endif
 
-/// Accepts connections on one socket and gives each to a loop.
+/// A listener that accepts connections on one socket and assigns each to a loop.
 ///
-/// Confined to its own loop. When the process runs out of descriptors, it sacrifices one it keeps in reserve
-/// to answer 503 to one that is waiting; the others wait in the system's queue. After that, as after every
-/// error that is not of one connection alone, it rests for 100 ms, so that it neither spins nor hangs (fault
-/// 74). Clients that were gone before they were accepted are passed over, within the bound of a turn: when
-/// all of a turn were, it rests as well (fault 75).
+/// Confined to its own loop. When the process runs out of descriptors, it sacrifices one that it keeps in
+/// reserve to respond with 503 to one waiting client; the others wait in the system's queue. After that, as
+/// after every error that does not concern a single connection, it rests for 100 ms, so that it neither spins
+/// nor hangs (fault 74). Clients that disconnected before they were accepted are skipped, up to the number
+/// accepted per turn. If all clients of a turn had disconnected, the listener rests as well (fault 75).
 final class HTTPListener: EventHandler, @unchecked Sendable {
     private let counted = Counted(.httpListener)
 
-    // SAFETY: touched on its loop only, after `start`, and before the loop runs by whoever starts both.
+    // SAFETY: after `start` accessed only on its loop; before the loop runs, only by the code that starts
+    // both.
     private var socket: ListenSocket?
     private let number: Int32
     private let isTCP: Bool
     private let loop: EventLoop
-    /// Nil until it begins to accept.
+    /// The context of its connections, or nil until it begins to accept.
     private var context: ConnectionContext?
     private let policy: AccessPolicy
     private let counter: ConnectionCounter
-    /// Where connections go in turn; one when every loop has its own socket.
+    /// The sets that connections are assigned to in turn; just one if every loop has its own socket.
     private let targets: [ConnectionSet]
     private var turn = 0
     private var registration: Registration?
     private var reserve: FileDescriptor?
-    /// Errors that were not logged yet since the last one that was.
+    /// The number of errors since the last one that was logged.
     private var unlogged = 0
     private var nextLog = MonotonicInstant(nanoseconds: 0)
 
-    /// Connections taken in one turn, so that a flood does not starve those that are served.
+    /// The maximum number of connections accepted in one turn, so that a flood does not starve those being
+    /// served.
     static let acceptsPerTurn = 64
-    /// After an error that is not of one connection alone.
+    /// The pause after an error that does not concern a single connection.
     static let restTime = Duration.milliseconds(100)
-    /// Between two lines of the log about such errors.
+    /// The minimum interval between two log lines about such errors.
     static let logInterval = Duration.seconds(1)
 
     init(
@@ -54,7 +56,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         self.targets = targets
     }
 
-    /// Begins to accept for a handler. On the loop, or before it runs.
+    /// Begins to accept connections for a handler. Call it on the loop, or before the loop runs.
     func start(
         _ handler: RequestHandler, options: HTTPServerOptions = HTTPServerOptions(),
         resources: HTTPServerResources = HTTPServerResources(), memory: MemoryBudget? = nil
@@ -65,7 +67,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         registration = try loop.register(number, .readable, self)
     }
 
-    /// Accepts no more: from now on the address is free, and whoever connects is refused.
+    /// Stops accepting: from now on the address is free, and clients that connect are refused.
     func stop() {
         if let registration { loop.deregister(registration) }
         registration = nil
@@ -97,7 +99,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
             refuse(accepted)
             return
         }
-        // Fails for a client that is gone already.
+        // Fails for a client that has already disconnected.
         if isTCP { try? Syscalls.setNoDelay(accepted.rawValue) }
         let target = targets[turn % targets.count]
         turn &+= 1
@@ -111,8 +113,9 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         }
     }
 
-    /// One connection too many: a short answer, so that the client knows why. It has no body, because nobody
-    /// has looked whether the request is a HEAD.
+    /// Refuses a connection beyond the limit with a short response, so that the client knows why.
+    ///
+    /// It has no body, because the request may be a HEAD request, which has not been checked.
     private func refuse(_ accepted: borrowing FileDescriptor) {
         var out = ByteBuffer()
         ResponseWriter.writeHead(
@@ -127,18 +130,19 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         log(error)
         if error.errno == EMFILE || error.errno == ENFILE {
             reserve = nil
-            // Nobody waits any more, or another thread was faster to take what was free: the rest follows.
+            // Fails if no client is waiting any more, or if another thread took the free descriptor first;
+            // the pause follows either way.
             if let victim = try? Syscalls.accept(number) { refuse(victim) }
             takeReserve()
         }
         guard let registration else { return }
-        // Where it fails, accepting goes on at once, and fails again.
+        // If this fails, accepting continues at once and fails again.
         try? loop.modify(registration, [])
         resumeLater()
     }
 
-    /// Until accepting goes on: a listener whose interest could not be restored would never be heard of
-    /// again.
+    /// Retries until accepting can continue: a listener whose interest was not restored would never receive
+    /// another event.
     private func resumeLater() {
         loop.schedule(after: Self.restTime) { [weak self] in
             guard let self, let registration else { return }
@@ -147,7 +151,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         }
     }
 
-    /// At most one line per `logInterval`.
+    /// Logs an error, at most one line per `logInterval`.
     private func log(_ error: IOError) {
         guard loop.now >= nextLog else { return unlogged += 1 }
         let more = unlogged > 0 ? " (and \(unlogged) times before)" : ""
@@ -156,6 +160,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         nextLog = loop.now + Self.logInterval
     }
 
-    /// Without it, running out of descriptors leaves whoever connects without an answer until some are free.
+    /// Opens the reserve descriptor. Without it, clients that connect when descriptors have run out receive
+    /// no response until some are free.
     private func takeReserve() { reserve = try? Syscalls.open("/dev/null", O_RDONLY) }
 }

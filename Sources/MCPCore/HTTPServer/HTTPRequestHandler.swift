@@ -1,28 +1,30 @@
-/// Responds to HTTP requests.
+/// A handler that responds to HTTP requests.
 ///
-/// Give it to `HTTPServer.start(_:)`, or to `ServerTransport.http` for the paths beside an MCP endpoint. It
-/// is asked only after the host and the origin of a request were found to be allowed; size limits and
+/// Pass it to `HTTPServer.start(_:)`, or to `ServerTransport.http` for the paths next to an MCP endpoint. It
+/// is called only after the host and origin of a request have been found to be allowed; size limits and
 /// time-outs are those of the server. One handler may serve several servers.
 public protocol HTTPRequestHandler: Sendable {
-    /// Whether requests of this path (percent-decoded, without query) are for `respond`; the others are
-    /// answered with 404, or go to the MCP servers beside it. Asked first; must not wait. By default all are.
+    /// Returns whether requests for this path (percent-decoded, without the query) go to `respond`.
+    ///
+    /// Other requests receive 404, or go to the MCP servers next to the handler. Called first; must not wait.
+    /// By default all paths are handled.
     func handles(path: String) -> Bool
 
-    /// Responds to one request. Begun on the connection's own thread, which it must not block.
+    /// Responds to one request. Starts on the connection's own thread, which it must not block.
     ///
-    /// The task is cancelled when the connection breaks, and after `HTTPServerResources.requestTimeout`,
-    /// which the client learns of with 504. A client that has only stopped writing still gets its response.
+    /// The task is cancelled when the connection breaks, and after `HTTPServerResources.requestTimeout`, when
+    /// the client receives 504. A client that has only stopped writing still receives its response.
     func respond(to request: HTTPRequest) async -> HTTPResponse
 }
 
 extension HTTPRequestHandler {
-    /// All are.
+    /// Returns true for all paths.
     public func handles(path: String) -> Bool { true }
 }
 
-/// Serves connections by an `HTTPRequestHandler`.
+/// A request handler that serves connections with an `HTTPRequestHandler`.
 final class AsyncRequestHandler: RequestHandler, @unchecked Sendable {
-    // SAFETY: constant.
+    // SAFETY: immutable.
     let handler: any HTTPRequestHandler
 
     init(_ handler: any HTTPRequestHandler) { self.handler = handler }
@@ -44,7 +46,7 @@ final class AsyncRequestHandler: RequestHandler, @unchecked Sendable {
     override func serve(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
     ) {
-        // Copied: a stream may last long, and the block that its request was read into is needed.
+        // Copied: a stream may last long, and the block that its request was read into is needed again.
         let request = HTTPRequest(head, in: bytes, body.copy(), isFromOwnUser: connection.isFromOwnUser)
         let response = HandlerResponse(
             connection: connection, version: head.version, isHead: connection.isHead)
@@ -60,7 +62,7 @@ extension EarlyResponse {
 }
 
 extension RequestHead {
-    /// Refuses a method that nobody here serves.
+    /// Refuses a method that this server does not implement.
     @inline(__always)
     func checkMethod() throws(EarlyResponse) {
         switch method {

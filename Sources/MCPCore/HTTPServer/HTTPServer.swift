@@ -5,7 +5,7 @@ import Synchronization
 ///     let server = try HTTPServer(on: [.tcp(port: 8080)])
 ///     try server.start(Version())
 ///
-/// It knows no MCP: an MCP server is a handler among others, started by `MCPServer.run`.
+/// It knows nothing of MCP: an MCP server is one handler among others, started by `MCPServer.run`.
 public final class HTTPServer: Sendable {
     private let counted = Counted(.httpServer)
     private let group: EventLoopGroup
@@ -15,18 +15,18 @@ public final class HTTPServer: Sendable {
     private let options: HTTPServerOptions
     private let resources: HTTPServerResources
     private let memory: MemoryBudget
-    /// Nil until it serves.
+    /// The handler, or nil until the server is started.
     private let handler = Mutex<RequestHandler?>(nil)
     private let ending = Mutex<Task<Void, Never>?>(nil)
-    /// The addresses, with the ports that were really taken. Who connects before `start` waits.
+    /// The addresses, with the actual ports. A client that connects before `start` waits.
     public let addresses: [ListenAddress]
 
     private typealias Listening = (listener: HTTPListener, loop: EventLoop)
 
-    /// Opens all addresses, or none; they are closed when the server is released before it was started.
+    /// Opens all addresses or none; they are closed if the server is released before it is started.
     ///
     /// - Parameters:
-    ///   - policy: which hosts and origins are allowed; by default loopback names on TCP, any on unix
+    ///   - policy: the hosts and origins that are allowed; by default loopback names on TCP, and any on unix
     ///     sockets.
     /// - Throws: `ListenError` when an address cannot be used.
     public convenience init(
@@ -39,7 +39,7 @@ public final class HTTPServer: Sendable {
             memory: MemoryBudget(limit: resources.maxMemoryBytes))
     }
 
-    /// - Parameter memory: what other servers may share.
+    /// - Parameter memory: the memory budget, which other servers may share.
     init(
         on addresses: [ListenAddress], policy: AccessPolicy?, options: HTTPServerOptions,
         resources: HTTPServerResources, memory: MemoryBudget
@@ -64,10 +64,10 @@ public final class HTTPServer: Sendable {
         (listeners, self.addresses) = try Self.open(addresses, policy, sets, counter)
     }
 
-    /// Begins to serve. Once only.
+    /// Begins to serve. It may be called only once.
     ///
-    /// - Throws: `ListenError` when the server was stopped before, or its sockets cannot be watched; it has
-    ///   ended then.
+    /// - Throws: `ListenError` when the server was already stopped, or when its sockets cannot be watched;
+    ///   the server has then ended.
     public func start(_ handler: any HTTPRequestHandler) throws(ListenError) {
         try start(AsyncRequestHandler(handler))
     }
@@ -81,13 +81,13 @@ public final class HTTPServer: Sendable {
         precondition(isFirst, "an HTTP server is started once")
         SignalWatch.ignoreBrokenPipes()
         do throws(IOError) {
-            // The loops do not run yet, so that this thread may touch what is theirs.
+            // The loops are not running yet, so this thread may access their state.
             for (listener, _) in listeners {
                 try listener.start(handler, options: options, resources: resources, memory: memory)
             }
         } catch {
             for (listener, _) in listeners { listener.stop() }
-            // A loop lets go of its handlers when it ends.
+            // A loop releases its handlers when it ends.
             group.start()
             group.stop()
             group.waitUntilStopped()
@@ -149,7 +149,7 @@ public final class HTTPServer: Sendable {
         for set in sets {
             let socket: ListenSocket
             do throws(ListenError) { socket = try ListenSocket.tcp(bound, shared: true) } catch {
-                // A free port that somebody else was given meanwhile: there are others.
+                // A free port that another process took in the meantime: there are others.
                 guard port == 0, tries > 1 else { throw error }
                 return try openTCP(host, port, policy, sets, counter, tries: tries - 1)
             }
@@ -160,17 +160,18 @@ public final class HTTPServer: Sendable {
         return (listeners, bound.port)
     }
 
-    /// Descriptors that connections leave to everything else.
+    /// The number of descriptors that connections leave for everything else.
     static let keptDescriptors = 128
 
-    /// Raises the limit of open files as far as it goes, and takes what is left after the daemon's own needs.
+    /// Raises the limit of open files as far as possible; returns the number of descriptors left for
+    /// connections after the daemon's own needs.
     static func connectionLimit(
         _ wanted: Int, raise: (Int) -> Int = { OpenFileLimit.raise(to: $0) }
     ) -> Int { min(wanted, max(16, raise(wanted + keptDescriptors) - keptDescriptors)) }
 
     // MARK: Stopping
 
-    /// Stops at once, for a program whose start fails later: its addresses are not public yet.
+    /// Stops at once, for a program whose startup fails later: its addresses are not public yet.
     func abandon() {
         for (listener, loop) in listeners { loop.execute { listener.stop() } }
         for set in sets { set.loop.execute { set.closeAll() } }
@@ -178,9 +179,10 @@ public final class HTTPServer: Sendable {
         group.waitUntilStopped()
     }
 
-    /// Stops accepting, lets what is in flight finish within the drain time, cancels the rest, and returns.
+    /// Stops accepting connections, lets requests in flight finish within the drain time-out, cancels the
+    /// rest, and returns.
     ///
-    /// A server that is released serves until then.
+    /// A server that is released without being stopped continues to serve.
     public func stop() async {
         let task = ending.withLock { ending in
             let task = ending ?? Task { await end() }
@@ -206,7 +208,7 @@ public final class HTTPServer: Sendable {
         }
         for set in sets { set.loop.execute { set.closeAll() } }
         group.stop()
-        // What was sent to the loops above has run when they have ended.
+        // Once the loops have ended, the blocks sent to them above have run.
         group.waitUntilStopped()
     }
 

@@ -1,55 +1,59 @@
-/// How an HTTP server behaves; every limit has one documented outcome.
+/// Options of an HTTP server. Exceeding a limit always has one documented outcome.
 public struct HTTPServerOptions: Sendable {
-    /// Limits of one message.
+    /// The limits of one message.
     public var limits = HTTPLimits()
-    /// Connections at a time: 10,000. One more is answered 503 and closed.
+    /// The maximum number of simultaneous connections: 10,000. A further one receives 503 and is closed.
     public var maxConnections = 10_000
-    /// From the first byte of a head to its last: 10 s, then the connection is closed.
+    /// The maximum time from the first byte of a head to its last: 10 s; then the connection is closed.
     public var headTimeout: Duration = .seconds(10)
-    /// From the head to the last byte of the body: 30 s, and at least 1 KiB/s after the first 5 s; then
-    /// closed.
+    /// The maximum time from the head to the last byte of the body: 30 s, with at least 1 KiB/s after the
+    /// first 5 s; then the connection is closed.
     public var bodyTimeout: Duration = .seconds(30)
-    /// Between two requests: 60 s, then closed.
+    /// The maximum time between two requests: 60 s; then the connection is closed.
     public var idleTimeout: Duration = .seconds(60)
-    /// Without the client taking 32 KiB of its answer, or the rest of it: 30 s, then closed.
+    /// The maximum time in which the client must read 32 KiB of its response, or the rest of it: 30 s; then
+    /// the connection is closed.
     public var writeTimeout: Duration = .seconds(30)
-    /// Between two comments on a quiet event stream: 15 s.
+    /// The interval between two comments on a quiet event stream: 15 s.
     public var keepAliveInterval: Duration = .seconds(15)
-    /// How long requests in flight may take after a stop: 10 s; then they are cancelled.
+    /// The maximum time for requests in flight after a stop: 10 s; then they are cancelled.
     public var drainTimeout: Duration = .seconds(10)
-    /// Event loops: one for two cores, so that handlers and the rest of the machine have the others.
+    /// The number of event loops: one for every two cores, which leaves the other cores to handlers and the
+    /// rest of the machine.
     public var loops: Int
 
-    /// The defaults.
+    /// Creates the default values.
     public init() { loops = max(1, EventLoopGroup.availableCores / 2) }
 }
 
-/// What the connections of an `HTTPServer` may use. Those of an MCP server use what its `ServerLimits` say.
+/// The resources that the connections of an `HTTPServer` may use. For those of an MCP server, its
+/// `ServerLimits` apply.
 public struct HTTPServerResources: Sendable {
-    /// Of a response that a client leaves unread: 1 MiB; one that lets more of a stream pile up is
-    /// disconnected.
+    /// The maximum amount of a response that a client may leave unread: 1 MiB; a client that lets more of a
+    /// stream accumulate is disconnected.
     public var maxOutputBytes = 1024 * 1024
-    /// Memory of all connections together, beyond 32 KiB of each: 256 MiB. A body that does not fit is
+    /// The memory of all connections together, beyond 32 KiB for each: 256 MiB. A body that does not fit is
     /// refused with 503 and Retry-After; a client that leaves more than 32 KiB of its response unread is
     /// disconnected.
     public var maxMemoryBytes = 256 * 1024 * 1024
-    /// Until a handler has responded: 60 s; then its task is cancelled and the client gets 504.
+    /// The maximum time until a handler responds: 60 s; then its task is cancelled and the client receives
+    /// 504.
     public var requestTimeout: Duration = .seconds(60)
-    /// Takes a line about something worth knowing; nil drops it.
+    /// A closure that receives log lines about noteworthy events; nil discards them.
     public var log: (@Sendable (String) -> Void)?
 
-    /// The defaults.
+    /// Creates the default values.
     public init() {}
 }
 
-/// What the connections of one listener share.
+/// The state shared by the connections of one listener.
 final class ConnectionContext: Sendable {
     let handler: RequestHandler
     let policy: AccessPolicy
     let options: HTTPServerOptions
     let resources: HTTPServerResources
     let memory: MemoryBudget
-    /// Those of `options`.
+    /// The time limits from `options`.
     let times: ConnectionTimes
 
     init(

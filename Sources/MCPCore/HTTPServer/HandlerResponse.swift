@@ -1,15 +1,15 @@
 /// An in-flight response of an `HTTPRequestHandler`.
 ///
-/// The connection that waits for it keeps it alive, and its task does not: when the connection ends, for
-/// whatever reason, so does the task, and with it the stream that it reads.
+/// It is kept alive by the connection that waits for it, not by its task. When the connection ends, for
+/// whatever reason, so does the task, and with it the stream that the task reads.
 final class HandlerResponse: PendingResponse, @unchecked Sendable {
     private let counted = Counted(.handlerResponse)
 
-    // SAFETY: all state is touched on the connection's loop only, on which the task runs as well.
+    // SAFETY: all state is accessed only on the connection's loop, on which the task runs as well.
     private let isHead: Bool
     private var task: Task<Void, Never>?
     private var deadline: LoopTimer?
-    /// The body comes in parts.
+    /// Whether the body is sent in parts.
     private var hasParts = false
 
     init(connection: HTTPConnection, version: HTTPVersion, isHead: Bool) {
@@ -24,7 +24,7 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
 
     override var endsWithInput: Bool { hasParts }
 
-    /// Asks the handler. On the loop.
+    /// Calls the handler. Must be called on the loop.
     func begin(_ handler: any HTTPRequestHandler, _ request: HTTPRequest, atMost limit: Duration) {
         deadline = loop.schedule(after: limit) { [weak self] in self?.timeOut() }
         task = Task(executorPreference: loop) { [weak self] in
@@ -46,7 +46,7 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
     override func clientVanished() { stop() }
 
     override func serverStops() {
-        // A body that is cut off must not look complete; it has the time to drain.
+        // A body must not be cut off such that it looks complete; it may use the drain time-out.
         guard isStreaming else { return }
         end()
         stop()
@@ -64,16 +64,16 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
             EarlyResponse(status: 504, text: "This took too long; it was cancelled. Try again later"))
     }
 
-    /// The connection, while it waits: the handler has responded in time.
+    /// Records that the handler has responded in time; returns the connection, as long as it waits.
     private func answered() -> HTTPConnection? {
         deadline?.cancel()
         deadline = nil
         return waiting
     }
 
-    // MARK: Plain answers
+    // MARK: Plain responses
 
-    /// Sends a response; returns what is left of its body.
+    /// Sends a response; returns the parts of its body that are still to be sent.
     private func send(_ response: HTTPResponse) -> AsyncStream<[UInt8]>? {
         guard let connection = answered() else { return nil }
         let status = (200 ... 599).contains(response.status) ? response.status : 500
@@ -95,7 +95,7 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
             connection.responseEndsWithInput()
             return parts
         case .stream, .events, .upgrade:
-            // The length of a body that comes in parts is not known (RFC 9110, section 8.6).
+            // The length of a body that is sent in parts is unknown (RFC 9110, section 8.6).
             ResponseWriter.writeHead(
                 status: status, framing: status == 205 ? .length(0) : .none, keepAlive: connection.keepAlive,
                 extra: fields,
@@ -110,13 +110,13 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
     private func framing(of bytes: [UInt8], _ status: Int) -> ResponseWriter.Framing {
         switch status {
         case 204, 304: .none
-        // No status alone says that nothing follows this one (RFC 9110, section 15.3.6).
+        // The status alone does not imply that there is no body (RFC 9110, section 15.3.6).
         case 205: .length(0)
         default: .length(bytes.count)
         }
     }
 
-    /// The fields of the handler without those that frame the message, which are the connection's.
+    /// Returns the handler's fields without those that frame the message, which the connection sets.
     private func framed(_ headers: HeaderFields, on connection: HTTPConnection) -> HeaderFields {
         var fields = headers
         let options = fields.values(of: "Connection")

@@ -1,12 +1,12 @@
-/// Which `Host` a request may name: the defence against DNS rebinding (HTTP-06, fault 55).
+/// A policy on the `Host` that requests may name: the defence against DNS rebinding (HTTP-06, fault 55).
 public struct HostPolicy: Sendable, Hashable {
     /// The names that are allowed, in lower case and without a port; nil allows any.
     private let names: [ByteSlice]?
-    /// What is allowed behind any further labels, beginning with a dot.
+    /// The suffixes that are allowed after any additional labels, each beginning with a dot.
     private let suffixes: [ByteSlice]
 
-    /// Only these names, with any port. `*.localhost` stands for every name below `localhost`, but not for
-    /// itself.
+    /// Returns a policy that allows only these names, with any port. `*.localhost` matches every name below
+    /// `localhost`, but not `localhost` itself.
     public static func names(_ names: [String]) -> HostPolicy {
         let isPattern: (String) -> Bool = { $0.hasPrefix("*.") }
         return HostPolicy(
@@ -14,11 +14,12 @@ public struct HostPolicy: Sendable, Hashable {
             suffixes: names.filter(isPattern).map { ByteSlice($0.dropFirst().lowercased()) })
     }
 
-    /// `localhost`, `127.0.0.1` and `[::1]`: what a client on the same machine says.
+    /// The policy that allows `localhost`, `127.0.0.1` and `[::1]`, the names used by clients on the same
+    /// machine.
     public static let loopback = HostPolicy.names(["127.0.0.1", "localhost", "[::1]"])
 
-    /// Any name. For unix sockets, which no web page can reach, and behind a proxy that checks the name
-    /// itself.
+    /// The policy that allows any name, for unix sockets, which no web page can reach, and for servers behind
+    /// a proxy that checks the name itself.
     public static let any = HostPolicy(names: nil)
 
     private init(names: [ByteSlice]?, suffixes: [ByteSlice] = []) {
@@ -26,7 +27,7 @@ public struct HostPolicy: Sendable, Hashable {
         self.suffixes = suffixes
     }
 
-    /// Whether the value of a `Host` field, or the authority of an origin, is allowed.
+    /// Returns whether the value of a `Host` field, or the authority of an origin, is allowed.
     @inline(__always)
     func allows(_ host: ByteSlice) -> Bool {
         guard let names else { return true }
@@ -40,7 +41,7 @@ public struct HostPolicy: Sendable, Hashable {
         return false
     }
 
-    /// `HOST` of `HOST:PORT`; an IPv6 address keeps its brackets.
+    /// Returns the `HOST` part of `HOST:PORT`; an IPv6 address keeps its brackets.
     static func withoutPort(_ host: ByteSlice) -> ByteSlice {
         if host.first == UInt8(ascii: "[") {
             guard let close = host.firstIndex(of: UInt8(ascii: "]")) else { return host }

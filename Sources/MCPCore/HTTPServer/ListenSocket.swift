@@ -6,7 +6,7 @@ import Musl
 import Glibc
 #endif
 
-/// A socket that connections arrive on.
+/// A socket that accepts connections.
 struct ListenSocket: ~Copyable, Sendable {
     let descriptor: FileDescriptor
     let isTCP: Bool
@@ -14,7 +14,8 @@ struct ListenSocket: ~Copyable, Sendable {
 
     private static let backlog: Int32 = 4096
 
-    /// Nobody can connect by the path any more. The descriptor closes with the socket.
+    /// Removes the socket's path, so that no further client can connect through it. The descriptor closes
+    /// with the socket.
     func withdraw() { place?.release() }
 
     deinit { withdraw() }
@@ -28,10 +29,11 @@ struct ListenSocket: ~Copyable, Sendable {
         #endif
     }
 
-    /// A listening TCP socket.
+    /// Returns a listening TCP socket.
     ///
-    /// `shared` lets several loops have one each, among which the kernel balances. It would also let a second
-    /// server bind the same port unnoticed, so whoever shares binds once without it first.
+    /// With `shared`, each of several loops can have its own socket, and the kernel balances connections
+    /// among them. It would also let a second server bind the same port unnoticed, so a caller that shares
+    /// first binds once without it.
     static func tcp(_ address: SocketAddress, shared: Bool) throws(ListenError) -> ListenSocket {
         do {
             let socket = try Syscalls.streamSocket(address.domain)
@@ -57,8 +59,8 @@ struct ListenSocket: ~Copyable, Sendable {
         }
     }
 
-    /// A unix socket. A socket file that a dead server of this user left is replaced, and nothing else (fault
-    /// 95).
+    /// Returns a listening unix socket. A socket file left behind by a dead server of this user is replaced,
+    /// but nothing else (fault 95).
     static func unix(path: String, mode: UInt32, group: UInt32?) throws(ListenError) -> ListenSocket {
         guard let address = SocketAddress(unixPath: path) else {
             throw ListenError(

@@ -1,16 +1,16 @@
-/// The response to a request that was handed on, for which its connection waits.
+/// The response to a request that was handed on, while its connection waits for it.
 ///
-/// A class and not a protocol for the same reason as `EventHandler`.
+/// A class instead of a protocol for the same reason as `EventHandler`.
 class PendingResponse: @unchecked Sendable {
-    // SAFETY: touched on the connection's loop only.
+    // SAFETY: accessed only on the connection's loop.
     private(set) final weak var connection: HTTPConnection?
     final let loop: EventLoop
     final let version: HTTPVersion
-    /// An event stream has begun.
+    /// Whether an event stream has begun.
     final var isStreaming = false
-    /// Nothing more is written.
+    /// Whether the response has ended and nothing more is written.
     final var isOver = false
-    /// The request's body, which whoever answers keeps.
+    /// The memory of the request's body, which is kept by the code that responds.
     private final var body: MemoryShare?
 
     init(connection: HTTPConnection, version: HTTPVersion) {
@@ -19,22 +19,22 @@ class PendingResponse: @unchecked Sendable {
         self.version = version
     }
 
-    /// Whether a client that has stopped writing is gone.
+    /// Whether a client that has stopped writing counts as gone.
     var endsWithInput: Bool { false }
 
-    /// The server stops: what has no end by itself has nothing to wait for.
+    /// Called when the server stops: a response that does not end on its own has nothing to wait for.
     func serverStops() {}
 
-    /// Nobody reads the answer any more.
+    /// Called when the client is gone and the response will not be read.
     func clientVanished() {}
 
-    /// The connection, while it waits for this response.
+    /// The connection, as long as it waits for this response.
     final var waiting: HTTPConnection? {
         guard !isOver, let connection, connection.isWaiting(for: self) else { return nil }
         return connection
     }
 
-    /// Counts a body until the request is over, which may be later than its connection.
+    /// Counts a body's memory until the request has ended, which may be after its connection.
     final func keep(_ bytes: ByteSlice, of budget: MemoryBudget) {
         if bytes.count > HTTPConnection.ownBytes { body = MemoryShare(of: budget, bytes: bytes.count) }
     }
@@ -70,7 +70,8 @@ class PendingResponse: @unchecked Sendable {
         connection.becomeIdle()
     }
 
-    /// A comment on a quiet stream: proxies keep it open, and a dead client is noticed (HTTP-22).
+    /// Sends a comment on a quiet stream, so that proxies keep it open and a dead client is noticed
+    /// (HTTP-22).
     final func keepAlive() {
         guard isStreaming, let connection = waiting else { return }
         chunk(on: connection) { SSEEncoder.writeKeepAlive(to: &$0) }
@@ -83,7 +84,7 @@ extension HTTPConnection {
         if case .response(let current) = work { current === response } else { false }
     }
 
-    /// A client that lets messages pile up beyond the limit is disconnected (fault 63).
+    /// Disconnects a client that lets unread messages accumulate beyond the limit (fault 63).
     func limitOutput() {
         if hasRoom { return }
         flush()

@@ -13,10 +13,11 @@ import Glibc
 
 /// The path of a unix socket, held by one server of this project at a time.
 ///
-/// `PATH.lock` is locked as long as the path is held. What stands at the path is removed only when it is a
-/// socket of this user that nobody listens on, and at the end only the socket that was bound here.
+/// `PATH.lock` is locked as long as the path is held. An existing file at the path is removed only if it is a
+/// socket of this user on which no process listens. At the end, only the socket that was bound here is
+/// removed.
 final class UnixSocketPath: Sendable {
-    /// A file's identity, whatever it is called.
+    /// A file's identity, independent of its name.
     private struct Identity: Equatable {
         let device: UInt64
         let number: UInt64
@@ -31,10 +32,10 @@ final class UnixSocketPath: Sendable {
     private let path: String
     private let lockPath: String
     private let lock: FileDescriptor
-    /// What was bound; nil before and after.
+    /// The identity of the bound socket; nil before and after.
     private let bound = Mutex<Identity?>(nil)
 
-    /// Takes the path; nothing stands there afterwards.
+    /// Takes the path; afterwards, no file exists there.
     init(_ path: String, _ address: SocketAddress) throws(ListenError) {
         self.path = path
         lockPath = "\(path).lock"
@@ -49,15 +50,15 @@ final class UnixSocketPath: Sendable {
 
     // MARK: Binding
 
-    /// Binds a socket that does not listen yet, with this mode and group.
+    /// Binds a socket that is not listening yet, and sets its mode and group.
     ///
-    /// Nobody can connect before `listen`, so it does not matter what the mode is meanwhile. The mask of the
-    /// process is not touched: it belongs to all threads of a program that embeds the server.
+    /// No client can connect before `listen`, so the mode until then does not matter. The umask of the
+    /// process is not changed: it belongs to all threads of a program that embeds the server.
     func bind(_ socket: Int32, _ address: SocketAddress, mode: UInt32, group: UInt32?) throws(ListenError) {
         do throws(IOError) {
-            // Linux takes the mode of the file from the socket; elsewhere this does nothing.
+            // On Linux the file inherits the mode of the socket; elsewhere this has no effect.
             _ = fchmod(socket, 0o600)
-            // It fails where something stands by now, also a symbolic link that leads nowhere.
+            // This fails if something exists there by now, even a dangling symbolic link.
             try Syscalls.bind(socket, to: address)
             let status = try Self.look(path)
             guard status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid() else {
@@ -71,8 +72,10 @@ final class UnixSocketPath: Sendable {
         }
     }
 
-    /// By a descriptor of the file itself on Linux, and nowhere through a symbolic link that somebody who may
-    /// write into the directory could have put there meanwhile.
+    /// Sets the mode and group of the socket file.
+    ///
+    /// On Linux this uses a descriptor of the file itself. On no system does it follow a symbolic link, which
+    /// another user with write access to the directory could have placed there in the meantime.
     private func setAccess(_ status: stat, _ mode: UInt32, _ group: UInt32?) throws(IOError) {
         let isRight = UInt32(status.st_mode) & 0o7777 == mode
         if isRight, group == nil || group == status.st_gid { return }
@@ -92,18 +95,18 @@ final class UnixSocketPath: Sendable {
         #endif
     }
 
-    // MARK: The end
+    // MARK: Removal
 
-    /// Removes the socket that was bound, so that nobody finds a file that leads nowhere, and the lock.
+    /// Removes the lock and the socket that was bound, so that no dead socket file is left behind.
     ///
-    /// The socket must still be open: as long as it is, no other file has its number.
+    /// The socket must still be open: as long as it is, no other file has its inode number.
     func release() {
         let identity = bound.withLock { $0.take() }
         if let identity, let now = try? Self.look(path), Identity(now) == identity { unsafe unlink(path) }
         removeLock()
     }
 
-    /// The lock goes with its last holder, unless it is a file that somebody has written something into.
+    /// Removes the lock file with its last holder, unless something has been written to it.
     private func removeLock() {
         guard let own = try? Syscalls.status(lock.rawValue), own.st_mode & S_IFMT == S_IFREG,
             own.st_size == 0, own.st_uid == geteuid(), let now = try? Self.look(lockPath),
@@ -112,11 +115,12 @@ final class UnixSocketPath: Sendable {
         unsafe unlink(lockPath)
     }
 
-    // MARK: What stands there
+    // MARK: Existing files
 
     private static func takeLock(_ lockPath: String, of path: String) throws(ListenError) -> FileDescriptor {
         do throws(IOError) {
-            // The holder before may remove the file between open and flock: then it is another one's by now.
+            // The previous holder may remove the file between open and flock; then a new file may have taken
+            // its place.
             for _ in 0 ..< 100 {
                 let file = try Syscalls.open(
                     lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
@@ -147,7 +151,7 @@ final class UnixSocketPath: Sendable {
         }
     }
 
-    /// Removes a socket that a dead server of this user has left; refuses to touch anything else.
+    /// Removes a socket that a dead server of this user has left behind; refuses to touch anything else.
     private static func removeStale(_ path: String, _ address: SocketAddress) throws(ListenError) {
         func refusal(_ what: String) -> ListenError {
             ListenError(
@@ -176,7 +180,7 @@ final class UnixSocketPath: Sendable {
             _ = try Syscalls.connect(probe.rawValue, to: address)
         } catch {
             guard error.errno == ECONNREFUSED else {
-                // A datagram socket, for one, or one that this user may not connect to.
+                // For example a datagram socket, or one that this user may not connect to.
                 throw refusal("it is a socket that may be in use (\(error.reason))")
             }
             if let now = try? look(path), Identity(now) == Identity(status) { unsafe unlink(path) }

@@ -1,8 +1,8 @@
-/// A connection that has left HTTP: a non-blocking stream socket with one owner, closed when the owner lets
-/// go of it.
+/// A connection that has left HTTP: a non-blocking stream socket with one owner, closed when the owner
+/// releases it.
 public struct UpgradedSocket: ~Copyable, Sendable {
     let descriptor: FileDescriptor
-    /// What the client has sent behind its request already; it comes before what the socket has.
+    /// The bytes that the client has already sent after its request; they precede those still in the socket.
     public let rest: ByteSlice
 
     init(descriptor: consuming FileDescriptor, rest: ByteSlice) {
@@ -10,11 +10,11 @@ public struct UpgradedSocket: ~Copyable, Sendable {
         self.rest = rest
     }
 
-    /// Gives the open descriptor to the caller, who must close it.
+    /// Transfers ownership of the open descriptor to the caller, which must close it.
     public consuming func release() -> Int32 { descriptor.release() }
 }
 
-/// A connection on its way out of HTTP, while the client takes the last bytes of the answer.
+/// A connection that is leaving HTTP, while the client receives the last bytes of the response.
 ///
 /// Confined to the loop of its connection.
 final class PendingUpgrade {

@@ -1,12 +1,13 @@
-/// The inner loops over the bytes of strings.
+/// Inner loops over the bytes of strings.
 enum JSONBytes {
-    /// The offset of the first byte from `start` on that is a quote, a backslash, a control character or not
-    /// ASCII; `end` if there is none.
+    /// Returns the offset of the first byte at or after `start` that is a quote, a backslash, a control
+    /// character or not ASCII; `end` if there is none.
     @inline(__always)
     static func plainEnd(_ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int) -> Int {
         var index = start
-        // Vector against vector: a comparison with a scalar literal compiles to a loop over the lanes. As
-        // signed numbers, control characters and all bytes from 0x80 on are less than a space.
+        // Compares vectors with vectors, because a comparison with a scalar literal compiles to a loop over
+        // the lanes. As signed numbers, control characters and all bytes of 0x80 and above are less than a
+        // space.
         while end &- index >= 16 {
             let bytes = unsafe UnsafeRawPointer(base + index).loadUnaligned(as: SIMD16<Int8>.self)
             let hits =
@@ -27,7 +28,8 @@ enum JSONBytes {
         return index
     }
 
-    /// The offset behind the run of multi-byte sequences at `start`; `-1 - offset` of the first invalid one.
+    /// Returns the offset after the run of multibyte sequences at `start`, or `-1 - offset` of the first
+    /// invalid one.
     ///
     /// The table of well-formed sequences is that of RFC 3629 section 4.
     @inline(__always)
@@ -62,10 +64,10 @@ enum JSONBytes {
         return index
     }
 
-    /// Copies valid UTF-8 up to the first byte that a JSON string must escape; returns how many bytes these
-    /// are.
+    /// Copies valid UTF-8 up to the first byte that a JSON string must escape; returns the number of bytes
+    /// copied.
     ///
-    /// `target` has room for `count` bytes, of which those behind the returned number may be overwritten.
+    /// `target` must have room for `count` bytes; those after the returned number may be overwritten.
     @inline(__always)
     static func copyPlain(
         _ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ count: Int
@@ -78,7 +80,7 @@ enum JSONBytes {
                 index &+= 16
             }
             if index == count { return count }
-            // The last 16 bytes again: what lies before `index` is known to be plain.
+            // Copies the last 16 bytes; those before the old `index` are known to be plain.
             index = count &- 16
             return unsafe index &+ copyPlain16(source + index, to: target + index)
         }
@@ -124,14 +126,14 @@ enum JSONBytes {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quote = word ^ ones &* 0x22
         let backslash = word ^ ones &* 0x5C
-        // The lowest of the marked bytes is always a right one; a borrow can only mark bytes above it.
+        // The lowest marked byte is always correct; a borrow can only mark bytes above it.
         let hits =
             ((word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash)
             & (ones &* 0x80)
         return hits.trailingZeroBitCount >> 3
     }
 
-    /// Copies a few bytes without a call.
+    /// Copies a few bytes without a function call.
     @inline(__always)
     static func copy(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ count: Int) {
         let from = unsafe UnsafeRawPointer(source)

@@ -1,4 +1,4 @@
-/// Any name or index as a coding key.
+/// A coding key for any name or index.
 struct JSONCodingKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -16,10 +16,9 @@ struct JSONCodingKey: CodingKey {
     static var `super`: JSONCodingKey { JSONCodingKey(stringValue: "super") }
 }
 
-/// Stands for the whole coding path of a value: its name is the JSON pointer, which is worked out when it is
-/// asked for.
+/// A key that represents the whole coding path of a value; its name is the JSON pointer, computed on demand.
 struct JSONPlaceKey: CodingKey, @unchecked Sendable {
-    // SAFETY: reads only the immutable text of the source.
+    // SAFETY: only the immutable text of the source is read.
     private let source: JSONDecodingSource
     let offset: Int
 

@@ -1,21 +1,24 @@
-/// The value of a valid JSON number as sign, significant digits and a power of ten, found without a copy.
+/// The value of a valid JSON number as a sign, significant digits and a power of ten, determined without
+/// copying.
 @safe struct JSONDecimal {
-    /// A power of ten: in JSON it may have any number of digits.
+    /// A power of ten, which may have any number of digits in JSON.
     ///
-    /// Each has one form, so that equal ones are the same; arithmetic on a small one never overflows.
+    /// Each power has exactly one representation, so that equal powers compare equal; arithmetic on a small
+    /// one never overflows.
     enum Exponent: Hashable {
-        /// At most 18 digits: less than 10^18 in either direction.
+        /// An exponent of at most 18 digits, that is, less than 10^18 in magnitude.
         case small(Int)
-        /// 10^18 and more: sign, then decimal digits without leading zeros.
+        /// An exponent of 10^18 or more in magnitude: the sign, then decimal digits without leading zeros.
         case big([UInt8])
     }
 
-    // SAFETY: points to the bytes of a valid number that the caller keeps alive while it uses the value.
+    // SAFETY: points to the bytes of a valid number, which the caller keeps alive while it uses the value.
     private let bytes: UnsafeBufferPointer<UInt8>
     let isNegative: Bool
-    /// Whether neither a point nor an exponent is written.
+    /// Whether the number is written without a point and without an exponent.
     let isPlain: Bool
-    /// From the first to the last digit that is not 0, with the point if it lies between; empty for zero.
+    /// The range from the first to the last nonzero digit, including the point if it is between them; empty
+    /// for zero.
     private var significant = 0 ..< 0
     private(set) var digitCount = 0
     /// The power of ten of the last significant digit.
@@ -53,29 +56,30 @@
         exponent = unsafe Self.sum(UnsafeBufferPointer(rebasing: bytes[mantissaEnd...]), shift)
     }
 
-    /// The written exponent (`e+5`, or nothing) plus `shift`, exactly.
+    /// Returns the exact sum of the written exponent (`e+5`, or nothing) and `shift`.
     private static func sum(_ text: UnsafeBufferPointer<UInt8>, _ shift: Int) -> Exponent {
         guard text.count > 1 else { return .small(shift) }
         let sign = unsafe text[1]
         let isNegative = sign == ASCII.minus
         var start = isNegative || sign == ASCII.plus ? 2 : 1
         while start < text.count - 1, unsafe text[start] == ASCII.zero { start += 1 }
-        // No text is 10^17 bytes long, so `shift`, which counts bytes, is less: with up to 17 digits the sum
-        // stays below 10^18, with more its sign is that of the written exponent.
+        // No text is 10^17 bytes long, so `shift`, which counts bytes, is less than that. With up to 17
+        // digits, the sum stays below 10^18; with more, its sign is that of the written exponent.
         guard text.count - start > 17 else {
             var value = 0
             for index in start ..< text.count {
-                // Small: 17 digits at most.
+                // Small: at most 17 digits.
                 value = unsafe value * 10 + Int(text[index] &- ASCII.zero)
             }
             return .small(isNegative ? shift - value : shift + value)
         }
-        // Small: fewer than there are bytes.
+        // Small: less than the number of bytes.
         let carry = isNegative ? -shift : shift
         return sum(digits: unsafe Array(text[start...]), isNegative, carry: carry)
     }
 
-    /// The number of these 18 digits or more plus `carry`, digit by digit; both are taken times the sign.
+    /// Returns the sum of the number with these 18 or more digits and `carry`, computed digit by digit; both
+    /// are multiplied by the sign.
     private static func sum(digits: [UInt8], _ isNegative: Bool, carry: Int) -> Exponent {
         var digits = digits
         var carry = carry
@@ -92,7 +96,7 @@
         let rest = carry > 0 ? digits[...] : digits.drop { $0 == ASCII.zero }
         if carry <= 0, rest.count <= 18 {
             var value = 0
-            // Small: 18 digits at most, in both lines.
+            // Small: at most 18 digits, in both lines.
             for digit in rest { value = value * 10 + Int(digit &- ASCII.zero) }
             return .small(isNegative ? -value : value)  // Small: as above.
         }
@@ -116,7 +120,7 @@
         }
     }
 
-    /// The value if it is integral and fits.
+    /// Returns the value if it is integral and fits.
     func integer<I: FixedWidthInteger>(_: I.Type = I.self) -> I? {
         guard !isZero else { return 0 }
         guard case .small(let exponent) = exponent, exponent >= 0, exponent <= 20, digitCount <= 20 else {
@@ -139,16 +143,16 @@
         return fits ? value : nil
     }
 
-    /// The nearest Double, infinite beyond its range.
+    /// Returns the nearest Double, which is infinite for values out of range.
     func double() -> Double {
         guard !isZero else { return isNegative ? -0.0 : 0 }
         guard case .small(let exponent) = exponent, digitCount <= 15, exponent.magnitude <= 22 else {
             return unsafe Double(String(decoding: bytes, as: UTF8.self)) ?? .nan
         }
-        // Both operands are exact, so the one rounding of the operation is the right one (Clinger 1990).
+        // Both operands are exact, so the single rounding of the operation is correct (Clinger 1990).
         var mantissa: Int64 = 0
         forEachDigit { digit in
-            // Small: 15 digits at most.
+            // Small: at most 15 digits.
             mantissa = mantissa * 10 + Int64(digit)
             return true
         }

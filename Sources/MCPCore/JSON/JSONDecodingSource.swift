@@ -1,21 +1,21 @@
-/// The text that one call of `decode` reads, shared by its decoder and containers.
+/// The text that one call to `decode` reads, shared by its decoders and containers.
 ///
-/// A value is known by the offset of its first byte; nothing is built that nobody asks for. Errors carry the
-/// offset, and only the outermost call turns it into a path: a type that tries several shapes pays nothing
-/// for the failures.
+/// A value is identified by the offset of its first byte; nothing is built until it is requested. Errors
+/// carry the offset, and only the outermost call converts it to a path, so that failed attempts of a type
+/// that tries several shapes cost little.
 @safe final class JSONDecodingSource {
     let text: ByteSlice
-    // SAFETY: owned by this object and freed with it; a pointer because access to a stored `var` is checked
-    // for exclusivity at run time. Decoders are used on one thread at a time, as `Decoder` asks.
+    // SAFETY: owned by this object and freed with it; a pointer, because access to a stored `var` is checked
+    // for exclusivity at run time. Decoders are used on one thread at a time, as `Decoder` requires.
     private let entries: UnsafeMutablePointer<JSONStack<Entry>>
 
-    /// A member of an object: where its name lies and where its value starts.
+    /// A member of an object: the position of its name and the start of its value.
     struct Entry {
         let key: JSONStringToken
         let value: Int
     }
 
-    /// `text` is one valid value.
+    /// Creates a source from `text`, which must be one valid value.
     init(_ text: ByteSlice) {
         self.text = text
         unsafe entries = .allocate(capacity: 1)
@@ -27,7 +27,7 @@
         unsafe entries.deallocate()
     }
 
-    /// A scanner at `position`. The text lives as long as this object.
+    /// Returns a scanner at `position`. The text stays alive for the lifetime of this object.
     @inline(__always)
     func scanner(at position: Int) -> JSONScanner {
         var scanner = unsafe JSONScanner(
@@ -69,10 +69,11 @@
         JSONError(.typeMismatch(expected: expected, found: kind(at: position)), offset: position)
     }
 
-    /// What stands for the coding path of the value at `position`.
+    /// Returns a path that represents the coding path of the value at `position`.
     func codingPath(_ position: Int) -> [any CodingKey] { [JSONPlaceKey(source: self, offset: position)] }
 
-    /// An error of decoding with its path: also those that the standard library and other code throw.
+    /// Returns a decoding error with its path added; this includes errors that the standard library and other
+    /// code throw.
     func located(_ error: any Error) -> any Error {
         if let error = error as? JSONError {
             guard error.path == nil else { return error }
@@ -103,7 +104,7 @@
     }
 }
 
-/// Reading single values.
+/// Reads of single values.
 extension JSONDecodingSource {
     func bool(at position: Int) throws(JSONError) -> Bool {
         switch scanner(at: position).peek {
@@ -171,10 +172,10 @@ extension JSONDecodingSource {
         return try JSONTreeReader.read(&scanner, depth: 0)
     }
 
-    /// Reads any type: those that need no containers directly, the others through their `init(from:)`.
+    /// Reads any type: types that need no containers directly, others through their `init(from:)`.
     ///
-    /// The common collections are here because the standard library's way through them costs several times as
-    /// much.
+    /// Common collections are handled here because decoding them through the standard library costs several
+    /// times as much.
     func value<T: Decodable>(_: T.Type, at position: Int) throws -> T {
         if T.self == String.self { return unsafe same(try string(at: position)) }
         if T.self == Int.self { return unsafe same(try integer(at: position) as Int) }
@@ -189,7 +190,7 @@ extension JSONDecodingSource {
         return try T(from: JSONDecoding(source: self, position: position))
     }
 
-    // SAFETY: called only where T and A were found to be the same type.
+    // SAFETY: called only where T and A are known to be the same type.
     @inline(__always)
     @unsafe private func same<A, T>(_ value: A) -> T { unsafe unsafeBitCast(value, to: T.self) }
 
@@ -224,7 +225,7 @@ extension JSONDecodingSource {
         return dictionary
     }
 
-    /// A scanner at the array at `position`.
+    /// Returns a scanner at the array at `position`.
     func array(at position: Int) throws(JSONError) -> JSONScanner {
         let scanner = scanner(at: position)
         guard scanner.peek == ASCII.openBracket else { throw mismatch("an array", at: position) }

@@ -1,10 +1,10 @@
-/// Walks over the elements of a valid array.
+/// A cursor over the elements of a valid array.
 struct JSONElements {
     private var scanner: JSONScanner
-    /// Where the next element starts; nil behind the last.
+    /// The offset of the next element; nil after the last one.
     private(set) var current: Int?
 
-    /// `scanner` is at the opening bracket.
+    /// Creates a cursor from a scanner that is at the opening bracket.
     init(_ scanner: JSONScanner) {
         self.scanner = scanner
         self.scanner.position += 1
@@ -12,7 +12,7 @@ struct JSONElements {
         current = self.scanner.peek == ASCII.closeBracket ? nil : self.scanner.position
     }
 
-    /// Where the next element starts; steps over it.
+    /// Skips the next element and returns its offset.
     @inline(__always)
     mutating func next() throws(JSONError) -> Int? {
         guard let start = current else { return nil }

@@ -1,7 +1,7 @@
 /// The encoder of one value, and its single-value container.
 struct JSONEncoding: Encoder, SingleValueEncodingContainer {
     let state: JSONEncodingState
-    /// How many containers are open around the value.
+    /// The number of open containers around the value.
     let level: Int
 
     var codingPath: [any CodingKey] { [] }

@@ -1,29 +1,29 @@
-/// The writer that one call of `encode` writes to, shared by its encoder and containers.
+/// The writer that one call to `encode` writes to, shared by its encoders and containers.
 ///
-/// Values are written as they come. A container is closed when something is written further out, or when the
-/// value that opened it is complete. Nested containers and super-encoders, which may be filled at any time,
-/// write into a state of their own, and the text is put together at the end.
+/// Values are written as they arrive. A container is closed when something is written to an outer one, or
+/// when the value that opened it is complete. Nested containers and super-encoders, which may be filled at
+/// any time, write to a state of their own, and the text is assembled at the end.
 @safe final class JSONEncodingState {
-    // SAFETY: owned by this object and freed with it; a pointer because access to a stored `var` is checked
-    // for exclusivity at run time. Encoders are used on one thread at a time, as `Encoder` asks.
+    // SAFETY: owned by this object and freed with it; a pointer, because access to a stored `var` is checked
+    // for exclusivity at run time. Encoders are used on one thread at a time, as `Encoder` requires.
     private let sink: UnsafeMutablePointer<Sink>
 
     private struct Sink: ~Copyable {
         var writer: JSONWriter
-        /// Which of the open containers are objects, the innermost in the lowest bit.
+        /// A bit for each open container, set for an object; the innermost container is the lowest bit.
         var objects: UInt128 = 0
         /// The depth of the writer at the start.
         let floor: Int
         var holes: [Hole] = []
     }
 
-    /// A place in the text where another state's text belongs.
+    /// A position in the text at which another state's text is inserted.
     private struct Hole {
         let offset: Int
         let child: JSONEncodingState
     }
 
-    /// Takes the writer over until `finish`.
+    /// Creates a state that takes over the writer until `finish`.
     init(taking writer: inout JSONWriter) {
         let depth = writer.depth
         unsafe sink = .allocate(capacity: 1)
@@ -42,10 +42,10 @@
         unsafe sink.deallocate()
     }
 
-    /// How many containers are open, those around the value included.
+    /// The number of open containers, including those around the value.
     var level: Int { @inline(__always) get { unsafe sink.pointee.writer.depth } }
 
-    /// Writes with the writer.
+    /// Calls `body` with the writer.
     @inline(__always)
     func write<R>(_ body: (inout JSONWriter) throws -> R) rethrows -> R {
         try unsafe body(&sink.pointee.writer)
@@ -53,7 +53,7 @@
 
     // MARK: Containers
 
-    /// Opens a container at `level`, or comes back to the one that is open there.
+    /// Opens a container at `level`, or returns to the one that is open there.
     func open(object: Bool, at level: Int) {
         guard self.level == level else { return settle(level + 1) }
         unsafe sink.pointee.objects = sink.pointee.objects << 1 | (object ? 1 : 0)
@@ -81,7 +81,7 @@
         }
     }
 
-    /// Leaves a gap for a value that is written by and by.
+    /// Leaves a gap for a value that is written later.
     func hole() -> JSONEncodingState {
         let child = unsafe JSONEncodingState(maxDepth: max(0, sink.pointee.writer.maxDepth - level))
         let offset = write { writer in
@@ -110,7 +110,7 @@
         }
     }
 
-    /// Writes any type: those that need no containers directly, the others through their `encode(to:)`.
+    /// Writes any type: types that need no containers directly, others through their `encode(to:)`.
     func value<T: Encodable>(_ value: T) throws {
         if writeDirectly(value) { return }
         let level = level
@@ -122,10 +122,10 @@
         if unsafe sink.pointee.writer.out.count == before { writeEmpty() }
     }
 
-    /// Writes a value of a type that needs no encoder; false for any other.
+    /// Writes a value of a type that needs no encoder; returns false for any other type.
     ///
-    /// The common collections are here because the standard library's way through them costs several times as
-    /// much.
+    /// Common collections are handled here because encoding them through the standard library costs several
+    /// times as much.
     @inline(__always)
     private func writeDirectly<T>(_ value: T) -> Bool {
         if T.self == String.self {
@@ -160,7 +160,7 @@
         return true
     }
 
-    // SAFETY: called only where T and A were found to be the same type.
+    // SAFETY: called only where T and A are known to be the same type.
     @inline(__always)
     @unsafe private func same<A, T>(_ value: A) -> T { unsafe unsafeBitCast(value, to: T.self) }
 
@@ -192,7 +192,7 @@
 
     // MARK: End
 
-    /// Closes what is open, fills the gaps behind `start` and gives the writer back.
+    /// Closes all open containers, fills the gaps after `start` and returns the writer.
     func finish(from start: Int, into writer: inout JSONWriter) {
         unsafe close(to: sink.pointee.floor)
         unsafe swap(&writer, &sink.pointee.writer)

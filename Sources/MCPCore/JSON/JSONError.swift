@@ -1,10 +1,10 @@
-/// Why a JSON text was refused, or why a value does not fit the type it is decoded into.
+/// An error in a JSON text, or in a value that does not fit the type it is decoded into.
 public struct JSONError: Error, Sendable, Hashable {
-    /// What is wrong.
+    /// The kind of error.
     public var reason: Reason
-    /// Where it is wrong: bytes from the start of the text. 0 for errors of encoding.
+    /// The position of the error in bytes from the start of the text; 0 for encoding errors.
     public var offset: Int
-    /// Which value does not fit, as a JSON pointer (RFC 6901); nil for errors of syntax, `""` for the whole
+    /// The JSON pointer (RFC 6901) of the value that does not fit; nil for syntax errors, `""` for the whole
     /// text.
     public var path: String?
 
@@ -14,46 +14,46 @@ public struct JSONError: Error, Sendable, Hashable {
         self.path = path
     }
 
-    /// The ways in which a JSON text can be wrong.
+    /// The reasons for which a JSON text or value can be refused.
     public enum Reason: Sendable, Hashable {
-        /// A byte that the grammar does not allow here.
+        /// A byte is not allowed by the grammar at this position.
         case unexpectedCharacter(UInt8)
-        /// The text ends in the middle of a value, or holds no value at all.
+        /// The text ends in the middle of a value or contains no value at all.
         case unexpectedEnd
-        /// The text starts with a byte order mark (RFC 8259 section 8.1 forbids to send one).
+        /// The text starts with a byte order mark (RFC 8259 section 8.1 forbids sending one).
         case byteOrderMark
         /// A string is not UTF-8: a stray or missing continuation byte, an overlong form, an encoded
         /// surrogate, or a code point above U+10FFFF.
         case invalidUTF8
-        /// A `\u` escape names half of a surrogate pair.
+        /// A `\u` escape specifies half of a surrogate pair.
         case loneSurrogate
-        /// A backslash is followed by something that is no escape.
+        /// A backslash is followed by something that is not an escape.
         case invalidEscape
-        /// A string holds a character below U+0020 that is not escaped.
+        /// A string contains an unescaped character below U+0020.
         case controlCharacter
         /// A number does not follow the grammar, such as `01`, `1.` or `.5`.
         case invalidNumber
-        /// Arrays and objects are nested deeper than the limit, which is given.
+        /// Arrays and objects are nested deeper than the given limit.
         case depthExceeded(Int)
-        /// The text is longer than the limit, which is given in bytes.
+        /// The text is longer than the given limit in bytes.
         case tooLarge(Int)
         /// Something other than whitespace follows the value.
         case trailingContent
-        /// A value has another type than the one asked for.
+        /// A value has a type other than the requested one.
         case typeMismatch(expected: String, found: JSONKind)
-        /// An object lacks a member that is needed.
+        /// An object lacks a required member.
         case missingMember(String)
-        /// An array is shorter than the type asks for.
+        /// An array is shorter than the type requires.
         case missingElement
-        /// A number does not fit the named type.
+        /// A number does not fit the given type.
         case numberOutOfRange(String)
-        /// A value has the right type and is refused all the same, with a text that says why.
+        /// A value has the right type but is refused nonetheless, for the given reason.
         case invalidValue(String)
     }
 }
 
 extension JSONError: CustomStringConvertible {
-    /// One sentence for a person, with the path or the byte where it applies.
+    /// One sentence for a reader, with the path or the byte offset where applicable.
     public var description: String {
         guard let path else {
             switch reason {
@@ -64,7 +64,7 @@ extension JSONError: CustomStringConvertible {
         return path.isEmpty ? text : "\(path): \(text)"
     }
 
-    /// What is wrong, without the place.
+    /// The description of the error without its position.
     var text: String {
         switch reason {
         case .unexpectedCharacter(let byte): "unexpected \(Self.name(of: byte)) in JSON"
@@ -94,21 +94,21 @@ extension JSONError: CustomStringConvertible {
     }
 }
 
-/// What a JSON text may cost to read.
+/// Limits on the cost of reading a JSON text.
 public struct JSONLimits: Sendable, Hashable {
-    /// The greatest depth that can be asked for; the scanner's stack of open containers has this many bits.
+    /// The greatest depth that can be requested; the scanner's stack of open containers has this many bits.
     static let greatestDepth = 128
 
-    /// How many arrays and objects may be open inside one another: 64 by default, at most 128.
+    /// The maximum nesting depth of arrays and objects: 64 by default, at most 128.
     ///
-    /// One container too many is ``JSONError/Reason/depthExceeded(_:)``.
+    /// A deeper container causes ``JSONError/Reason/depthExceeded(_:)``.
     public var maxDepth: Int { didSet { maxDepth = Self.clamped(maxDepth) } }
 
-    /// How many bytes a text may have; no limit by default. A longer text is
+    /// The maximum length of a text in bytes; no limit by default. A longer text causes
     /// ``JSONError/Reason/tooLarge(_:)``.
     public var maxBytes: Int
 
-    /// Limits; a depth outside `0...128` becomes the nearest value inside.
+    /// Creates limits; a depth outside `0...128` is replaced with the nearest value in that range.
     public init(maxDepth: Int = 64, maxBytes: Int = .max) {
         self.maxDepth = Self.clamped(maxDepth)
         self.maxBytes = maxBytes

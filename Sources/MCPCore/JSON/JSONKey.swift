@@ -1,8 +1,8 @@
-/// A member's name as the key of a table: compared and hashed by its bytes.
+/// A member's name as a table key, compared and hashed by its bytes.
 ///
-/// Swift compares strings by canonical equivalence; to JSON, two spellings of one character are two names
-/// (RFC 8259 section 8.3). Hashing is seeded, and equivalent spellings do not share a hash on purpose of a
-/// peer.
+/// Swift compares strings by canonical equivalence, but in JSON two spellings of one character are two names
+/// (RFC 8259 section 8.3). Hashing is seeded, so that a peer cannot deliberately choose names with equal
+/// hashes, and equivalent spellings do not share a hash.
 struct JSONKey: Hashable, Sendable {
     let name: String
 
@@ -14,7 +14,7 @@ struct JSONKey: Hashable, Sendable {
         name.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether both strings are the same code points.
+    /// Whether both strings consist of the same code points.
     @inline(__always)
     static func same(_ a: String, _ b: String) -> Bool {
         a.utf8.count == b.utf8.count && a == b && sameBytes(a, b)

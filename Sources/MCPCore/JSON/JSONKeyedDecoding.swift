@@ -3,7 +3,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let source: JSONDecodingSource
     private let position: Int
     private let members: Range<Int>
-    /// For objects with many members; of repeated names it holds the last.
+    /// The places of members by name, for objects with many members; the last one counts for repeated names.
     private let table: [JSONKey: Int]?
 
     init(_ source: JSONDecodingSource, objectAt position: Int) throws {
@@ -30,7 +30,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         }
     }
 
-    /// The last member of that name.
+    /// Returns the place of the last member with that name.
     private func place(of name: String) -> Int? {
         if let table { return table[JSONKey(name: name)] }
         var name = name
@@ -54,7 +54,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return source.entry(place).value
     }
 
-    /// The value of a member that is there and not null.
+    /// Returns the value of a member that is present and not null.
     private func present(_ key: Key) -> Int? {
         guard let value = find(key), !source.isNull(at: value) else { return nil }
         return value
@@ -80,7 +80,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try source.value(type, at: try value(key))
     }
 
-    // The default implementations look a member up three times.
+    // The default implementations look up a member three times.
     func decodeIfPresent(_: Bool.Type, forKey key: Key) throws -> Bool? {
         try present(key).map { try source.bool(at: $0) }
     }

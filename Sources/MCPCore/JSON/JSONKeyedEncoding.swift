@@ -1,7 +1,7 @@
 /// The members of an object, for a type's `encode(to:)`.
 struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let state: JSONEncodingState
-    /// How many containers are open inside this one, itself included.
+    /// The number of open containers inside this one's members, including this one.
     let level: Int
 
     var codingPath: [any CodingKey] { [] }
@@ -53,8 +53,8 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         state.integer(value)
     }
 
-    /// The state behind a gap with this name. Its user cannot be told of an error: the text is then refused
-    /// as a whole.
+    /// Returns the state for a gap with this name. Its user cannot receive an error, so on error the whole
+    /// text is refused.
     private func hole(_ key: some CodingKey) -> JSONEncodingState {
         do { try name(key) } catch { state.write { $0.fail(error) } }
         return state.hole()

@@ -13,7 +13,7 @@ public enum JSONKind: Sendable, Hashable {
     /// An object.
     case object
 
-    /// The kind of a valid value that starts with `byte`.
+    /// Creates the kind of a valid value that starts with `byte`.
     @inline(__always)
     init(firstByte byte: UInt8) {
         switch byte {

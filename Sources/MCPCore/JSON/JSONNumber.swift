@@ -1,24 +1,24 @@
-/// A JSON number with the exact text it was written in.
+/// A JSON number with the exact text in which it was written.
 ///
-/// Equality and hashing go by the mathematical value: `1`, `1.0` and `1e0` are equal, also beyond the range
-/// and the precision of `Double`. Reading and comparing take time linear in the length of the text, whatever
-/// the exponent.
+/// Equality and hashing use the mathematical value: `1`, `1.0` and `1e0` are equal. This also holds beyond
+/// the range and the precision of `Double`. Reading and comparing take time linear in the length of the text,
+/// whatever the exponent.
 public struct JSONNumber: Sendable {
-    /// The number as it stands in the JSON text, such as `1.0` or `1e400`.
+    /// The number as it appears in the JSON text, such as `1.0` or `1e400`.
     public let text: String
 
-    /// An integer.
+    /// Creates an integer.
     public init(_ value: some BinaryInteger) { text = String(value) }
 
-    /// A finite number in its shortest decimal form (`3`, not `3.0`); nil for infinities and NaN, which JSON
-    /// lacks.
+    /// Creates a finite number in its shortest decimal form (`3`, not `3.0`); nil for infinities and NaN,
+    /// which JSON lacks.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         text = Self.shortest(value.description)
     }
 
-    /// A text that is exactly one JSON number (RFC 8259 section 6) without space around it; nil for any
-    /// other.
+    /// Creates a number from a text that is exactly one JSON number (RFC 8259 section 6) without surrounding
+    /// whitespace; nil for any other text.
     public init?(text: String) {
         var text = text
         let isNumber = text.withUTF8 { bytes in
@@ -30,7 +30,7 @@ public struct JSONNumber: Sendable {
         self.text = text
     }
 
-    /// A text that the scanner has found to be a number.
+    /// Creates a number from a text that the scanner has recognized as one.
     @inline(__always)
     init(scanned text: String) { self.text = text }
 
@@ -41,26 +41,27 @@ public struct JSONNumber: Sendable {
         return text.withUTF8 { unsafe JSONDecimal($0).integer() }
     }
 
-    /// The same as ``int64``, for values up to 2^64 - 1.
+    /// The same as ``int64``, but for values up to 2^64 - 1.
     public var uint64: UInt64? {
         var text = text
         return text.withUTF8 { unsafe JSONDecimal($0).integer() }
     }
 
-    /// The nearest `Double`: infinite for a number beyond its range such as `1e400`, 0 for one too small.
+    /// The nearest `Double`: infinite for a number beyond its range such as `1e400`, 0 for one that is too
+    /// small.
     public var double: Double {
         var text = text
         return text.withUTF8 { unsafe JSONDecimal($0).double() }
     }
 
-    /// Drops the `.0` that Swift writes behind integral values.
+    /// Removes the `.0` that Swift writes after integral values.
     static func shortest(_ description: String) -> String {
         description.hasSuffix(".0") ? String(description.dropLast(2)) : description
     }
 }
 
 extension JSONNumber: Hashable {
-    /// Whether both have exactly the same value.
+    /// Whether both numbers have exactly the same value.
     public static func == (a: JSONNumber, b: JSONNumber) -> Bool {
         if a.text == b.text { return true }
         var first = a.text

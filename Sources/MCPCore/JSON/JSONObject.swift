@@ -1,10 +1,10 @@
-/// The members of a JSON object, in the order in which they were written.
+/// The members of a JSON object in the order in which they were written.
 ///
-/// A name occurs once: where a text repeats it, the last value counts and stands at the place of the first.
-/// Names are compared by their code points. Equality ignores the order. Lookup searches linearly in small
-/// objects and through a seeded hash table in large ones.
+/// Each name occurs once: where a text repeats a name, the last value counts and takes the position of the
+/// first. Names are compared by their code points. Equality ignores the order. Lookup uses a linear search in
+/// small objects and a seeded hash table in large ones.
 public struct JSONObject: Sendable {
-    /// One member.
+    /// A member.
     public typealias Element = (key: String, value: JSONValue)
 
     struct Member: Sendable {
@@ -12,23 +12,23 @@ public struct JSONObject: Sendable {
         var value: JSONValue
     }
 
-    /// Objects with more members than this carry a table of their keys.
+    /// The number of members above which an object has a table of its keys.
     static let linearLimit = 16
 
     private(set) var members: [Member]
     private var table: [JSONKey: Int]?
 
-    /// An object without members.
+    /// Creates an object without members.
     @inline(__always)
     public init() { members = [] }
 
-    /// An object of the given members; of equal names the last counts.
+    /// Creates an object with the given members; the last one counts for repeated names.
     public init(_ elements: some Sequence<Element>) {
         members = []
         for element in elements { self[element.key] = element.value }
     }
 
-    /// `members` have names that differ.
+    /// Creates an object with `members`, whose names must be distinct.
     @inline(__always)
     init(unique members: [Member], table: [JSONKey: Int]? = nil) {
         self.members = members
@@ -48,8 +48,8 @@ public struct JSONObject: Sendable {
     /// The values, in order.
     public var values: some RandomAccessCollection<JSONValue> & Sendable { members.lazy.map(\.value) }
 
-    /// The value of a member; nil if there is none. Setting nil removes the member, a new one goes to the
-    /// end.
+    /// The value of a member, or nil if there is none. Setting nil removes the member; a new member is added
+    /// at the end.
     public subscript(key: String) -> JSONValue? {
         get {
             guard let place = place(of: key) else { return nil }
@@ -71,7 +71,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Adds a member at the end, or replaces the value of the one that has this name.
+    /// Adds a member at the end, or replaces the value of the member that has this name.
     public mutating func append(_ key: String, _ value: JSONValue) { self[key] = value }
 
     /// Makes room for `count` members.
@@ -100,11 +100,11 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: Sequence {
-    /// Steps through the members in order.
+    /// An iterator over the members in order.
     public struct Iterator: IteratorProtocol {
         var base: IndexingIterator<[Member]>
 
-        /// The next member, or nil at the end.
+        /// Returns the next member, or nil at the end.
         public mutating func next() -> Element? {
             guard let member = base.next() else { return nil }
             return (member.key, member.value)
@@ -119,7 +119,7 @@ extension JSONObject: Sequence {
 }
 
 extension JSONObject: Hashable {
-    /// Whether both have the same names with equal values, in any order.
+    /// Whether both objects have the same names with equal values, in any order.
     public static func == (a: JSONObject, b: JSONObject) -> Bool {
         guard a.count == b.count else { return false }
         for (place, member) in a.members.enumerated() {
@@ -148,7 +148,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object of the members in the literal; of equal names the last counts.
+    /// Creates an object with the members of the literal; the last one counts for repeated names.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements.lazy.map { (key: $0.0, value: $0.1) })
     }

@@ -1,7 +1,7 @@
 /// JSON pointers (RFC 6901).
 enum JSONPointer {
-    /// The pointer to the innermost value that starts at or contains the byte at `offset`; `""` is the whole
-    /// text.
+    /// Returns the pointer to the innermost value that starts at or contains the byte at `offset`; `""` is
+    /// the whole text.
     static func path(to offset: Int, in text: ByteSlice) -> String {
         unsafe text.withBytes { bytes in
             var scanner = unsafe JSONScanner(bytes, limits: JSONLimits(maxDepth: JSONLimits.greatestDepth))
@@ -11,7 +11,7 @@ enum JSONPointer {
         }
     }
 
-    /// RFC 6901 section 3: `~` and `/` in a name.
+    /// Returns a name with `~` and `/` escaped (RFC 6901 section 3).
     static func escaped(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == 0x7E || $0 == 0x2F }) else { return name }
         var escaped = ""
@@ -25,7 +25,8 @@ enum JSONPointer {
         return escaped
     }
 
-    /// Moves from a container into the member or element that holds `offset`; nil where there is none.
+    /// Moves from a container to the member or element that contains `offset` and returns its name or index,
+    /// or nil if there is none.
     private static func step(_ scanner: inout JSONScanner, to offset: Int) -> String? {
         let isObject = scanner.peek == ASCII.openBrace
         guard isObject || scanner.peek == ASCII.openBracket else { return nil }

@@ -1,4 +1,4 @@
-/// Lays valid JSON out over lines, two spaces per level.
+/// A formatter that splits valid JSON into lines, indented by two spaces per level.
 enum JSONPretty {
     static func format(_ compact: ByteSlice) -> ByteSlice {
         var out = ByteBuffer(capacity: compact.count * 2)
@@ -18,7 +18,7 @@ enum JSONPretty {
                 out.append(byte)
                 scanner.position += 1
                 scanner.skipWhitespace()
-                // The closing bracket lies two characters behind the opening one in the table of ASCII.
+                // In ASCII, a closing bracket is two characters after its opening bracket.
                 if scanner.peek == byte + 2 {
                     out.append(byte + 2)
                     scanner.position += 1

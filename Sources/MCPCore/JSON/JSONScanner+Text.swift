@@ -1,17 +1,17 @@
-/// What a scanned token says.
+/// The contents of scanned tokens.
 extension JSONScanner {
-    /// The bytes of a token, without a copy; valid as long as the scanned memory is.
+    /// Returns the bytes of a token without copying; they are valid as long as the scanned memory is.
     @inline(__always)
     func bytes(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
         precondition(range.lowerBound >= 0 && range.upperBound <= end, "range outside of the text")
         return unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
     }
 
-    /// The bytes at `range`, which were validated, as a string.
+    /// Returns the bytes at `range`, which have been validated, as a string.
     @inline(__always)
     func string(_ range: Range<Int>, isASCII: Bool = false) -> String {
-        // What the scanner has validated needs no second look, which costs as much as all the rest of making
-        // a short string.
+        // Text that the scanner has validated needs no second check, which would cost as much as the rest of
+        // creating a short string.
         if #available(macOS 26, iOS 26, *) {
             let text = unsafe UTF8Span(unchecked: bytes(range).span, isKnownASCII: isASCII)
             return String(copying: text)
@@ -19,13 +19,13 @@ extension JSONScanner {
         return unsafe String(decoding: bytes(range), as: UTF8.self)
     }
 
-    /// The content of a string with its escapes resolved.
+    /// Returns the content of a string with its escapes resolved.
     @inline(__always)
     func unescape(_ token: JSONStringToken) -> String {
         token.hasEscapes ? resolveEscapes(token) : string(token.content, isASCII: token.isASCII)
     }
 
-    /// Whether the content of a string is `literal`, also when it is spelled with escapes.
+    /// Whether the content of a string is `literal`, even if it is spelled with escapes.
     @inline(__always)
     func tokenEquals(_ token: JSONStringToken, _ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
@@ -36,7 +36,7 @@ extension JSONScanner {
         return unsafe escapedEquals(token, UnsafeBufferPointer(start: literal.utf8Start, count: count))
     }
 
-    /// Whether the content of a string is `name`, also when it is spelled with escapes.
+    /// Whether the content of a string is `name`, even if it is spelled with escapes.
     @inline(__always)
     func tokenEquals(_ token: JSONStringToken, utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
         if token.hasEscapes { return unsafe escapedEquals(token, name) }
@@ -47,7 +47,7 @@ extension JSONScanner {
 
     @inline(never)
     private func escapedEquals(_ token: JSONStringToken, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        // A byte takes at most the six characters of `\u0061`: a longer token cannot be equal.
+        // A byte takes up at most six characters, as in `\u0061`, so a longer token cannot be equal.
         let length = token.content.count
         guard length > name.count, length <= 6 * name.count else { return false }
         var text = resolveEscapes(token)
@@ -73,7 +73,7 @@ extension JSONScanner {
                 let kind = self.byte(index + 1)
                 index += 2
                 guard kind == 0x75 else {
-                    // Small: from a byte.
+                    // Small: converted from a byte.
                     put(UInt32(Self.escaped(kind)))
                     continue
                 }
@@ -90,7 +90,7 @@ extension JSONScanner {
         }
     }
 
-    /// RFC 8259 section 7: the character behind a backslash.
+    /// Returns the character that an escape represents (RFC 8259 section 7).
     @inline(__always)
     private static func escaped(_ kind: UInt8) -> UInt8 {
         switch kind {
@@ -120,7 +120,7 @@ extension JSONScanner {
         put(0x80 | scalar & 0x3F)
     }
 
-    /// A number that differs for most different contents; equal contents have the same.
+    /// Returns a number that is the same for equal contents and differs for most different ones.
     @inline(__always)
     func fingerprint(_ range: Range<Int>) -> UInt64 {
         let count = range.count

@@ -1,4 +1,4 @@
-/// Where the content of a string lies in the scanned text, without its quotes.
+/// The position of a string's content in the scanned text, without its quotes.
 struct JSONStringToken {
     let start: Int
     let end: Int
@@ -12,7 +12,7 @@ struct JSONStringToken {
     var quoted: Range<Int> { @inline(__always) get { start - 1 ..< end + 1 } }
 }
 
-/// Steps over single tokens. They take and return offsets, so that loops keep them in registers.
+/// Methods that skip single tokens. They receive and return offsets, so that loops keep them in registers.
 extension JSONScanner {
     @inline(__always)
     func afterWhitespace(_ start: Int) -> Int {
@@ -34,7 +34,7 @@ extension JSONScanner {
         return colon + 1
     }
 
-    /// `start` is at the opening quote.
+    /// Returns the offset after the string whose opening quote is at `start`.
     @inline(__always)
     func afterString(_ start: Int) throws(JSONError) -> Int {
         let stop = unsafe JSONBytes.plainEnd(base, start + 1, end)
@@ -43,7 +43,7 @@ extension JSONScanner {
         return try stringEnd(from: stop, &hasEscapes) + 1
     }
 
-    /// The string whose opening quote is at `start`.
+    /// Returns the string whose opening quote is at `start`.
     @inline(__always)
     func stringToken(at start: Int) throws(JSONError) -> JSONStringToken {
         let stop = unsafe JSONBytes.plainEnd(base, start + 1, end)
@@ -55,7 +55,7 @@ extension JSONScanner {
         return JSONStringToken(start: start + 1, end: end, hasEscapes: hasEscapes, isASCII: false)
     }
 
-    /// The offset of the closing quote of a string that is plain up to `start`.
+    /// Returns the offset of the closing quote of a string that is plain up to `start`.
     @inline(never)
     private func stringEnd(from start: Int, _ hasEscapes: inout Bool) throws(JSONError) -> Int {
         var index = start
@@ -85,15 +85,15 @@ extension JSONScanner {
         }
         guard let unit = hexUnit(at: start + 2) else { throw invalidEscape(at: start) }
         guard unit & 0xF800 == 0xD800 else { return start + 6 }
-        // RFC 8259 section 8.2 leaves unpaired surrogates open: no Swift string can hold one, so they are
-        // refused.
+        // RFC 8259 section 8.2 leaves the treatment of unpaired surrogates open. No Swift string can contain
+        // one, so they are refused.
         guard unit < 0xDC00, byte(start + 6) == ASCII.backslash, byte(start + 7) == 0x75,
             let low = hexUnit(at: start + 8), low & 0xFC00 == 0xDC00
         else { throw JSONError(.loneSurrogate, offset: start) }
         return start + 12
     }
 
-    /// The four hexadecimal digits at `start`, or nil.
+    /// Returns the value of the four hexadecimal digits at `start`, or nil.
     @inline(__always)
     func hexUnit(at start: Int) -> UInt32? {
         var unit: UInt32 = 0
@@ -104,7 +104,7 @@ extension JSONScanner {
         return unit
     }
 
-    /// RFC 8259 section 6: `[ "-" ] int [ frac ] [ exp ]`, of any length.
+    /// Returns the offset after a number of any length: `[ "-" ] int [ frac ] [ exp ]` (RFC 8259 section 6).
     @inline(__always)
     func afterNumber(_ start: Int) throws(JSONError) -> Int {
         var index = start
@@ -138,7 +138,7 @@ extension JSONScanner {
         return index
     }
 
-    /// `start` is at a `t`, an `f` or an `n`.
+    /// Returns the offset after the literal at `start`, which is a `t`, an `f` or an `n`.
     @inline(__always)
     func afterLiteral(_ start: Int) throws(JSONError) -> Int {
         let isFalse = unsafe base[start] == 0x66
@@ -155,7 +155,7 @@ extension JSONScanner {
     }
 }
 
-/// What is wrong at an offset; off the fast path.
+/// Errors at an offset, kept off the fast path.
 extension JSONScanner {
     @inline(never)
     func unexpected(at index: Int) -> JSONError {

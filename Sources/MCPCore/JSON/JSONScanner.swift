@@ -1,15 +1,15 @@
-/// A strict cursor over one JSON text (RFC 8259): the one place where JSON is read.
+/// A strict cursor over one JSON text (RFC 8259); JSON is read nowhere else.
 ///
-/// It allocates nothing and does not recurse: which of the open containers are objects is kept in 128 bits.
-/// Everything it passes is validated: the grammar, the UTF-8 of strings, escapes and surrogates, and the
-/// depth. The text may end where the allocation ends.
+/// The scanner allocates nothing and does not recurse: 128 bits record which of the open containers are
+/// objects. Everything it passes over is validated: the grammar, the UTF-8 of strings, escapes and
+/// surrogates, and the depth. The text may end where the allocation ends.
 @safe struct JSONScanner {
     // SAFETY: the caller keeps the memory alive and unchanged while it uses the scanner; every load is at an
-    // offset that was compared with `end` before.
+    // offset that was previously compared with `end`.
     let base: UnsafePointer<UInt8>
     let end: Int
     let maxDepth: Int
-    /// Bytes from the start of the text to the next byte to read.
+    /// The offset of the next byte to read.
     var position: Int
 
     @inline(__always)
@@ -24,7 +24,7 @@
         position = 0
     }
 
-    /// The next byte, or 0 at the end; a NUL that is part of the text is never valid where this is asked.
+    /// The next byte, or 0 at the end; a NUL in the text is never valid where this is used.
     var peek: UInt8 { @inline(__always) get { byte(position) } }
 
     @inline(__always)
@@ -32,24 +32,25 @@
 
     // MARK: Steps
 
-    /// Steps over space, tab, LF and CR.
+    /// Skips space, tab, LF and CR.
     @inline(__always)
     mutating func skipWhitespace() { position = afterWhitespace(position) }
 
-    /// Steps over `wanted`, which must be the next byte.
+    /// Skips `wanted`, which must be the next byte.
     @inline(__always)
     mutating func expect(_ wanted: UInt8) throws(JSONError) {
         guard byte(position) == wanted else { throw unexpected(at: position) }
         position += 1
     }
 
-    /// Checks that only whitespace is left.
+    /// Checks that only whitespace remains.
     mutating func finish() throws(JSONError) {
         skipWhitespace()
         guard position >= end else { throw JSONError(.trailingContent, offset: position) }
     }
 
-    /// Steps over whitespace, then a member's name, the colon and the whitespace on both its sides.
+    /// Skips whitespace, a member's name, and the colon with the whitespace on both sides of it; returns the
+    /// name.
     @inline(__always)
     mutating func scanKey() throws(JSONError) -> JSONStringToken {
         skipWhitespace()
@@ -60,7 +61,7 @@
         return token
     }
 
-    /// Steps over a string and returns where its content lies.
+    /// Skips a string and returns the position of its content.
     @inline(__always)
     mutating func scanString() throws(JSONError) -> JSONStringToken {
         guard byte(position) == ASCII.quote else { throw unexpected(at: position) }
@@ -69,7 +70,7 @@
         return token
     }
 
-    /// Steps over a number and returns where it lies.
+    /// Skips a number and returns its position.
     @inline(__always)
     mutating func scanNumber() throws(JSONError) -> Range<Int> {
         let start = position
@@ -77,15 +78,15 @@
         return start ..< position
     }
 
-    /// Steps over one value of any kind with the whitespace before it.
+    /// Skips one value of any kind and the whitespace before it.
     ///
-    /// - Parameter depth: how many containers are open around it.
+    /// - Parameter depth: the number of open containers around it.
     @inline(__always)
     mutating func scanValue(depth: Int) throws(JSONError) {
         position = try afterValue(position, depth: depth)
     }
 
-    /// The offset behind the value that begins at `start` or after whitespace there.
+    /// Returns the offset after the value that begins at `start` or after the whitespace there.
     func afterValue(_ start: Int, depth: Int) throws(JSONError) -> Int {
         var index = start
         var open = 0
@@ -126,7 +127,7 @@
         }
     }
 
-    /// Behind a value inside containers: steps over closing brackets, then over a comma and a key.
+    /// Skips closing brackets after a value inside containers, then a comma and a key.
     ///
     /// - Returns: whether another value must follow; otherwise the outermost container is closed.
     @inline(__always)

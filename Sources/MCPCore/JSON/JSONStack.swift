@@ -1,6 +1,6 @@
-/// A stack whose topmost elements can be moved out into an array of exactly their number.
+/// A stack whose topmost elements can be moved into an array of exactly the right size.
 @safe struct JSONStack<Element>: ~Copyable {
-    // SAFETY: the first `count` of `capacity` elements are initialised; the stack has one owner.
+    // SAFETY: the first `count` of `capacity` elements are initialized; the stack has one owner.
     private var base: UnsafeMutablePointer<Element>?
     private var capacity = 0
     private(set) var count = 0
@@ -39,7 +39,7 @@
         }
     }
 
-    /// Moves the elements from `mark` on out.
+    /// Moves out the elements at and above `mark`.
     @inline(__always)
     mutating func popArray(to mark: Int) -> [Element] {
         precondition(mark >= 0 && mark <= count, "mark is not on the stack")
@@ -52,7 +52,7 @@
         return elements
     }
 
-    /// Drops the elements from `mark` on.
+    /// Removes the elements at and above `mark`.
     @inline(__always)
     mutating func drop(to mark: Int) {
         precondition(mark >= 0 && mark <= count, "mark is not on the stack")
@@ -62,7 +62,7 @@
 }
 
 extension JSONStack where Element == UInt64 {
-    /// Whether two of the elements from `mark` on are equal.
+    /// Whether two of the elements at and above `mark` are equal.
     @inline(__always)
     borrowing func hasEqual(from mark: Int) -> Bool {
         precondition(mark >= 0 && mark <= count, "mark is not on the stack")

@@ -1,7 +1,8 @@
-/// Builds a `JSONValue` from text.
+/// A reader that builds a `JSONValue` from text.
 ///
-/// The members and elements of all open containers lie on two stacks; a container that closes takes its own
-/// in one allocation of the right size. The recursion is bounded by the depth limit (at most 128).
+/// The members and elements of all open containers are on two stacks; when a container is closed, its own are
+/// moved out with one allocation of the right size. The recursion is bounded by the depth limit (at most
+/// 128).
 struct JSONTreeReader: ~Copyable {
     private var scanner: JSONScanner
     private var members = JSONStack<JSONObject.Member>()
@@ -20,7 +21,7 @@ struct JSONTreeReader: ~Copyable {
         return value
     }
 
-    /// Reads the value at the scanner's position and steps over it.
+    /// Reads the value at the scanner's position and advances past it.
     static func read(_ scanner: inout JSONScanner, depth: Int) throws(JSONError) -> JSONValue {
         var reader = JSONTreeReader(scanner)
         let value = try reader.readValue(depth: depth)
@@ -78,7 +79,8 @@ struct JSONTreeReader: ~Copyable {
             let token = try scanner.scanKey()
             let key = scanner.unescape(token)
             let print = token.hasEscapes ? Self.fingerprint(of: key) : scanner.fingerprint(token.content)
-            // A member lies on the stacks once it is complete: its value may be an object with members.
+            // A member is pushed onto the stacks only when it is complete, because its value may be an object
+            // with members.
             let value = try readValue(depth: depth + 1)
             prints.push(print)
             members.push(JSONObject.Member(key: key, value: value))
@@ -92,7 +94,7 @@ struct JSONTreeReader: ~Copyable {
 
     private mutating func closeObject(_ mark: Int) -> JSONObject {
         let count = members.count - mark
-        // The fingerprints of the members on the stack lie at the same places on their own stack.
+        // The fingerprints of the members are at the same positions on their own stack.
         let hasRepeats =
             count <= JSONObject.linearLimit
             ? prints.hasEqual(from: mark) : true
@@ -101,7 +103,7 @@ struct JSONTreeReader: ~Copyable {
         return hasRepeats ? Self.merge(list) : JSONObject(unique: list)
     }
 
-    /// Large objects, and those in which two keys may be equal: the last value wins at the place of the
+    /// Builds an object that is large or may contain equal keys: the last value wins, at the position of the
     /// first.
     private static func merge(_ list: [JSONObject.Member]) -> JSONObject {
         var table = [JSONKey: Int](minimumCapacity: list.count)

@@ -19,7 +19,7 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     var codingPath: [any CodingKey] { source.codingPath(elements.current ?? position) }
     var isAtEnd: Bool { elements.current == nil }
 
-    /// Reads the next element and, if that succeeds, steps over it.
+    /// Reads the next element and, if that succeeds, advances past it.
     @inline(__always)
     private mutating func next<R>(_ read: (JSONDecodingSource, Int) throws -> R) throws -> R {
         guard let start = elements.current else { throw JSONError(.missingElement, offset: position) }

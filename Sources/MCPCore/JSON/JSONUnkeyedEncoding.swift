@@ -1,7 +1,7 @@
 /// The elements of an array, for a type's `encode(to:)`.
 struct JSONUnkeyedEncoding: UnkeyedEncodingContainer {
     let state: JSONEncodingState
-    /// How many containers are open inside this one, itself included.
+    /// The number of open containers around this one's elements, including this one.
     let level: Int
     private(set) var count = 0
 
@@ -36,7 +36,7 @@ struct JSONUnkeyedEncoding: UnkeyedEncodingContainer {
     mutating func encode(_ value: UInt64) throws { try next().integer(value) }
     mutating func encode<T: Encodable>(_ value: T) throws { try next().value(value) }
 
-    /// The state behind a gap. Its user cannot be told of an error: the text is then refused as a whole.
+    /// Returns the state for a gap. Its user cannot receive an error, so on error the whole text is refused.
     private mutating func hole() -> JSONEncodingState {
         do { _ = try next() } catch { state.write { $0.fail(error) } }
         return state.hole()

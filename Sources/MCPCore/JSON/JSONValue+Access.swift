@@ -1,4 +1,4 @@
-/// Looking into a value: everything is nil where the kind does not fit.
+/// Access to the contents of a value; each accessor is nil if the value is of another kind.
 extension JSONValue {
     /// Whether the value is `null`.
     public var isNull: Bool {
@@ -20,13 +20,13 @@ extension JSONValue {
         if case .number(let value) = self { value } else { nil }
     }
 
-    /// The value of an integral number in range, also spelled `1.0` or `1e2`.
+    /// The value of an integral number in range, including spellings such as `1.0` or `1e2`.
     public var int64Value: Int64? { numberValue?.int64 }
 
-    /// The value of an integral number in range, also spelled `1.0` or `1e2`.
+    /// The value of an integral number in range, including spellings such as `1.0` or `1e2`.
     public var intValue: Int? { numberValue?.int64.flatMap { Int(exactly: $0) } }
 
-    /// The nearest `Double` of a number; infinite beyond its range.
+    /// The nearest `Double` of a number; infinite for a number out of range.
     public var doubleValue: Double? { numberValue?.double }
 
     /// The elements of an array.
@@ -39,10 +39,10 @@ extension JSONValue {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// A member of an object; nil if there is none or this is no object.
+    /// A member of an object; nil if there is none or this is not an object.
     public subscript(key: String) -> JSONValue? { objectValue?[key] }
 
-    /// An element of an array; nil if there is none or this is no array.
+    /// An element of an array; nil if there is none or this is not an array.
     public subscript(index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -53,19 +53,19 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    /// `null`.
+    /// Creates `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// An integral number.
+    /// Creates an integral number.
     public init(integerLiteral value: Int) { self.init(value) }
-    /// A number in its shortest form.
+    /// Creates a number in its shortest form.
     public init(floatLiteral value: Double) { self.init(value) }
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object; of equal names the last counts.
+    /// Creates an object; the last one counts for repeated names.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(JSONObject(elements.lazy.map { (key: $0.0, value: $0.1) }))
     }

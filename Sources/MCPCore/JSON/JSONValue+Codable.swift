@@ -1,5 +1,5 @@
-// With the coders of this module these types are read and written as they are. With others, such as
-// Foundation's, they go through what `Codable` offers: numbers then keep their value, but not their spelling.
+// The coders of this module read and write these types as they are. Other coders, such as Foundation's, use
+// the means that `Codable` offers; numbers then keep their value, but not their spelling.
 
 extension JSONValue: Codable {
     /// Reads a value of any kind.
@@ -31,7 +31,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes the value as what it is.
+    /// Writes the value according to its kind.
     public func encode(to encoder: any Encoder) throws {
         if let own = encoder as? JSONEncoding { return own.state.write { $0.value(self) } }
         switch self {
@@ -66,7 +66,8 @@ extension JSONNumber: Codable {
         }
     }
 
-    /// Writes the number; other encoders get an integer where it is one that fits, else the nearest `Double`.
+    /// Writes the number; other encoders receive an integer if it is one that fits, otherwise the nearest
+    /// `Double`.
     public func encode(to encoder: any Encoder) throws {
         if let own = encoder as? JSONEncoding { return own.state.write { $0.number(self) } }
         if let value = int64 { return try value.encode(to: encoder) }
@@ -101,7 +102,7 @@ extension JSONObject: Codable {
 }
 
 extension RawJSON: Codable {
-    /// Reads a value of any kind; without a copy from this module's decoder.
+    /// Reads a value of any kind; this module's decoder does not copy it.
     public init(from decoder: any Decoder) throws {
         if let own = decoder as? JSONDecoding {
             self = try own.source.raw(at: own.position)
@@ -110,7 +111,7 @@ extension RawJSON: Codable {
         }
     }
 
-    /// Writes the value; with this module's encoder as it was spelled.
+    /// Writes the value; this module's encoder keeps its spelling.
     public func encode(to encoder: any Encoder) throws {
         if let own = encoder as? JSONEncoding { return own.state.write { $0.raw(self) } }
         try value.encode(to: encoder)

@@ -1,8 +1,8 @@
-/// Any JSON value as a tree.
+/// A tree that represents any JSON value.
 ///
-/// Numbers keep their exact text and objects the order of their members, so that a value read and written
-/// again is the same text without its whitespace, its optional escapes and its repeated names. Equality
-/// follows the meaning: numbers by value, strings by code points, objects in any order.
+/// Numbers keep their exact text and objects keep the order of their members, so that reading and writing a
+/// value gives the same text, except for whitespace, optional escapes and repeated names. Equality is
+/// semantic: numbers are compared by value, strings by code points, and objects in any order.
 public enum JSONValue: Sendable {
     /// `null`.
     case null
@@ -17,22 +17,22 @@ public enum JSONValue: Sendable {
     /// An object, with its members in order.
     case object(JSONObject)
 
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     public init(_ value: Bool) { self = .bool(value) }
 
-    /// An integral number.
+    /// Creates an integral number.
     public init(_ value: some BinaryInteger) { self = .number(JSONNumber(value)) }
 
-    /// A number in its shortest form; `null` for infinities and NaN, which JSON lacks.
+    /// Creates a number in its shortest form, or `null` for infinities and NaN, which JSON lacks.
     public init(_ value: Double) { self = JSONValue(finite: value) ?? .null }
 
-    /// A number in its shortest form; nil for infinities and NaN, for members that are left out then.
+    /// Creates a number in its shortest form; nil for infinities and NaN, so that a member can be omitted.
     package init?(finite value: Double) {
         guard let number = JSONNumber(value) else { return nil }
         self = .number(number)
     }
 
-    /// A string.
+    /// Creates a string.
     public init(_ value: String) { self = .string(value) }
 
     /// The kind of the value.
@@ -48,11 +48,11 @@ public enum JSONValue: Sendable {
     }
 }
 
-/// Reading and writing text.
+/// Parsing and serialization.
 extension JSONValue {
     /// Reads one JSON text.
     ///
-    /// - Throws: ``JSONError`` with the byte at which the text is wrong or a limit is passed.
+    /// - Throws: ``JSONError`` with the byte at which the text is invalid or a limit is exceeded.
     public init(parsing text: String, limits: JSONLimits = .init()) throws(JSONError) {
         var text = text
         let result: Result<JSONValue, JSONError> = text.withUTF8 { bytes in
@@ -63,7 +63,7 @@ extension JSONValue {
 
     /// Reads one JSON text in UTF-8.
     ///
-    /// - Throws: ``JSONError`` with the byte at which the text is wrong or a limit is passed.
+    /// - Throws: ``JSONError`` with the byte at which the text is invalid or a limit is exceeded.
     public init(parsing bytes: ByteSlice, limits: JSONLimits = .init()) throws(JSONError) {
         self = unsafe try bytes.withBytes { bytes throws(JSONError) in
             unsafe try JSONTreeReader.read(bytes, limits)
@@ -72,16 +72,17 @@ extension JSONValue {
 
     /// Reads one JSON text in UTF-8.
     ///
-    /// - Throws: ``JSONError`` with the byte at which the text is wrong or a limit is passed.
+    /// - Throws: ``JSONError`` with the byte at which the text is invalid or a limit is exceeded.
     public init(parsing bytes: [UInt8], limits: JSONLimits = .init()) throws(JSONError) {
         self = unsafe try bytes.withUnsafeBufferPointer { bytes throws(JSONError) in
             unsafe try JSONTreeReader.read(bytes, limits)
         }
     }
 
-    /// The value as JSON text, in one line or with two spaces of indentation per level.
+    /// Returns the value as JSON text, on one line or indented by two spaces per level.
     ///
-    /// Containers nested deeper than 128 levels, which no text that was read can hold, are written as `null`.
+    /// Containers nested deeper than 128 levels, which cannot result from reading a text, are written as
+    /// `null`.
     public func serialized(pretty: Bool = false) -> String {
         let bytes = RawJSON(self).bytes
         return String(pretty ? JSONPretty.format(bytes) : bytes)
@@ -93,12 +94,12 @@ extension JSONValue {
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON text in one line.
+    /// The value as JSON text on one line.
     public var description: String { serialized() }
 }
 
 extension JSONValue: Hashable {
-    /// Whether both mean the same value.
+    /// Whether both represent the same value.
     public static func == (a: JSONValue, b: JSONValue) -> Bool {
         switch (a, b) {
         case (.null, .null): true
@@ -111,7 +112,7 @@ extension JSONValue: Hashable {
         }
     }
 
-    /// Hashes the meaning, not the spelling.
+    /// Hashes the value, not the spelling.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind)
         switch self {

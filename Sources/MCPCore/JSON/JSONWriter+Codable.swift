@@ -1,8 +1,8 @@
 extension JSONWriter {
     /// Writes any `Encodable` value.
     ///
-    /// - Throws: ``JSONError`` if a number is not finite or the depth limit is passed, and what the value's
-    ///   own `encode(to:)` throws. Nothing of the value is written then.
+    /// - Throws: ``JSONError`` if a number is not finite or the depth limit is exceeded, and any error of the
+    ///   value's own `encode(to:)`. In that case, nothing of the value is written.
     public mutating func encode(_ value: some Encodable) throws {
         let start = mark
         let earlier = failure
@@ -26,7 +26,7 @@ extension RawJSON {
     /// Encodes any `Encodable` value.
     ///
     /// - Throws: ``JSONError`` if a number is not finite or containers are nested deeper than 128 levels, and
-    ///   what the value's own `encode(to:)` throws.
+    ///   any error of the value's own `encode(to:)`.
     public init(encoding value: some Encodable) throws {
         var writer = JSONWriter()
         try writer.encode(value)
@@ -35,11 +35,11 @@ extension RawJSON {
 
     /// Decodes a type directly from the bytes.
     ///
-    /// A member that is missing is nil for an `Optional`; a repeated name counts with its last value;
-    /// integers may be spelled `1.0` or `1e2`; numbers beyond the range of the type are refused.
+    /// A missing member is nil for an `Optional`. The last value of a repeated name counts. Integers may be
+    /// spelled `1.0` or `1e2`. Numbers beyond the range of the type are refused.
     ///
-    /// - Throws: ``JSONError`` with the JSON pointer of the value that does not fit, such as
-    ///   `/days: expected an integer, found a string`, and what the type's own `init(from:)` throws.
+    /// - Throws: ``JSONError`` with the JSON pointer of the value that does not fit, such as `/days: expected
+    ///   an integer, found a string`, and any error of the type's own `init(from:)`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         let source = JSONDecodingSource(bytes)
         do { return try source.value(type, at: 0) } catch { throw source.located(error) }
@@ -50,13 +50,13 @@ extension JSONValue {
     /// Encodes any `Encodable` value into a tree.
     ///
     /// - Throws: ``JSONError`` if a number is not finite or containers are nested deeper than 128 levels, and
-    ///   what the value's own `encode(to:)` throws.
+    ///   any error of the value's own `encode(to:)`.
     public init(encoding value: some Encodable) throws { self = try RawJSON(encoding: value).value }
 
     /// Decodes a type from the tree; see ``RawJSON/decode(_:)``.
     ///
     /// - Throws: ``JSONError`` with the JSON pointer of the value that does not fit, or if the tree is deeper
-    ///   than 128 levels, and what the type's own `init(from:)` throws.
+    ///   than 128 levels, and any error of the type's own `init(from:)`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         try RawJSON(encoding: self).decode(type)
     }

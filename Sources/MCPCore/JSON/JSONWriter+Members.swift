@@ -1,4 +1,4 @@
-/// A name and its value in one call; what is nil is left out.
+/// Methods that write a name and its value in one call; nil values are omitted.
 extension JSONWriter {
     /// Writes a member.
     @inline(__always)
@@ -33,7 +33,7 @@ extension JSONWriter {
         number(value)
     }
 
-    /// Writes a member, or nothing for nil, and for infinities and NaN, which JSON lacks.
+    /// Writes a member, or nothing for nil, infinities and NaN, the last two of which JSON lacks.
     @inline(__always)
     public mutating func member(_ name: StaticString, _ value: Double?) {
         if let value, value.isFinite { member(name, value) }
@@ -65,7 +65,7 @@ extension JSONWriter {
         if let value { member(name, value) }
     }
 
-    /// Writes a member. A dictionary literal is taken as a ``JSONValue``.
+    /// Writes a member. A dictionary literal is interpreted as a ``JSONValue``.
     @inline(__always)
     @_disfavoredOverload
     public mutating func member(_ name: StaticString, _ value: JSONObject) {

@@ -1,27 +1,27 @@
-/// Writes JSON text into a growing buffer, one value after the other.
+/// A writer of JSON text to a growing buffer, one value after the other.
 ///
-/// Commas and colons are its own business; that every container is closed, and that in an object a key stands
-/// before each value, is the caller's. Strings are escaped as little as RFC 8259 section 7 allows. Nothing is
-/// ever thrown away when a value cannot be written: `failure` then says why, and `null` stands in its place.
+/// The writer adds commas and colons itself. The caller must close every container and, in an object, write a
+/// key before each value. Strings are escaped as little as RFC 8259 section 7 allows. When a value cannot be
+/// written, the rest of the text is kept: `failure` contains the reason, and `null` is written instead.
 public struct JSONWriter: ~Copyable {
-    /// What was written and not yet taken out.
+    /// The text that was written and not yet taken out.
     var out: ByteBuffer
-    /// How many containers may be open: more are `JSONError.Reason.depthExceeded`.
+    /// The maximum number of open containers; more cause `JSONError.Reason.depthExceeded`.
     var maxDepth = JSONLimits.greatestDepth
-    /// The first thing since `startMessage` that could not be written as it should.
+    /// The error for the first value since `startMessage` that could not be written correctly.
     var failure: JSONError?
-    /// How many containers are open.
+    /// The number of open containers.
     private(set) var depth = 0
-    /// Whether a value precedes in the innermost container.
+    /// Whether the innermost container already has a value.
     private var needsComma = false
 
-    /// A writer with an empty buffer.
+    /// Creates a writer with an empty buffer.
     public init() { out = ByteBuffer() }
 
-    /// Writes behind what the buffer holds.
+    /// Creates a writer that appends to the content of a buffer.
     init(buffer: consuming ByteBuffer) { out = buffer }
 
-    /// Forgets what came before: the next value starts a text of its own.
+    /// Resets the state, so that the next value starts a separate text.
     @inline(__always)
     mutating func startMessage() {
         needsComma = false
@@ -29,17 +29,17 @@ public struct JSONWriter: ~Copyable {
         failure = nil
     }
 
-    /// The text that was written; the writer ends here.
+    /// Returns the text that was written and consumes the writer.
     public consuming func finish() -> ByteSlice { out.freeze() }
 
-    /// Goes on inside an object whose opening was written as plain bytes into `out`.
+    /// Continues inside an object whose opening was written to `out` as plain bytes.
     @inline(__always)
     mutating func assumeOpenObject(hasMembers: Bool) {
         needsComma = hasMembers
         depth += 1
     }
 
-    /// Notes that something could not be written, unless something was noted before.
+    /// Records that a value could not be written, unless an earlier failure is recorded.
     mutating func fail(_ error: JSONError) {
         if failure == nil { failure = error }
     }
@@ -123,7 +123,7 @@ public struct JSONWriter: ~Copyable {
         if let number = JSONNumber(value) { self.number(number) } else { null() }
     }
 
-    /// Writes a number in its own spelling.
+    /// Writes a number as it was spelled.
     @inline(__always)
     public mutating func number(_ value: JSONNumber) {
         separate()
@@ -195,7 +195,8 @@ public struct JSONWriter: ~Copyable {
         value(member.value.value)
     }
 
-    /// Trees may come from a handler and be of any depth: the recursion ends at the limit.
+    /// Returns whether a container may be opened, and otherwise records a failure and writes `null`. Trees
+    /// from a handler may have any depth; the recursion ends at the limit.
     @inline(__always)
     private mutating func admitsContainer() -> Bool {
         if depth < maxDepth { return true }
@@ -204,12 +205,12 @@ public struct JSONWriter: ~Copyable {
         return false
     }
 
-    /// Leaves out a value that is put in later: the commas are as if it stood here.
+    /// Leaves a gap for a value that is inserted later, with the commas as if it were here.
     mutating func gap() { separate() }
 
     // MARK: Undoing
 
-    /// The state to come back to when a value turns out to be impossible half-way.
+    /// The state to restore when a value proves impossible to write midway.
     struct Mark {
         let count: Int
         let depth: Int
@@ -218,7 +219,7 @@ public struct JSONWriter: ~Copyable {
 
     var mark: Mark { Mark(count: out.count, depth: depth, needsComma: needsComma) }
 
-    /// Takes back what was written since `mark`. Nothing of it may have been handed out.
+    /// Removes everything written since `mark`. None of it may be part of a slice yet.
     mutating func rewind(to mark: Mark) {
         out.truncate(to: mark.count)
         depth = mark.depth
@@ -287,7 +288,8 @@ public struct JSONWriter: ~Copyable {
         if copied < count { unsafe escaped(UnsafeBufferPointer(rebasing: bytes[copied...])) }
     }
 
-    /// The rest of a string, which starts with a character that must be escaped; ends with the quote.
+    /// Writes the rest of a string, which starts with a character that must be escaped, and the closing
+    /// quote.
     @inline(never)
     private mutating func escaped(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let base = bytes.baseAddress else { return }
@@ -326,12 +328,12 @@ public struct JSONWriter: ~Copyable {
     }
 }
 
-/// A value that lies in somebody else's memory and is read there.
+/// A value that is read in place, in memory owned elsewhere.
 ///
-/// What is loaded through a pointer is retained and released again, because the compiler cannot know that
-/// nobody changes the memory meanwhile; for a tree of strings and arrays that is a quarter of the work. A
-/// noncopyable value is not copied, so that its parts are used where they are. Memory of `Value` may be
-/// rebound to `Lent<Value>`, which has the same layout.
+/// A value loaded through a pointer is retained and released again, because the compiler cannot know that the
+/// memory does not change in the meantime; for a tree of strings and arrays, that is a quarter of the work. A
+/// noncopyable value is not copied, so its parts are used in place. Memory of `Value` may be rebound to
+/// `Lent<Value>`, which has the same layout.
 struct Lent<Value>: ~Copyable {
     let value: Value
 }

@@ -1,12 +1,14 @@
-/// Looking into a value: everything is nil where the kind does not fit.
+/// Access to the contents of a value; each accessor is nil if the value is of another kind.
 extension RawJSON {
-    /// A member of an object; of repeated names the last. Nil if there is none or this is no object.
+    /// A member of an object, the last one for a repeated name; nil if there is none or this is not an
+    /// object.
     public subscript(key: String) -> RawJSON? {
         var key = key
         return key.withUTF8 { name in unsafe member(utf8: name) }
     }
 
-    /// A member of an object; of repeated names the last. Nil if there is none or this is no object.
+    /// A member of an object, the last one for a repeated name; nil if there is none or this is not an
+    /// object.
     @inline(__always)
     func member(_ name: StaticString) -> RawJSON? {
         unsafe member(utf8: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
@@ -21,7 +23,7 @@ extension RawJSON {
         return found.map(part)
     }
 
-    /// An element of an array; nil if there is none or this is no array.
+    /// An element of an array; nil if there is none or this is not an array.
     public subscript(index: Int) -> RawJSON? {
         guard index >= 0 else { return nil }
         var place = 0
@@ -49,22 +51,22 @@ extension RawJSON {
     /// The number with its exact text.
     public var number: JSONNumber? { kind == .number ? JSONNumber(scanned: String(bytes)) : nil }
 
-    /// The value of an integral number in range, also spelled `1.0` or `1e2`.
+    /// The value of an integral number in range, including spellings such as `1.0` or `1e2`.
     public var int64: Int64? {
         kind == .number ? unsafe bytes.withBytes { unsafe JSONDecimal($0).integer() } : nil
     }
 
-    /// The value of an integral number in range, also spelled `1.0` or `1e2`.
+    /// The value of an integral number in range, including spellings such as `1.0` or `1e2`.
     public var int: Int? {
         kind == .number ? unsafe bytes.withBytes { unsafe JSONDecimal($0).integer() } : nil
     }
 
-    /// The nearest `Double` of a number; infinite beyond its range.
+    /// The nearest `Double` of a number; infinite for a number out of range.
     public var double: Double? {
         kind == .number ? unsafe bytes.withBytes { unsafe JSONDecimal($0).double() } : nil
     }
 
-    /// The elements of an array, each without a copy.
+    /// The elements of an array, without copying them.
     public var elements: [RawJSON]? {
         guard kind == .array else { return nil }
         var elements: [RawJSON] = []
@@ -72,7 +74,7 @@ extension RawJSON {
         return elements
     }
 
-    // MARK: Walking
+    // MARK: Iteration
 
     /// Calls `body` with each member of an object: the name as a string token with its quotes, and the value.
     func forEachMember(_ body: (_ key: RawJSON, _ value: RawJSON) -> Void) {
@@ -93,7 +95,7 @@ extension RawJSON {
     @inline(__always)
     private func part(_ range: Range<Int>) -> RawJSON { RawJSON(unchecked: bytes[range]) }
 
-    /// Walks over the members until `body` returns false.
+    /// Calls `body` with each member until it returns false.
     @inline(__always)
     private func eachMember(_ body: (JSONScanner, JSONStringToken, Range<Int>) -> Bool) {
         guard kind == .object else { return }
@@ -111,7 +113,7 @@ extension RawJSON {
         }
     }
 
-    /// Walks over the elements until `body` returns false.
+    /// Calls `body` with each element until it returns false.
     @inline(__always)
     private func eachElement(_ body: (Range<Int>) -> Bool) {
         guard kind == .array else { return }

@@ -1,18 +1,18 @@
-/// One complete, validated JSON value, kept as the bytes it was written in.
+/// A complete, validated JSON value, kept as the bytes in which it was written.
 ///
-/// It copies nothing: it refers to the text it was cut from. Looking up a member costs one pass over the
-/// object; who needs many of them decodes a type or takes the tree. Equality goes by the bytes.
+/// The value refers to the text it was taken from and copies nothing. Looking up a member costs one pass over
+/// the object; if you need many members, decode a type or use the tree. Equality compares the bytes.
 public struct RawJSON: Sendable, Hashable {
     /// The text, in UTF-8, without whitespace around it.
     public let bytes: ByteSlice
 
-    /// For a range that the scanner has passed.
+    /// Creates a value from bytes that the scanner has validated.
     @inline(__always)
     init(unchecked bytes: ByteSlice) { self.bytes = bytes }
 
-    /// Takes one JSON text without a copy; whitespace around it is left out.
+    /// Validates one JSON text without copying it; surrounding whitespace is dropped.
     ///
-    /// - Throws: ``JSONError`` with the byte at which the text is wrong or a limit is passed.
+    /// - Throws: ``JSONError`` with the byte at which the text is invalid or a limit is exceeded.
     public init(validating text: ByteSlice, limits: JSONLimits = .init()) throws(JSONError) {
         let range = unsafe try text.withBytes { bytes throws(JSONError) in
             guard bytes.count <= limits.maxBytes else { throw JSONError(.tooLarge(limits.maxBytes)) }
@@ -27,9 +27,9 @@ public struct RawJSON: Sendable, Hashable {
         bytes = text[range]
     }
 
-    /// Takes one JSON text; whitespace around it is left out.
+    /// Validates one JSON text; surrounding whitespace is dropped.
     ///
-    /// - Throws: ``JSONError`` with the byte at which the text is wrong or a limit is passed.
+    /// - Throws: ``JSONError`` with the byte at which the text is invalid or a limit is exceeded.
     public init(validating text: String, limits: JSONLimits = .init()) throws(JSONError) {
         try self.init(validating: ByteSlice(text), limits: limits)
     }
@@ -47,7 +47,7 @@ public struct RawJSON: Sendable, Hashable {
     /// The kind of the value.
     public var kind: JSONKind { @inline(__always) get { JSONKind(firstByte: bytes.isEmpty ? 0 : bytes[0]) } }
 
-    /// The value as a tree; of repeated names the last counts.
+    /// The value as a tree; the last value of a repeated name counts.
     public var value: JSONValue {
         scan { scanner in (try? JSONTreeReader.read(&scanner, depth: 0)) ?? .null }
     }

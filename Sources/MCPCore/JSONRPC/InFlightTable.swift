@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The requests that are being worked on, by connection and id.
+/// The requests in progress, by connection and id.
 ///
-/// The key holds the connection (or legacy session), so equal ids of different clients never meet
-/// (CVE-2026-25536). Only requests whose answer comes later are here: one that is answered on the spot cannot
-/// be cancelled and cannot collide.
+/// The key includes the connection (or legacy session), so that equal ids of different clients never collide
+/// (CVE-2026-25536). The table contains only requests whose response is sent later: a request with an
+/// immediate response cannot be cancelled and cannot collide.
 final class InFlightTable<Entry: AnyObject & Sendable>: Sendable {
     struct Key: Hashable, Sendable {
         let channelID: UInt64
@@ -12,9 +12,9 @@ final class InFlightTable<Entry: AnyObject & Sendable>: Sendable {
     }
 
     enum Refusal: Sendable {
-        /// The id is in flight already.
+        /// The id is already in flight.
         case duplicate
-        /// The connection has its maximum in flight.
+        /// The connection has reached its maximum number of requests in flight.
         case full
     }
 
@@ -26,7 +26,7 @@ final class InFlightTable<Entry: AnyObject & Sendable>: Sendable {
     private let state = Mutex(State())
     private let entryCount = Atomic<Int>(0)
 
-    /// How many requests are in flight; costs no lock, so that the usual "none" is free.
+    /// The number of requests in flight; reading it takes no lock, so that the usual case of zero is cheap.
     var count: Int { entryCount.load(ordering: .acquiring) }
 
     func insert(_ entry: Entry, at key: Key, limit: Int) -> Refusal? {
@@ -58,7 +58,7 @@ final class InFlightTable<Entry: AnyObject & Sendable>: Sendable {
 
     func contains(_ key: Key) -> Bool { entry(at: key) != nil }
 
-    /// Everything in flight, of one connection or of all.
+    /// Returns all requests in flight, of one connection or of all connections.
     func entries(in channelID: UInt64? = nil) -> [Entry] {
         guard count > 0 else { return [] }
         return state.withLock { state in

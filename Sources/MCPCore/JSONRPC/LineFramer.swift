@@ -1,14 +1,14 @@
-/// Cuts a byte stream into lines; searches only what is new, and skips a line that is too long.
+/// A framer that splits a byte stream into lines, searches only new bytes, and skips lines that are too long.
 ///
 /// A line longer than the limit is reported once and dropped up to its newline, in constant memory.
 package struct LineFramer: ~Copyable {
-    /// What `next` found.
+    /// The result of `next`.
     package enum Line {
-        /// One line without its newline (and without a carriage return before it).
+        /// One line, without its newline and without a carriage return before it.
         case line(ByteSlice)
-        /// A line was longer than the limit and is dropped.
+        /// A line was longer than the limit and has been dropped.
         case tooLong
-        /// No complete line yet.
+        /// There is no complete line yet.
         case needMore
     }
 
@@ -17,13 +17,13 @@ package struct LineFramer: ~Copyable {
     private var isSkipping = false
     let maxBytes: Int
 
-    /// A framer without bytes.
+    /// Creates a framer with an empty buffer.
     package init(maxBytes: Int) { self.maxBytes = maxBytes }
 
-    /// Bytes that have come and are not yet cut.
+    /// The number of bytes that have arrived and are not yet part of a returned line.
     package var pendingBytes: Int { buffer.count }
 
-    /// Makes room for at least `count` bytes and lets `body` read into it; returns what `body` returns.
+    /// Makes room for at least `count` bytes and lets `body` read into it; returns the result of `body`.
     package mutating func fill<E: Error>(
         reserving count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) throws(E) -> Int
     ) throws(E) -> Int {
@@ -33,7 +33,7 @@ package struct LineFramer: ~Copyable {
 
     mutating func append(_ bytes: ByteSlice) { buffer.append(bytes) }
 
-    /// Cuts off the next line.
+    /// Removes and returns the next line.
     package mutating func next() -> Line {
         while true {
             let found = unsafe buffer.withBytes { bytes -> Int? in
@@ -75,7 +75,7 @@ package struct LineFramer: ~Copyable {
         return .needMore
     }
 
-    /// What stands behind the last newline, at the end of the stream.
+    /// Returns the bytes after the last newline, at the end of the stream.
     mutating func rest() -> ByteSlice? {
         guard !isSkipping, !buffer.isEmpty, buffer.count <= maxBytes else { return nil }
         let line = buffer.slice(0 ..< buffer.count)
@@ -84,7 +84,7 @@ package struct LineFramer: ~Copyable {
         return line
     }
 
-    /// Forgets the block when it is idle and large.
+    /// Releases the block if it is idle and larger than `limit`.
     mutating func shrink(keeping limit: Int) {
         if buffer.isEmpty { buffer.removeAll(keeping: limit) }
     }

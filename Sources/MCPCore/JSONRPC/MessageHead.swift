@@ -1,16 +1,16 @@
-/// Where the parts of one JSON-RPC message lie, found in a single validating pass.
+/// The positions of the parts of one JSON-RPC message, found in a single validating pass.
 ///
 /// Offsets count from the start of the scanned bytes. Nothing is copied and nothing is allocated.
 struct MessageHead: Sendable {
-    /// A part of the message; `isPresent` is false when the member is absent.
+    /// A part of the message; `isPresent` is false if the member is absent.
     struct Part: Sendable {
         var start: Int32 = -1
         var end: Int32 = -1
 
         var isPresent: Bool { @inline(__always) get { start >= 0 } }
-        // Small: a part that is present ends behind its start.
+        // Small: the end of a part that is present is after its start.
         var count: Int { @inline(__always) get { Int(end - start) } }
-        // Small: from narrower numbers.
+        // Small: converted from narrower numbers.
         var range: Range<Int> { @inline(__always) get { Int(start) ..< Int(end) } }
 
         @inline(__always) init() {}
@@ -24,13 +24,13 @@ struct MessageHead: Sendable {
         case request
         case notification
         case response
-        /// An array: a batch, where the revision has batches.
+        /// An array, which is a batch in revisions that support batches.
         case batch
-        /// JSON, but no message; `defect` says why.
+        /// Valid JSON that is not a message; `defect` contains the reason.
         case invalid
     }
 
-    /// Why the JSON is no message.
+    /// The reason why the JSON is not a message.
     enum Defect: Sendable {
         case none, notAnObject, duplicateMember, wrongVersion, badID, badMethod, badParams
         case neitherRequestNorResponse, badResponse
@@ -52,7 +52,7 @@ struct MessageHead: Sendable {
 
     var kind = Kind.invalid
     var defect = Defect.none
-    /// The id's JSON text; absent when there is none or it is not usable.
+    /// The id's JSON text; absent if there is none or it is not usable.
     var id = Part()
     /// The method's JSON text, with its quotes.
     var method = Part()
@@ -60,7 +60,7 @@ struct MessageHead: Sendable {
     var result = Part()
     var error = Part()
 
-    // Members of `params` and of `params._meta` that routing needs; the JSON text of each.
+    // The JSON text of the members of `params` and `params._meta` that routing needs.
     var meta = Part()
     var name = Part()
     var uri = Part()
@@ -91,10 +91,10 @@ struct Message: Sendable {
         part.isPresent ? RawJSON(unchecked: bytes[part.range]) : nil
     }
 
-    /// The id as a value that can be kept.
+    /// The id as a value that can be stored.
     var id: RequestID? { raw(head.id).flatMap(RequestID.init) }
 
-    /// The method's name; empty when there is none.
+    /// The name of the method; empty if there is none.
     var method: String { raw(head.method)?.string ?? "" }
 
     var params: RawJSON? { raw(head.params) }

@@ -1,7 +1,7 @@
-/// Scans one JSON-RPC message: validates the whole text and notes where its parts lie.
+/// A scanner for one JSON-RPC message that validates the whole text and records the positions of its parts.
 ///
-/// Keys are compared byte by byte after their escapes, never by case (advisory GHSA-wvj2-96wp-fq3f); an
-/// duplicate envelope key makes the message invalid (GHSA-q382-vc8q-7jhj).
+/// Keys are compared byte by byte after their escapes are resolved, never ignoring case (advisory
+/// GHSA-wvj2-96wp-fq3f). A duplicate envelope key makes the message invalid (GHSA-q382-vc8q-7jhj).
 struct MessageScanner {
     private let scanner: JSONScanner
     private var head = MessageHead()
@@ -10,7 +10,7 @@ struct MessageScanner {
     private var badID = false
     private var versionIsTwo = false
 
-    /// Scans `bytes`, which hold one message with optional white space around it.
+    /// Scans `bytes`, which contain one message with optional whitespace around it.
     static func scan(
         _ bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits
     ) throws(JSONError) -> MessageHead {
@@ -45,9 +45,9 @@ struct MessageScanner {
 
     private enum Scope { case envelope, params, meta }
 
-    /// Scans the members of an object from behind its `{`; returns the offset behind its `}`.
+    /// Scans the members of an object, starting after its `{`; returns the offset after its `}`.
     ///
-    /// The offset is a local variable all the way: as a member of the scanner it would be stored and loaded
+    /// The offset is a local variable throughout: as a member of the scanner, it would be stored and loaded
     /// at each step.
     @inline(__always)
     private mutating func scanMembers(of scope: Scope, from start: Int) throws(JSONError) -> Int {
@@ -72,14 +72,14 @@ struct MessageScanner {
         return index + 1
     }
 
-    /// Most members are strings: those need no stack of containers.
+    /// Returns the offset after a member's value. Most values are strings, which need no stack of containers.
     @inline(__always)
     private func afterMember(_ start: Int, depth: Int) throws(JSONError) -> Int {
         scanner.byte(start) == ASCII.quote
             ? try scanner.afterString(start) : try scanner.afterValue(start, depth: depth)
     }
 
-    // One copy of the loop for each scope: the compiler then sees which members it compares.
+    // There is one copy of the loop for each scope, so that the compiler knows which members it compares.
     private mutating func scanParams(from start: Int) throws(JSONError) -> Int {
         try scanMembers(of: .params, from: start)
     }
@@ -134,7 +134,7 @@ struct MessageScanner {
         _ key: JSONStringToken, at start: Int
     ) throws(JSONError) -> Int {
         if scanner.tokenEquals(key, "_meta") {
-            // The last `_meta` counts, for routing as for whoever reads it later.
+            // The last `_meta` counts, both for routing and for later readers.
             head.forgetMeta()
             guard scanner.byte(start) == ASCII.openBrace else {
                 return try scanner.afterValue(start, depth: 2)
@@ -179,14 +179,14 @@ struct MessageScanner {
     private func isUsableID(_ part: MessageHead.Part, first: UInt8) -> Bool {
         if first == ASCII.quote { return part.count <= RequestID.maxBytes + 2 }
         guard first == ASCII.minus || ASCII.isDigit(first) else { return false }
-        // Up to 18 plain digits fit 64 bits; other spellings are worked out exactly.
+        // Up to 18 plain digits fit in 64 bits; other spellings are evaluated exactly.
         if part.count <= 18, unsafe scanner.bytes(part.range).allSatisfy(ASCII.isDigit) { return true }
         guard part.count <= RequestID.maxBytes else { return false }
         let value: Int64? = unsafe JSONDecimal(scanner.bytes(part.range)).integer()
         return value != nil
     }
 
-    /// Decides what the message is once all members are known.
+    /// Determines the kind of the message once all members are known.
     private mutating func classify() {
         let hasMethod = head.method.isPresent
         let isAnswer = head.result.isPresent || head.error.isPresent
@@ -199,7 +199,7 @@ struct MessageScanner {
             head.defect = .badID
         } else if hasMethod, isAnswer {
             head.defect = .badResponse
-            // Small: from a narrower number.
+            // Small: converted from a narrower number.
         } else if hasMethod, scanner.byte(Int(head.method.start)) != ASCII.quote {
             head.defect = .badMethod
         } else if head.defect == .badParams {
@@ -207,7 +207,7 @@ struct MessageScanner {
         } else if hasMethod {
             head.kind = head.id.isPresent ? .request : .notification
         } else if isAnswer, head.result.isPresent != head.error.isPresent {
-            // An error whose request could not be read has no id, or null (JRPC-11, JRPC-12).
+            // An error response to an unreadable request has no id or a null id (JRPC-11, JRPC-12).
             let complete = head.id.isPresent || head.error.isPresent
             head.kind = complete ? .response : .invalid
             head.defect = complete ? .none : .badResponse

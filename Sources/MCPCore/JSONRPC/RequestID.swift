@@ -1,7 +1,7 @@
 /// The id of a request: a string or an integer, kept as it was written (JRPC-02, JRPC-05).
 ///
-/// Two ids are equal when they have the same JSON type and the same value: `1` and `1.0` are one id, `"1"` is
-/// another. On the wire the original spelling is repeated byte for byte.
+/// Two ids are equal if they have the same JSON type and the same value: `1` and `1.0` are the same id, `"1"`
+/// is a different one. On the wire, the original spelling is repeated byte for byte.
 public struct RequestID: Sendable, Hashable, CustomStringConvertible {
     enum Key: Sendable, Hashable {
         case integer(Int64)
@@ -12,23 +12,23 @@ public struct RequestID: Sendable, Hashable, CustomStringConvertible {
     /// The JSON text of the id.
     public let json: RawJSON
 
-    /// A numeric id.
+    /// Creates a numeric id.
     public init(_ number: Int64) {
         key = .integer(number)
         // Small: Int has 64 bits on all platforms.
         json = RawJSON(JSONValue.number(JSONNumber(Int(number))))
     }
 
-    /// A textual id.
+    /// Creates a string id.
     public init(_ text: String) {
         key = .string(text)
         json = RawJSON(JSONValue.string(text))
     }
 
-    /// The longest string id, in bytes of its JSON text.
+    /// The maximum length of an id, in bytes of its JSON text without quotes.
     static let maxBytes = 256
 
-    /// Reads an id; nil when it is neither a string of at most 256 bytes nor an integer that fits 64 bits.
+    /// Reads an id; nil if it is neither a string of at most 256 bytes nor an integer that fits in 64 bits.
     init?(_ raw: RawJSON) {
         switch raw.kind {
         case .string:
@@ -42,7 +42,7 @@ public struct RequestID: Sendable, Hashable, CustomStringConvertible {
         json = raw
     }
 
-    /// Whether both name the same request.
+    /// Whether both identify the same request.
     public static func == (a: RequestID, b: RequestID) -> Bool { a.key == b.key }
 
     /// Hashes the value, not the spelling.

@@ -1,9 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Wakes its owner at the earliest of the moments it was set for.
+/// An alarm that wakes its owner at the earliest of the moments it was set for.
 ///
-/// Since later things mostly have later moments, setting it costs one comparison and no timer of its own.
+/// Moments are mostly set in ascending order, so setting the alarm usually costs one comparison and no
+/// additional timer.
 final class Alarm: Sendable {
     private let clock: any TimeSource
     private let next = Mutex(MonotonicInstant.never)
@@ -14,8 +15,8 @@ final class Alarm: Sendable {
         queue = DispatchQueue(label: label)
     }
 
-    /// Calls `wake` at `moment`, unless the alarm is set for an earlier one: an owner that is woken sets it
-    /// again. The owner is not kept alive.
+    /// Calls `wake` at `moment`, unless the alarm is set for an earlier moment; the owner sets it again when
+    /// it is woken. The owner is not kept alive.
     func set<Owner: AnyObject & Sendable>(
         for moment: MonotonicInstant, waking owner: Owner, _ wake: @escaping @Sendable (Owner) -> Void
     ) {
@@ -30,7 +31,7 @@ final class Alarm: Sendable {
         }
     }
 
-    /// False when an earlier moment came meanwhile: that one has its own wake-up.
+    /// Returns false if an earlier moment was set in the meantime: that one has its own wake-up.
     private func claim(_ moment: MonotonicInstant) -> Bool {
         next.withLock { next in
             guard next == moment else { return false }

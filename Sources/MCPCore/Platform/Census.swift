@@ -10,12 +10,12 @@ import Glibc
 #endif
 #endif
 
-/// Counts the living of the types that own something: descriptors, connections, children, timers.
+/// A count of the live instances of types that own something: descriptors, connections, children, timers.
 ///
-/// What is never given back shows as a count that does not come back to what it was. It counts in debug
-/// builds only; in release builds a `Counted` has no size and no code.
+/// A leak shows as a count that does not return to its previous value. Instances are counted only in debug
+/// builds; in release builds, a `Counted` has no size and no code.
 package enum Census {
-    /// What is counted.
+    /// The kinds of instances that are counted.
     package enum Kind: String, CaseIterable, Sendable {
         case appBridge, appHost, appServer
         case childPipe, childProcess, clientConversation, clientPool, commandModel
@@ -33,7 +33,7 @@ package enum Census {
         case watchSource
     }
 
-    /// One more, or one less.
+    /// Adds `change` to the count of a kind: one more instance, or one less.
     @inline(__always)
     static func count(_ kind: Kind, _ change: Int) {
         #if DEBUG
@@ -45,14 +45,14 @@ package enum Census {
         #endif
     }
 
-    /// So many live as long as the process.
+    /// Declares that this number of instances of a kind lives as long as the process.
     static func keep(_ kind: Kind, _ number: Int) {
         #if DEBUG
         kept.withLock { $0[kind, default: 0] += number }
         #endif
     }
 
-    /// This descriptor stays open as long as the process lives.
+    /// Declares that this descriptor stays open as long as the process lives.
     static func keep(open descriptor: Int32) {
         #if DEBUG
         _ = keptOpen.withLock { $0.insert(descriptor) }
@@ -64,16 +64,16 @@ package enum Census {
     private static let living = Mutex<[Kind: Int]>([:])
     private static let kept = Mutex<[Kind: Int]>([:])
 
-    /// How many there are now of each kind that there is.
+    /// The current number of instances of each kind that has any.
     package static var counts: [Kind: Int] { living.withLock { $0.filter { $0.value != 0 } } }
 
-    /// The counts beyond those that live as long as the process.
+    /// The counts, without the instances that live as long as the process.
     package static var surplus: [Kind: Int] {
         let kept = kept.withLock { $0 }
         return counts.merging(kept.mapValues { -$0 }) { $0 + $1 }.filter { $0.value != 0 }
     }
 
-    /// `descriptor=3 eventLoop=1`, by name.
+    /// Returns the counts as text, sorted by name: `descriptor=3 eventLoop=1`.
     package static func text(_ counts: [Kind: Int]) -> String {
         counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }
             .joined(separator: " ")
@@ -81,7 +81,7 @@ package enum Census {
     #endif
 }
 
-/// A property by which its owner is counted for as long as it lives.
+/// A property that counts its owner for as long as the owner lives.
 package struct Counted: ~Copyable, Sendable {
     #if DEBUG
     private let kind: Census.Kind

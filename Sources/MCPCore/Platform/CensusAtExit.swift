@@ -9,12 +9,12 @@ import Musl
 import Glibc
 #endif
 
-/// Looks at the end of a process whether everything was given back.
+/// A check at the end of a process that everything was released.
 ///
-/// With `MCP_CENSUS=strict` in the environment, a process that ends by `exit` waits for what is still on its
-/// way down, for at most 15 s, and then names what is left and ends with status 86. So one look judges all
-/// tests of a process, in which many run at the same time. `MCP_CENSUS=tests` judges test processes, and not
-/// the programs that they start. Debug builds only.
+/// With `MCP_CENSUS=strict` in the environment, a process that ends by `exit` waits at most 15 s for whatever
+/// is still shutting down, then reports what is left and ends with status 86. One check thus covers all tests
+/// of a process, many of which run at the same time. `MCP_CENSUS=tests` checks test processes but not the
+/// programs that they start. Debug builds only.
 enum CensusAtExit {
     private static let patience = 300
     private static let status: Int32 = 86
@@ -24,7 +24,7 @@ enum CensusAtExit {
         case "tests": CommandLine.arguments.first?.hasSuffix(".xctest") == true
         default: false
         }
-    /// Sockets and pipes that were open before the first owner was counted.
+    /// The sockets and pipes that were open before the first owner was counted.
     private static let before = openFiles()
 
     static func arm() {
@@ -50,7 +50,8 @@ enum CensusAtExit {
         let surplus = Census.surplus
         if !surplus.isEmpty { lines.append("still alive: \(Census.text(surplus))") }
         if hasChildren { lines.append("there are children that were not reaped") }
-        // Sockets, pipes, watches of processes and folders. What Dispatch opens for itself is none of these.
+        // Sockets, pipes, and watches of processes and directories. The files that Dispatch opens for itself
+        // are none of these.
         let open = openFiles().filter { !before.contains($0) }.map(Self.shown)
         if !open.isEmpty { lines.append("still open: \(open.joined(separator: " "))") }
         return lines
@@ -61,20 +62,21 @@ enum CensusAtExit {
         return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0
     }
 
-    /// One open file: its number, and what it leads to.
+    /// An open file: its number, and what it refers to.
     private struct OpenFile: Hashable {
         let number: Int32
         let target: String
     }
 
-    /// `12→socket:[4711] (127.0.0.1:80, listening)`: where to look for its owner. The comparison leaves the
-    /// address out: a socket that was inherited may be bound by the process that it came from.
+    /// Returns text such as `12→socket:[4711] (127.0.0.1:80, listening)`, which helps to find the owner.
+    ///
+    /// The comparison ignores the address: an inherited socket may be bound by the process that it came from.
     private static func shown(_ file: OpenFile) -> String {
         let text = "\(file.number)→\(file.target)"
         guard file.target.hasPrefix("socket:"), let address = try? Syscalls.localAddress(file.number) else {
             return text
         }
-        // Only shown.
+        // For display only.
         let isListening = (try? Syscalls.option(file.number, SOL_SOCKET, SO_ACCEPTCONN)) == 1
         return text + " (\(address)\(isListening ? ", listening" : ""))"
     }

@@ -12,10 +12,11 @@ import Musl
 import Glibc
 #endif
 
-/// A running child: a server that a client has started.
+/// A running child process: a server that a client has started.
 ///
-/// Whoever starts it ends it with `terminate`. However it ends, it is reaped, and with a group or session of
-/// its own everything that is left in its process group is killed (what moved to another group is not found).
+/// The code that starts it ends it with `terminate`. However it ends, it is reaped. If it has a process group
+/// or session of its own, everything left in its process group is killed; processes that have moved to
+/// another group are not found.
 package final class ChildProcess: Sendable {
     private let counted = Counted(.childProcess)
 
@@ -33,7 +34,7 @@ package final class ChildProcess: Sendable {
     private let queue: DispatchQueue
     private let state: Mutex<State>
 
-    /// Starts a process; its end is reported on `queue`.
+    /// Starts a process, whose end is reported on `queue`.
     package init(_ launch: ProcessLaunch, queue: DispatchQueue = .global()) throws(SpawnError) {
         var spawned = try SpawnedProcess(launch)
         pid = spawned.pid
@@ -44,23 +45,23 @@ package final class ChildProcess: Sendable {
         watchExit()
     }
 
-    // MARK: Pipes. Each can be taken once; what is not taken is closed when the process has ended.
+    // MARK: Pipes. Each can be taken once; those not taken are closed when the process has ended.
 
-    /// The writing end of the child's standard input.
+    /// Takes the write end of the child's standard input.
     package func takeInput() -> FileDescriptor? { state.withLock { $0.input.take() } }
 
-    /// The reading end of the child's standard output.
+    /// Takes the read end of the child's standard output.
     package func takeOutput() -> FileDescriptor? { state.withLock { $0.output.take() } }
 
-    /// The reading end of the child's standard error.
+    /// Takes the read end of the child's standard error.
     package func takeErrors() -> FileDescriptor? { state.withLock { $0.errors.take() } }
 
-    // MARK: The end
+    // MARK: Termination
 
-    /// How it ended, or nil while it runs.
+    /// The way the process ended, or nil while it is running.
     package var status: ProcessExit? { state.withLock { $0.status } }
 
-    /// Calls `handler` once when the process has ended and is reaped.
+    /// Calls `handler` once, when the process has ended and been reaped.
     package func onExit(_ handler: @escaping @Sendable (ProcessExit) -> Void) {
         let status = state.withLock { state -> ProcessExit? in
             if state.status == nil { state.waiters.append(handler) }
@@ -74,21 +75,22 @@ package final class ChildProcess: Sendable {
         await withCheckedContinuation { continuation in onExit { continuation.resume(returning: $0) } }
     }
 
-    /// Sends a signal to the process's group, or to the process where it shares ours. False: it has ended.
+    /// Sends a signal to the process's group, or to the process alone if it shares our group. Returns false
+    /// if it has ended.
     @discardableResult
     package func signal(_ number: Int32) -> Bool {
-        // Under the lock, so that the process is not reaped and its number given away between look and
-        // signal.
+        // Under the lock, so that the process cannot be reaped and its number reused between the check and
+        // the signal.
         state.withLock { state in
             if state.status != nil { return false }
             return kill(hasGroup ? -pid : pid, number) == 0
         }
     }
 
-    /// Ends the process: closes its input, sends SIGTERM after `inputGrace`, SIGKILL after another
+    /// Ends the process: closes its input, sends SIGTERM after `inputGrace`, and SIGKILL after another
     /// `signalGrace`.
     ///
-    /// If the input was taken, its owner closes it before. Later calls only wait for the end.
+    /// If the input was taken, its owner must close it first. Later calls only wait for the process to end.
     @discardableResult
     package func terminate(
         inputGrace: Duration = .seconds(2), signalGrace: Duration = .seconds(2)
@@ -97,7 +99,7 @@ package final class ChildProcess: Sendable {
         return await wait()
     }
 
-    /// Begins what `terminate` does without waiting for it.
+    /// Starts the termination that `terminate` performs, without waiting for it to complete.
     package func startTermination(inputGrace: Duration = .seconds(2), signalGrace: Duration = .seconds(2)) {
         let isFirst = state.withLock { state -> Bool in
             _ = state.input.take()
@@ -118,8 +120,8 @@ package final class ChildProcess: Sendable {
         #if os(Linux)
         let pidfd = mcp_pidfd_open(pid)
         if pidfd >= 0 {
-            // The source keeps this object until the process has ended, so it is reaped whatever the owner
-            // does.
+            // The source keeps this object alive until the process has ended, so the process is reaped
+            // whatever the owner does.
             _ = WatchSource.once(readable: FileDescriptor(owning: pidfd), on: queue) { self.reap() }
         } else {
             DispatchQueue.global().async {
@@ -135,7 +137,7 @@ package final class ChildProcess: Sendable {
     private func reap() {
         let (status, waiters) = state.withLock { state -> (ProcessExit, [@Sendable (ProcessExit) -> Void]) in
             if let status = state.status { return (status, []) }
-            // While the leader is a zombie its number, and so the group's, cannot belong to anybody else.
+            // While the leader is a zombie, its number, and therefore the group's, cannot be reused.
             if hasGroup { kill(-pid, SIGKILL) }
             let status = ProcessExit.reap(pid)
             state.status = status
@@ -148,7 +150,7 @@ package final class ChildProcess: Sendable {
 }
 
 extension ProcessExit {
-    /// Collects the status of a process that has ended, or waits for its end.
+    /// Collects the status of a process, waiting for it to end if necessary.
     static func reap(_ pid: Int32) -> ProcessExit {
         var raw: Int32 = 0
         while true {
@@ -158,7 +160,7 @@ extension ProcessExit {
         }
     }
 
-    /// Waits for the end of a child and leaves it a zombie.
+    /// Waits for a child to end and leaves it as a zombie.
     static func waitWithoutReaping(_ pid: Int32) {
         var info = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) < 0, currentErrno() == EINTR {}
@@ -166,6 +168,6 @@ extension ProcessExit {
 }
 
 extension Duration {
-    /// For deadlines of Dispatch; negative durations count as 0.
+    /// The duration for use in Dispatch deadlines; negative durations count as 0.
     var dispatchInterval: DispatchTimeInterval { .nanoseconds(Int(clamping: Swift.max(0, wholeNanoseconds))) }
 }

@@ -20,18 +20,18 @@ extension DirectoryWatch {
         UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
         | UInt32(IN_MOVE_SELF) | UInt32(IN_DELETE_SELF) | UInt32(IN_ONLYDIR)
 
-    /// Watches the root itself, and where it stands. It may be reached through symbolic links.
+    /// Watches the root itself and its parent directory. The root may be reached through symbolic links.
     func openRoot() throws(IOError) {
         let tree = try RootDirectory(root)
         let watch = unsafe inotify_add_watch(fd, root, events)
         guard watch >= 0 else { throw IOError("inotify_add_watch").applied(to: root) }
         state.tree = tree
         state.directories[watch] = ""
-        // Without it a root that is replaced is not noticed; what is there now is watched all the same.
+        // Without this watch, replacing the root goes unnoticed; the current root is watched all the same.
         if let parent { state.parent = unsafe inotify_add_watch(fd, parent, Self.parentEvents) }
     }
 
-    /// Where the root stands, and its name there.
+    /// The root's parent directory, and its name there.
     private var place: (parent: String, name: String)? {
         let components = Files.components(root)
         guard let name = components.last, !name.utf8.elementsEqual(".".utf8) else { return nil }
@@ -46,9 +46,9 @@ extension DirectoryWatch {
         directory.isEmpty ? name : directory + "/" + name
     }
 
-    /// Symbolic links are not followed.
+    /// Watches the directories beneath a directory. Symbolic links are not followed.
     ///
-    /// - Parameter areNew: whether the files in them may have been written before anybody watched.
+    /// - Parameter areNew: whether files in them may have been written before the watch began.
     func addDirectories(beneath directory: String, areNew: Bool = false) {
         guard let tree = state.tree else { return }
         var waiting = [directory]
@@ -63,8 +63,10 @@ extension DirectoryWatch {
         }
     }
 
-    /// A directory that is gone has nothing to watch, and what may not be read is told of once. Another error
-    /// says nothing of what is there: it is looked at again.
+    /// Lists a directory that is to be watched.
+    ///
+    /// A directory that is gone has nothing to watch, and one that may not be read is reported once. Any
+    /// other error says nothing about the contents, so the directory is listed again later.
     private func entries(of directory: String, in tree: RootDirectory) -> [RootEntry] {
         var listing = RootListing()
         do throws(RootError) {
@@ -79,7 +81,7 @@ extension DirectoryWatch {
                 guard let self, !isCancelled.load(ordering: .relaxed),
                     state.unread.remove(directory) != nil
                 else { return }
-                // What happened in it meanwhile is not known.
+                // What happened in it in the meantime is unknown.
                 state.pending.areLost = true
                 addDirectories(beneath: directory)
                 schedule()
@@ -93,38 +95,38 @@ extension DirectoryWatch {
         schedule()
     }
 
-    /// False when the directory is watched already, or cannot be.
+    /// Watches one directory. Returns false if it is already watched or cannot be.
     private func add(_ path: String) -> Bool {
         guard interest.directories(path), state.directories.count < Self.maxDirectories else { return false }
         let watch = unsafe inotify_add_watch(
             fd, root + "/" + path, events | UInt32(IN_DONT_FOLLOW))
         guard watch >= 0 else {
             let error = IOError("inotify_add_watch")
-            // Gone, or another thing already.
+            // Gone, or no longer a directory.
             if error.errno != ENOENT, error.errno != ENOTDIR { note(.failed(error.applied(to: path))) }
             return false
         }
         return state.directories.updateValue(path, forKey: watch)?.utf8.elementsEqual(path.utf8) != true
     }
 
-    /// Forgets a directory that has another place now, and what is beneath it.
+    /// Forgets a directory that has moved, and everything beneath it.
     private func forget(_ path: String) {
         let beneath = path + "/"
         for (watch, known) in state.directories
         where known.utf8.elementsEqual(path.utf8) || known.utf8.starts(with: beneath.utf8) {
             state.directories[watch] = nil
-            // Fails for a directory that is gone, whose watch went with it.
+            // Fails for a directory that is gone, because its watch went with it.
             _ = inotify_rm_watch(fd, watch)
         }
     }
 
-    // MARK: A root that goes and comes
+    // MARK: A root that disappears and returns
 
-    /// After something happened where the root stands.
+    /// Checks the root after a change in its parent directory.
     private func checkRoot() {
         if let tree = state.tree, tree.isInPlace { return }
         let wasThere = state.tree != nil
-        // Fails for a directory that is gone, whose watch went with it.
+        // Fails for a directory that is gone, because its watch went with it.
         for watch in state.directories.keys { _ = inotify_rm_watch(fd, watch) }
         state.unread = []
         state.directories = [:]
@@ -133,9 +135,9 @@ extension DirectoryWatch {
         if !findRoot() { search() }
     }
 
-    /// Whether the root is there again.
+    /// Returns whether the root is there again, and watches it if so.
     private func findRoot() -> Bool {
-        // Whatever the reason is, it is looked for again.
+        // Whatever the reason, the search continues.
         guard (try? openRoot()) != nil else { return false }
         addDirectories(beneath: "")
         state.pending.isListChanged = true
@@ -172,14 +174,14 @@ extension DirectoryWatch {
                 }
             }
         } catch {
-            // The next event wakes us again; what this one was is not known.
+            // The next event wakes us again; what this one was is unknown.
             state.pending.areLost = true
             note(.failed(error.applied(to: root)))
         }
         schedule()
     }
 
-    /// A sequence of `inotify_event`, each followed by its padded name.
+    /// Handles a sequence of `inotify_event` structures, each followed by its padded name.
     private func take(_ bytes: UnsafeRawBufferPointer) {
         var offset = 0
         let size = MemoryLayout<inotify_event>.size
@@ -199,7 +201,7 @@ extension DirectoryWatch {
         func has(_ flags: Int...) -> Bool { flags.contains { mask & UInt32($0) != 0 } }
         if has(Int(IN_Q_OVERFLOW)) {
             state.pending.areLost = true
-            // What came and went is not known: directories that are new are looked for.
+            // What was created and removed is unknown: search for new directories.
             checkRoot()
             return addDirectories(beneath: "")
         }
@@ -211,7 +213,7 @@ extension DirectoryWatch {
             return
         }
         if has(Int(IN_IGNORED)) {
-            // The root itself, when nobody else had it open.
+            // The root itself, if it was not open elsewhere.
             if state.directories.removeValue(forKey: watch) == "" { checkRoot() }
             return
         }
@@ -224,7 +226,7 @@ extension DirectoryWatch {
         guard interest.directories(path) else { return }
         state.pending.isListChanged = true
         if mask & UInt32(IN_MOVED_FROM) != 0 { forget(path) }
-        // It may hold files and directories already.
+        // It may already contain files and directories.
         if mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0, add(path) {
             addDirectories(beneath: path, areNew: true)
         }

@@ -12,40 +12,40 @@ import Musl
 import Glibc
 #endif
 
-/// Tells what changes beneath a directory (inotify(7)).
+/// A watch that reports changes beneath a directory (inotify(7)).
 ///
-/// Changes are collected for a moment, so that a program that writes a hundred files is told of once. A
-/// directory that is removed, or replaced by another one, is watched again once it is back. Linux only;
-/// elsewhere it cannot be made.
+/// Changes are collected for a moment, so that a program that writes a hundred files causes one report. A
+/// directory that is removed or replaced is watched again once it is back. Linux only; on other systems a
+/// watch cannot be created.
 package final class DirectoryWatch: @unchecked Sendable {
     private let counted = Counted(.directoryWatch)
 
-    // SAFETY: `state` is touched on `queue` only, after `init` has returned.
+    // SAFETY: after `init` has returned, `state` is accessed only on `queue`.
 
-    /// What changed, with paths relative to the root.
+    /// A set of changes, with paths relative to the root.
     package struct Changes: Sendable {
-        /// Files whose contents are new.
+        /// The files whose contents have changed.
         package var written: Set<String> = []
-        /// Files or directories came or went.
+        /// Whether files or directories were added or removed.
         package var isListChanged = false
-        /// More happened than could be noticed: everything may have changed.
+        /// Whether changes were missed, so that everything may have changed.
         package var areLost = false
 
-        /// Why a directory is not watched, the first where there are several. What could not be looked at for
-        /// the moment is looked at again.
+        /// The reason why a directory is not watched, or the first of several reasons. A directory that
+        /// cannot be read for the moment is tried again later.
         package var failure: RootError?
 
         package var isEmpty: Bool { !tellsOfFiles && failure == nil }
 
-        /// Whether there is more than a failure to tell.
+        /// Whether there is anything to report besides a failure.
         package var tellsOfFiles: Bool { !written.isEmpty || isListChanged || areLost }
     }
 
-    /// What is of interest, by its path relative to the root.
+    /// The files and directories of interest, selected by their paths relative to the root.
     package struct Interest: Sendable {
         package var files: @Sendable (String) -> Bool
         package var directories: @Sendable (String) -> Bool
-        /// A file whose permissions or owner change counts as written.
+        /// Whether a change to a file's permissions or owner counts as a write.
         package var permissions: Bool
 
         package init(
@@ -58,29 +58,29 @@ package final class DirectoryWatch: @unchecked Sendable {
         }
     }
 
-    /// Directories that are watched at most; those beyond are not.
+    /// The maximum number of directories that are watched; any further ones are not.
     package static let maxDirectories = 8_192
-    /// How long changes are collected.
+    /// The time for which changes are collected.
     static let moment = DispatchTimeInterval.milliseconds(50)
-    /// Between two looks for a root that is gone.
+    /// The interval between two searches for a root that is gone.
     static let searchInterval = DispatchTimeInterval.seconds(1)
-    /// Different files that one moment can hold; beyond them everything may have changed.
+    /// The maximum number of different files in one report; beyond that, everything may have changed.
     static let maxWritten = 1_024
-    /// Names in one directory that are looked at.
+    /// The maximum number of names that are read from one directory.
     static let maxEntries = 100_000
 
     #if os(Linux)
     struct State {
-        /// Nil while there is none at its path.
+        /// The open root, or nil while there is none at its path.
         var tree: RootDirectory?
         var directories: [Int32: String] = [:]
-        /// The watch of the directory that the root stands in: what is removed tells of it only when nobody
-        /// has it open any more, and we have.
+        /// The watch of the root's parent directory. The removal of a directory is reported on the directory
+        /// itself only once no process has it open, and this process does.
         var parent: Int32 = -1
         var pending = Changes()
         var isScheduled = false
         var isSearching = false
-        /// Directories that could not be listed, and are tried again.
+        /// The directories that could not be listed and are tried again.
         var unread: Set<String> = []
     }
 
@@ -89,7 +89,7 @@ package final class DirectoryWatch: @unchecked Sendable {
     let interest: Interest
     let handler: @Sendable (Changes) -> Void
     let fd: Int32
-    /// Once it is, the descriptor may be somebody else's.
+    /// Whether the watch was cancelled; from then on, the descriptor's number may belong to another file.
     let isCancelled = Atomic<Bool>(false)
     var state = State()
     private var source: WatchSource?
@@ -98,9 +98,9 @@ package final class DirectoryWatch: @unchecked Sendable {
     /// Watches `root` and the directories beneath it.
     ///
     /// - Parameters:
-    ///   - interest: what is told of.
-    ///   - handler: called on a queue of its own, one call at a time.
-    /// - Throws: `IOError` when the system has no watches left, or none at all.
+    ///   - interest: the files and directories whose changes are reported.
+    ///   - handler: the closure that receives the changes; called on a queue of its own, one call at a time.
+    /// - Throws: `IOError` when the system has no watches left, or does not support them.
     package init(
         _ root: String, _ interest: Interest = Interest(), handler: @escaping @Sendable (Changes) -> Void
     ) throws(IOError) {

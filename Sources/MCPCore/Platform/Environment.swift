@@ -10,13 +10,13 @@ import Glibc
 
 /// The environment of this process, read-only.
 package enum Environment {
-    /// The value of a variable, or nil when it is unset.
+    /// Returns the value of a variable, or nil if it is unset.
     package static func value(_ name: String) -> String? {
         guard let text = unsafe getenv(name) else { return nil }
         return unsafe String(cString: text)
     }
 
-    /// All variables, in the `NAME=value` form that children receive.
+    /// All variables, in the `NAME=value` form in which child processes receive them.
     package static var entries: [String] {
         var entries: [String] = []
         guard var place = unsafe mcp_environment() else { return [] }

@@ -9,11 +9,12 @@ import Musl
 import Glibc
 #endif
 
-/// Makes chosen system calls fail, in debug builds only: the torture tests fail the n-th call of a scenario
-/// once.
+/// Injected failures of chosen system calls, in debug builds only.
+///
+/// The torture tests make the n-th call of a scenario fail once.
 enum FaultInjection {
-    /// Returns the error number with which this call fails, or nil to let it happen. -1 stands for no
-    /// descriptor.
+    /// A closure that returns the error number with which this call fails, or nil to let the call happen. A
+    /// descriptor of -1 means that there is none.
     typealias Plan = @Sendable (_ function: String, _ fd: Int32) -> Int32?
 
     private struct Queue {
@@ -25,8 +26,10 @@ enum FaultInjection {
     private static let plan = Mutex<Plan?>(nil)
     private static let queue = Mutex(Queue())
 
-    /// Runs `body` with a plan, one after the other: a plan concerns the whole process, and there is one. Let
-    /// it look at the descriptor or at the thread.
+    /// Runs `body` with a plan in force.
+    ///
+    /// Only one plan can be in force at a time, because it affects the whole process, so callers run one
+    /// after another. A plan should check the descriptor or the thread.
     static func during<T>(
         _ newPlan: @escaping Plan, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> T

@@ -1,9 +1,9 @@
-/// An open file descriptor with one owner, closed when the owner lets go of it.
+/// An open file descriptor with one owner, closed when the owner releases it.
 package struct FileDescriptor: ~Copyable, Sendable {
-    /// The number, for system calls during the owner's life.
+    /// The descriptor's number, for system calls during the owner's lifetime.
     package let rawValue: Int32
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     @inline(__always)
     package init(owning rawValue: Int32) {
         precondition(rawValue >= 0, "not a descriptor")
@@ -16,7 +16,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         Census.count(.descriptor, -1)
     }
 
-    /// Gives the open descriptor to the caller, who must close it.
+    /// Transfers ownership of the open descriptor to the caller, which must close it.
     package consuming func release() -> Int32 {
         let raw = rawValue
         Census.count(.descriptor, -1)
@@ -24,7 +24,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return raw
     }
 
-    /// The number of an optional descriptor, or -1.
+    /// Returns the number of an optional descriptor, or -1.
     package static func rawValue(of descriptor: borrowing FileDescriptor?) -> Int32 {
         switch descriptor {
         case .some(let descriptor): descriptor.rawValue
@@ -32,7 +32,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// A second descriptor of the same open file description, close-on-exec and at least `minimum`.
+    /// Returns a second descriptor of the same open file description, close-on-exec and at least `minimum`.
     package func duplicate(atLeast minimum: Int32 = 3) throws(IOError) -> FileDescriptor {
         FileDescriptor(owning: try Syscalls.duplicate(rawValue, atLeast: minimum))
     }

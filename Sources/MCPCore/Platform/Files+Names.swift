@@ -8,18 +8,19 @@ import Glibc
 
 /// The names in a directory.
 package struct DirectoryNames: Sendable, Hashable {
-    /// In no order, without `.` and `..`.
+    /// The names in no particular order, without `.` and `..`.
     package var names: [String] = []
-    /// Names that are no UTF-8 and therefore cannot be told.
+    /// The number of names that are not UTF-8 and therefore cannot be reported.
     package var unreadable = 0
-    /// Whether there are more than were asked for.
+    /// Whether there are more names than were requested.
     package var isTruncated = false
 }
 
 extension Files {
-    /// The names in a directory that the program itself chooses.
+    /// Returns the names in a directory that the program itself chooses.
     ///
-    /// - Throws: when the directory cannot be opened or not be read to its end; it is never empty for that.
+    /// - Throws: when the directory cannot be opened or cannot be read to its end; such a failure never
+    ///   yields an empty result.
     package static func names(in path: String, atMost limit: Int = 100_000) throws(IOError) -> DirectoryNames
     {
         do throws(IOError) {
@@ -27,7 +28,7 @@ extension Files {
         } catch { throw error.applied(to: path) }
     }
 
-    /// The names in an open directory, which is used up.
+    /// Returns the names in an open directory and consumes its descriptor.
     static func names(
         in directory: consuming FileDescriptor, atMost limit: Int
     ) throws(IOError) -> DirectoryNames {
@@ -57,7 +58,8 @@ extension Files {
         return found
     }
 
-    /// Nil at the end; readdir(3) tells an error from it by errno alone.
+    /// Returns the next name, or nil at the end; readdir(3) distinguishes an error from the end by errno
+    /// alone.
     private static func next(
         of stream: OpaqueStream, _ fd: Int32
     ) throws(IOError) -> [UInt8]? {
@@ -71,10 +73,10 @@ extension Files {
         return name
     }
 
-    /// The parts between the slashes of a path.
+    /// Returns the parts of a path between its slashes.
     ///
-    /// By bytes, as the kernel sees them: for Swift's characters a slash with a combining mark behind it is
-    /// no slash, and one component for us would be several for the kernel.
+    /// The path is split by bytes, as the kernel sees it. By Swift's characters, a slash followed by a
+    /// combining mark is not a slash, so one component here would be several for the kernel.
     package static func components(_ path: String, omittingEmpty: Bool = true) -> [String] {
         path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: omittingEmpty)
             .map { String(Substring($0)) }

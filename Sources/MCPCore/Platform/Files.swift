@@ -6,8 +6,8 @@ import Musl
 import Glibc
 #endif
 
-/// Whole files of the program itself: configuration, tokens, state. For paths that come from peers see
-/// `RootDirectory`.
+/// Operations on whole files of the program itself: configuration, tokens, state. For paths received from
+/// peers, see `RootDirectory`.
 package enum Files {
     /// Reads a regular file of at most `maxBytes`.
     ///
@@ -19,15 +19,16 @@ package enum Files {
         } catch { throw error.applied(to: path) }
     }
 
-    /// Replaces a file as a whole: whoever reads it sees the old or the new content, also after a crash.
+    /// Replaces a file atomically: a reader sees either the old or the new content, even after a crash.
     ///
-    /// Only a regular file or a symbolic link is replaced; a socket, a FIFO or a device stays (EINVAL).
+    /// Only a regular file or a symbolic link is replaced; a socket, a FIFO or a device is left alone
+    /// (EINVAL).
     ///
     /// - Parameters:
-    ///   - mode: the permissions of the new file, less those that the process gives nobody (umask).
-    ///   - isExact: the permissions are those of `mode`, whatever the umask says.
-    ///   - temporary: the file beside it that is written and then renamed; it must not exist. Nil: one is
-    ///     made up.
+    ///   - mode: the permissions of the new file, without those that the process's umask masks out.
+    ///   - isExact: whether the permissions are exactly those of `mode`, regardless of the umask.
+    ///   - temporary: the path of the file next to it that is written and then renamed; it must not exist.
+    ///     Nil: a name is generated.
     package static func replace(
         _ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, isExact: Bool = false,
         through temporary: String? = nil
@@ -54,14 +55,15 @@ package enum Files {
             // The rename itself is durable once its directory is.
             let slash = path.utf8.lastIndex(of: 0x2F)
             let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-            // One that cannot be read is written all the same, and a file system that knows no such request
-            // says so; the file is there either way.
+            // A directory that cannot be read can still be written to, and a file system may not support the
+            // request; the file is in place either way.
             guard let directory = try? Syscalls.open(parent, O_RDONLY | O_DIRECTORY) else { return }
             _ = fsync(directory.rawValue)
         } catch { throw error.applied(to: path) }
     }
 
-    /// The permission bits, owner and size of a file, without following a last symlink.
+    /// Returns the permission bits, owner and size of a file, without following a symlink in the last
+    /// component.
     package static func info(_ path: String) throws(IOError) -> FileInfo {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw IOError("stat").applied(to: path) }
@@ -80,10 +82,10 @@ package enum Files {
         return status.st_mode & S_IFMT == S_IFDIR ? nil : IOError(errno: ENOTDIR, function: "chdir")
     }
 
-    /// Reads an open regular file from its start, as it was at one moment if that can be had.
+    /// Reads an open regular file from its start, as it was at one moment if possible.
     ///
-    /// Exactly the bytes up to the size that the file had at the beginning are read, so a file that grows
-    /// yields a prefix. A file that shrinks or is rewritten meanwhile is read again, three times at most.
+    /// It reads exactly as many bytes as the file had at the beginning, so a file that grows yields a prefix.
+    /// A file that shrinks or is rewritten during the read is read again, for at most three attempts.
     static func read(
         _ file: borrowing FileDescriptor, maxBytes: Int
     ) throws(IOError) -> (bytes: [UInt8], info: FileInfo) {
@@ -95,7 +97,7 @@ package enum Files {
             case .symlink, .other: throw IOError(errno: EINVAL, function: "read")
             }
             if before.size > maxBytes { throw IOError(errno: EFBIG, function: "read") }
-            // Files of /proc and /sys say 0 and have content all the same.
+            // Files in /proc and /sys report size 0 and have content all the same.
             let wanted = before.size > 0 ? before.size : maxBytes
             let bytes = try readPrefix(file, wanted, growing: before.size == 0)
             let after = FileInfo(try Syscalls.status(file.rawValue))
@@ -111,7 +113,7 @@ package enum Files {
         throw IOError(errno: EBUSY, function: "read")
     }
 
-    /// Up to `count` bytes; one more, as a sign that there are more, when `growing`.
+    /// Reads up to `count` bytes; if `growing`, one more, as a sign that there are more.
     private static func readPrefix(
         _ file: borrowing FileDescriptor, _ count: Int, growing: Bool
     ) throws(IOError) -> [UInt8] {
@@ -136,14 +138,14 @@ package enum Files {
     }
 }
 
-/// What is known of a file without reading it.
+/// The properties of a file that are known without reading it.
 package struct FileInfo: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case file, directory, symlink, other }
 
     package let kind: Kind
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int
-    /// The time of the last change of the content.
+    /// The time of the last change to the content.
     package let modified: WallTime
     /// The permission bits, for example 0o644.
     package let permissions: UInt32

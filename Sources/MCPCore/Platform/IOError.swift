@@ -6,11 +6,11 @@ import Musl
 import Glibc
 #endif
 
-/// A failed call of the operating system.
+/// A failed call to the operating system.
 package struct IOError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The error number, for example ENOENT.
     package let errno: Int32
-    /// The call that failed, with what it was applied to where that helps: `open /etc/x`.
+    /// The call that failed, with the object it was applied to where that helps: `open /etc/x`.
     package let function: String
 
     package init(errno: Int32, function: String) {
@@ -18,13 +18,13 @@ package struct IOError: Error, Sendable, Hashable, CustomStringConvertible {
         self.function = function
     }
 
-    /// Takes the thread's current error number, so it must be made directly after the call.
+    /// Creates an error from the thread's current error number; use it directly after the failed call.
     package init(_ function: StaticString) {
         self.init(errno: currentErrno(), function: "\(function)")
     }
 
-    /// Whether an `accept` failed for the connection that it would have returned, and not for the socket.
-    /// Linux reports network errors of the new connection there, too (accept(2)).
+    /// Whether an `accept` failed because of the connection that it would have returned, and not because of
+    /// the socket. Linux also reports network errors of the new connection this way (accept(2)).
     package var isOfOneConnection: Bool {
         switch errno {
         case ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH, EOPNOTSUPP: true
@@ -32,12 +32,12 @@ package struct IOError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The operating system's words for the error number.
+    /// The operating system's text for the error number.
     package var reason: String { describeErrno(errno) }
 
     package var description: String { "\(function): \(reason)" }
 
-    /// The same error, saying what the call was applied to.
+    /// Returns the same error with the object that the call was applied to.
     package func applied(to subject: String) -> IOError {
         IOError(errno: errno, function: "\(function) \(subject)")
     }
@@ -46,7 +46,7 @@ package struct IOError: Error, Sendable, Hashable, CustomStringConvertible {
 @inline(__always)
 func currentErrno() -> Int32 { errno }
 
-/// strerror_r needs a buffer but is the only variant that is safe with threads.
+/// Returns the text for an error number. strerror_r needs a buffer, but it is the only thread-safe variant.
 func describeErrno(_ number: Int32) -> String {
     var text = [CChar](repeating: 0, count: 256)
     guard unsafe strerror_r(number, &text, text.count - 1) == 0 else { return "error \(number)" }

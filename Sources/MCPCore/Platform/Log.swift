@@ -1,14 +1,14 @@
-/// How much a log line matters; the numbers are those of syslog.
+/// The severity of a log line; the numbers are those of syslog.
 package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
     case error = 3
     case warning = 4
     case info = 6
     case debug = 7
 
-    /// Ordered by detail: `error` is the least, `debug` the most.
+    /// Orders levels by detail: `error` is the least detailed, `debug` the most.
     package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
 
-    /// The level of a name from a configuration: `error`, `warning`, `info` or `debug`.
+    /// Creates a level from its name in a configuration: `error`, `warning`, `info` or `debug`.
     package init?(name: String) {
         guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = level
@@ -24,9 +24,9 @@ package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
     }
 }
 
-/// A named event with values, written as one line to stderr or a file.
+/// A log of named events with values, each written as one line to stderr or a file.
 ///
-/// When a level is off, its arguments are not even computed. Writing never waits: a line that does not fit
+/// The arguments of a disabled level are not even evaluated. Writing never waits: a line that does not fit
 /// into a blocked pipe is dropped and counted.
 package struct Log: Sendable {
     package typealias Fields = KeyValuePairs<String, any CustomStringConvertible>
@@ -46,16 +46,16 @@ package struct Log: Sendable {
         self.context = context
     }
 
-    /// Writes nothing.
+    /// A log that writes nothing.
     package static let disabled = Log(level: .error, sink: nil, context: [])
 
-    /// The same log, with these values in each line.
+    /// Returns the same log with these values added to each line.
     package func with(_ fields: Fields) -> Log {
         if sink == nil { return self }
         return Log(level: level, sink: sink, context: context + fields.map { ($0.key, $0.value.description) })
     }
 
-    /// Whether lines of this level are written.
+    /// Returns whether lines of this level are written.
     @inline(__always)
     package func isEnabled(_ level: LogLevel) -> Bool { sink != nil && level <= self.level }
 

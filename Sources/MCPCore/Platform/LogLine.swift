@@ -1,19 +1,19 @@
-/// How log lines look.
+/// The format of log lines.
 package enum LogFormat: Sendable, Hashable {
     /// `2026-07-28T09:30:00.000Z info listening address=127.0.0.1:8080`
     case text
     /// One JSON object per line with `time`, `level`, `event` and the fields.
     case json
-    /// `<6>listening address=127.0.0.1:8080`: the journal knows the time and reads the level from the prefix.
+    /// `<6>listening address=127.0.0.1:8080`: the journal adds the time and reads the level from the prefix.
     case journal
 }
 
-/// One line of a log on its way.
+/// A log line under construction.
 ///
 /// Values come from peers, so everything that could end a line, move the cursor or reverse the reading
-/// direction is escaped, and the line has a limit that a pipe takes whole.
+/// direction is escaped. The length of a line is limited to what a pipe accepts whole.
 struct LogLine {
-    /// The longest line with its newline: what a pipe takes in one piece.
+    /// The longest line, including its newline: the amount that a pipe accepts in one piece.
     static let maxBytes = NonBlockingStream.pipeAtom
     /// The longest value, in characters; the rest is cut off.
     static let maxValueLength = 1_024
@@ -42,7 +42,7 @@ struct LogLine {
 
     mutating func add(_ name: String, _ value: any CustomStringConvertible) {
         let field = format == .json ? Self.jsonField(name, value) : Self.textField(name, value)
-        // Room for the mark of a cut line and for its end.
+        // Room for the mark of a truncated line and for its end.
         if bytes.count + field.utf8.count > Self.maxBytes - 24 {
             isTruncated = true
         } else {
@@ -82,7 +82,7 @@ struct LogLine {
             case 0x09: result += "\\t"
             case 0x22: result += "\\\""
             case 0x5C: result += "\\\\"
-            // Control characters, line separators, marks and overrides of the writing direction.
+            // Control characters, line separators, and marks and overrides of the writing direction.
             case 0 ..< 0x20, 0x7F ... 0x9F, 0x2028 ... 0x202E, 0x2066 ... 0x2069, 0x200E, 0x200F, 0x61C:
                 let digits = String(scalar.value, radix: 16)
                 let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits

@@ -8,7 +8,7 @@ import Musl
 import Glibc
 #endif
 
-/// Where log lines go.
+/// The destination of log lines.
 package final class LogSink: Sendable {
     private let counted = Counted(.logSink)
 
@@ -21,12 +21,12 @@ package final class LogSink: Sendable {
     private let state: Mutex<State>
     private let clock: any TimeSource
 
-    /// Writes to the process's standard error.
+    /// Creates a sink that writes to the process's standard error.
     package convenience init(format: LogFormat = .text) throws(IOError) {
         try self.init(FileDescriptor(owning: try Syscalls.duplicate(2, atLeast: 3)), format: format)
     }
 
-    /// Appends to a file, which is made with mode 0600 when it is missing.
+    /// Creates a sink that appends to a file, which is created with mode 0600 if it is missing.
     package convenience init(path: String, format: LogFormat = .text) throws(IOError) {
         do {
             try self.init(
@@ -47,7 +47,7 @@ package final class LogSink: Sendable {
         state = Mutex(State(stream: try NonBlockingStream(descriptor, for: .write)))
     }
 
-    /// Lines that were lost so far because nobody read them or the disk was full.
+    /// The number of lines lost so far because they were not read or the disk was full.
     package var droppedLines: Int { state.withLock { $0.dropped } }
 
     func time() -> WallTime { clock.wallTime }

@@ -1,15 +1,15 @@
-/// A point of the monotonic clock in nanoseconds; comparable within one boot only.
+/// A point in time on the monotonic clock, in nanoseconds; comparable only within one boot.
 package struct MonotonicInstant: Sendable, Hashable, Comparable {
     var nanoseconds: Int64
 
-    /// Later than every instant: no deadline.
+    /// The instant later than all others: no deadline.
     static let never = MonotonicInstant(nanoseconds: .max)
 
-    /// The earlier one is the smaller.
+    /// Returns whether `a` is earlier than `b`.
     @inline(__always)
     package static func < (a: MonotonicInstant, b: MonotonicInstant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// Saturates at `never` and at the earliest instant.
+    /// Returns the instant after a duration, saturating at `never` and at the earliest instant.
     @inline(__always)
     package static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         instant.advanced(byNanoseconds: duration.wholeNanoseconds)
@@ -21,7 +21,7 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
         return MonotonicInstant(nanoseconds: overflow ? (count > 0 ? .max : .min) : sum)
     }
 
-    /// The time from `earlier` to `self`.
+    /// Returns the time from `earlier` to `instant`.
     static func - (instant: MonotonicInstant, earlier: MonotonicInstant) -> Duration {
         let (difference, overflow) = instant.nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
         return .nanoseconds(overflow ? (instant > earlier ? .max : .min) : difference)
@@ -38,6 +38,6 @@ extension Duration {
         return carry ? (seconds > 0 ? .max : .min) : sum
     }
 
-    /// The duration in milliseconds, as log lines and error texts show it.
+    /// The duration in milliseconds, as shown in log lines and error texts.
     package var milliseconds: Int64 { wholeNanoseconds / 1_000_000 }
 }

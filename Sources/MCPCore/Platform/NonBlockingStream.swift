@@ -6,29 +6,31 @@ import Musl
 import Glibc
 #endif
 
-/// A byte stream that never makes its user wait, on a descriptor whose description other processes may share.
+/// A byte stream that never makes its user wait, on a descriptor whose open file description may be shared
+/// with other processes.
 ///
 /// O_NONBLOCK belongs to the open file description, so setting it on an inherited pipe or terminal would
-/// change it for the parent and for every other process that has it. What is done instead depends on the kind
-/// of descriptor.
+/// change it for the parent and for every other process that shares it. The technique used instead depends on
+/// the kind of descriptor.
 struct NonBlockingStream: ~Copyable, Sendable {
     enum Direction: Sendable { case read, write }
 
     enum Method: Sendable, Hashable {
-        /// A description of our own, opened anew through /proc/self/fd with O_NONBLOCK (pipes, terminals).
+        /// An open file description of our own, reopened through /proc/self/fd with O_NONBLOCK (pipes,
+        /// terminals).
         case reopened
-        /// A socket, which takes MSG_DONTWAIT in each call.
+        /// A socket, which accepts MSG_DONTWAIT in each call.
         case socket
-        /// A regular file, which never makes anybody wait.
+        /// A regular file, which never makes its user wait.
         case file
-        /// poll before each call, and writes of at most PIPE_BUF bytes: those a ready pipe takes whole.
+        /// poll before each call, and writes of at most PIPE_BUF bytes, which a ready pipe accepts whole.
         case polled
     }
 
     let method: Method
     private let descriptor: FileDescriptor
 
-    /// Takes over a descriptor.
+    /// Takes ownership of a descriptor.
     init(_ descriptor: consuming FileDescriptor, for direction: Direction) throws(IOError) {
         let kind = try Syscalls.status(descriptor.rawValue).st_mode & S_IFMT
         switch kind {
@@ -45,22 +47,22 @@ struct NonBlockingStream: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// The number, to register it with an event loop.
+    /// The descriptor's number, for registration with an event loop.
     var rawValue: Int32 { descriptor.rawValue }
 
     private static func reopen(_ fd: Int32, _ direction: Direction) throws(IOError) -> FileDescriptor? {
         #if os(Linux)
-        // A named pipe whose writers have gone reports no hangup on a description opened afterwards.
+        // A named pipe whose writers have all closed it reports no hangup on a description opened afterwards.
         if direction == .read, try Syscalls.isReady(fd, 0) { return nil }
         let access = direction == .read ? O_RDONLY : O_WRONLY
-        // What cannot be opened again, as a socket, is polled.
+        // Anything that cannot be reopened, such as a socket, is polled.
         return try? Syscalls.open("/proc/self/fd/\(fd)", access | O_NONBLOCK)
         #else
         return nil
         #endif
     }
 
-    /// Reads what is there. Nil: nothing yet. 0: the end.
+    /// Reads what is available. Nil: nothing yet. 0: end of file.
     func readNonBlocking(into buffer: UnsafeMutableRawBufferPointer) throws(IOError) -> Int? {
         switch method {
         case .socket: return unsafe try Syscalls.receive(rawValue, into: buffer)
@@ -71,7 +73,7 @@ struct NonBlockingStream: ~Copyable, Sendable {
         }
     }
 
-    /// Writes as much as fits. Nil: nothing fits now. EPIPE when nobody reads any more.
+    /// Writes as much as fits. Nil: nothing fits now. Fails with EPIPE when the reading end has been closed.
     func writeNonBlocking(_ bytes: UnsafeRawBufferPointer) throws(IOError) -> Int? {
         switch method {
         case .socket: return unsafe try Syscalls.send(rawValue, bytes)
@@ -84,10 +86,10 @@ struct NonBlockingStream: ~Copyable, Sendable {
     }
 
     #if os(Linux)
-    /// PIPE_BUF: a pipe takes so many bytes whole or not at all.
+    /// PIPE_BUF: the number of bytes that a pipe accepts whole or not at all.
     static let pipeAtom = 4_096
     #else
-    /// PIPE_BUF: a pipe takes so many bytes whole or not at all.
+    /// PIPE_BUF: the number of bytes that a pipe accepts whole or not at all.
     static let pipeAtom = 512
     #endif
 }

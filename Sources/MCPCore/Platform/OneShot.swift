@@ -1,22 +1,23 @@
 import Synchronization
 
-/// A result that tasks wait for: the first one counts. Any number of tasks may wait, before and after.
+/// A result that tasks can wait for. Only the first one set counts. Any number of tasks may wait, before and
+/// after it is set.
 package final class OneShot<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
-        /// As many as there are waiting tasks.
+        /// The continuations of the waiting tasks.
         var waiting: [Int: CheckedContinuation<Value, Never>] = [:]
         var lastWaiter = 0
     }
 
     private let state = Mutex(State())
 
-    /// Nobody has set a result yet.
+    /// Creates an instance without a result.
     package init() {}
 
     var isFinished: Bool { state.withLock { $0.value != nil } }
 
-    /// Sets the result. Returns false when there is one already.
+    /// Sets the result. Returns false if one is already set.
     @discardableResult
     package func finish(_ value: Value) -> Bool {
         let waiting = state.withLock { state -> [Int: CheckedContinuation<Value, Never>]? in
@@ -29,8 +30,8 @@ package final class OneShot<Value: Sendable>: Sendable {
         return waiting != nil
     }
 
-    /// Waits for the result. A task that is cancelled meanwhile gets `cancelled` at once; the others go on
-    /// waiting.
+    /// Waits for the result. A task that is cancelled while it waits receives `cancelled` at once; the others
+    /// continue to wait.
     func value(ifCancelled cancelled: Value) async -> Value {
         let waiter = state.withLock { state in
             state.lastWaiter += 1
@@ -40,7 +41,7 @@ package final class OneShot<Value: Sendable>: Sendable {
             await withCheckedContinuation { continuation in
                 let early = state.withLock { state -> Value? in
                     if let value = state.value { return value }
-                    // The cancellation handler came before and has found nobody.
+                    // The cancellation handler has already run and found no continuation.
                     if Task.isCancelled { return cancelled }
                     state.waiting[waiter] = continuation
                     return nil
@@ -56,7 +57,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 extension OneShot {
     /// Waits for a success or throws the failure.
     ///
-    /// - Parameter cancelled: thrown at once when the waiting task is cancelled.
+    /// - Parameter cancelled: the error that is thrown at once when the waiting task is cancelled.
     package func get<Success>(
         ifCancelled cancelled: any Error = CancellationError()
     ) async throws -> Success where Value == Result<Success, any Error> {
@@ -68,10 +69,10 @@ extension OneShot {
 typealias OneTimeEvent = OneShot<Void>
 
 extension OneShot<Void> {
-    /// Signals the event. Returns false when it has happened before.
+    /// Signals the event. Returns false if it has happened before.
     @discardableResult
     func happen() -> Bool { finish(()) }
 
-    /// Returns when the event has happened, or the waiting task is cancelled.
+    /// Waits until the event has happened or the waiting task is cancelled.
     func wait() async { await value(ifCancelled: ()) }
 }

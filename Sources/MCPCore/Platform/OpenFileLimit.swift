@@ -6,9 +6,9 @@ import Musl
 import Glibc
 #endif
 
-/// The number of descriptors that this process may have.
+/// The limit on the number of descriptors of this process.
 package enum OpenFileLimit {
-    /// Raises the soft limit to `wanted` where the hard limit allows it; returns the limit in force.
+    /// Raises the soft limit to `wanted`, as far as the hard limit allows; returns the limit in force.
     package static func raise(to wanted: Int) -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(resource, &limit) == 0 else { return 1024 }

@@ -12,15 +12,15 @@ import Musl
 import Glibc
 #endif
 
-/// Tells when the process that started this one has died.
+/// A watch that reports the death of the process that started this one.
 ///
-/// PR_SET_PDEATHSIG is no way to do that: it fires when the parent's *thread* ends that happened to start us.
+/// PR_SET_PDEATHSIG is not suitable: it fires when the parent's *thread* that happened to start us ends.
 package final class ParentWatch: Sendable {
     private let source: WatchSource?
 
-    /// Calls `handler` once on `queue` when the parent is gone, at once if it is gone already.
+    /// Calls `handler` once on `queue` when the parent is gone, or immediately if it is gone already.
     ///
-    /// A parent outside of this pid namespace cannot be watched; then nothing is ever called.
+    /// A parent outside this pid namespace cannot be watched; in that case the handler is never called.
     package convenience init(on queue: DispatchQueue = .global(), handler: @escaping @Sendable () -> Void) {
         self.init(parent: getppid(), isParent: { getppid() == $0 }, queue: queue, handler: handler)
     }
@@ -40,7 +40,7 @@ package final class ParentWatch: Sendable {
         if pidfd >= 0 {
             watch = .once(readable: FileDescriptor(owning: pidfd), on: queue) { once.call() }
         } else {
-            // A kernel before 5.3: look once a second who the parent is.
+            // A kernel before 5.3: check once a second who the parent is.
             watch = .every(seconds: 1, on: queue) {
                 if isParent(parent) { return true }
                 once.call()
@@ -51,7 +51,8 @@ package final class ParentWatch: Sendable {
         watch = .exit(of: parent, on: queue) { once.call() }
         #endif
         source = watch
-        // It may have died before the watch began, and its number may belong to somebody else by now.
+        // The parent may have died before the watch began, and its number may belong to another process by
+        // now.
         if !isParent(parent) {
             watch.cancel()
             queue.async { once.call() }
@@ -63,8 +64,9 @@ package final class ParentWatch: Sendable {
     deinit { cancel() }
 }
 
-/// Something that two may ask for and that happens once: the death of a parent is seen both by the watch and
-/// by the look afterwards when it falls between them.
+/// An action that can be requested by two callers and runs once.
+///
+/// A parent that dies between the start of the watch and the check after it is noticed by both.
 final class Once: Sendable {
     private let isCalled = Atomic<Bool>(false)
     private let handler: @Sendable () -> Void

@@ -1,13 +1,13 @@
-/// How a process ended.
+/// The way a process ended.
 package enum ProcessExit: Sendable, Hashable, CustomStringConvertible {
-    /// It returned this code.
+    /// The process exited with this code.
     case exited(Int32)
-    /// This signal killed it.
+    /// The process was killed by this signal.
     case signaled(Int32)
-    /// Somebody else collected its status, or SIGCHLD is ignored in this process.
+    /// Other code collected its status, or SIGCHLD is ignored in this process.
     case unknown
 
-    /// Decodes what waitpid stored; the macros for it are not visible in Swift.
+    /// Decodes the status that waitpid stored; the macros for this are not visible in Swift.
     init(waitStatus: Int32) {
         let signal = waitStatus & 0x7F
         self = signal == 0 ? .exited((waitStatus >> 8) & 0xFF) : .signaled(signal)

@@ -6,39 +6,41 @@ import Musl
 import Glibc
 #endif
 
-/// What to start, and how. A program and its arguments, never a command line: no shell is involved.
+/// A description of a process to start: a program and its arguments, never a command line. No shell is
+/// involved.
 package struct ProcessLaunch: Sendable {
-    /// What the child finds at one of its descriptors 0, 1 and 2.
+    /// The target of one of the child's descriptors 0, 1 and 2.
     package enum Stream: Sendable, Hashable {
         /// A pipe to this process.
         case pipe
         /// /dev/null.
         case null
-        /// What this process has at the same number.
+        /// The file that this process has at the same number.
         case inherit
         /// A duplicate of this open descriptor.
         case descriptor(Int32)
     }
 
-    /// Which signals reach the child.
+    /// The process group of the child, which determines the signals that reach it.
     package enum Group: Sendable, Hashable {
-        /// A process group of its own: Ctrl-C in the terminal reaches this process alone.
+        /// A process group of its own: Ctrl-C in the terminal reaches only this process.
         case own
-        /// A session of its own, without controlling terminal.
+        /// A session of its own, without a controlling terminal.
         case session
         /// The group of this process.
         case parent
     }
 
-    /// A path if it holds a slash (relative ones from this process's directory), otherwise looked up in PATH.
+    /// The program: a path if it contains a slash (a relative one starts at this process's directory),
+    /// otherwise a name that is looked up in PATH.
     package var program: String
-    /// What the program is called in lists of processes: its argument 0. Nil: `program`.
+    /// The program's name in process lists: its argument 0. Nil: `program`.
     package var name: String?
     /// The arguments without the program's name.
     package var arguments: [String]
-    /// The whole environment of the child; nil: the one of this process.
+    /// The complete environment of the child. Nil: that of this process.
     package var environment: [String: String]?
-    /// The directory in which the child starts; nil: the one of this process.
+    /// The directory in which the child starts. Nil: that of this process.
     package var directory: String?
     package var group = Group.own
     package var input = Stream.pipe
@@ -55,7 +57,7 @@ package struct ProcessLaunch: Sendable {
         self.directory = directory
     }
 
-    /// The file to execute.
+    /// Returns the path of the file to execute.
     ///
     /// - Throws: `SpawnError` with the directories that were searched.
     package func resolvedProgram() throws(SpawnError) -> String {
@@ -78,7 +80,8 @@ package struct ProcessLaunch: Sendable {
         throw .notFound(program: program, searched: searched)
     }
 
-    /// The child changes its directory before it executes, so a relative path would mean another file there.
+    /// Makes a path absolute if the child changes its directory before it executes the program: a relative
+    /// path would refer to a different file there.
     private func absolute(_ path: String) -> String {
         guard directory != nil, !path.hasPrefix("/"), let here = Files.currentDirectory else { return path }
         return "\(here)/\(path)"
@@ -92,7 +95,7 @@ package struct ProcessLaunch: Sendable {
     }
 }
 
-/// Why a process could not be started.
+/// The reason why a process could not be started.
 package enum SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
     case notFound(program: String, searched: String)
     case notExecutable(path: String, reason: IOError)

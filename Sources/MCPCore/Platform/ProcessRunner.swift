@@ -11,17 +11,17 @@ import Musl
 import Glibc
 #endif
 
-/// Runs a command to its end: for tools that are programs.
+/// A runner of commands to completion, for tools that are programs.
 ///
-/// It blocks its thread, so it belongs on one of its own. When it returns, the process is reaped and its
-/// whole process group is killed.
+/// It blocks its thread, so it should have one of its own. When it returns, the process has been reaped and
+/// its whole process group has been killed.
 package enum ProcessRunner {
     package struct Limits: Sendable, Hashable {
-        /// Nil: as long as it takes.
+        /// The maximum running time. Nil: no limit.
         package var timeout: Duration?
-        /// The most bytes of standard output; one more ends the process.
+        /// The maximum number of bytes of standard output; one more ends the process.
         package var maxOutputBytes: Int
-        /// The most bytes of standard error; one more ends the process.
+        /// The maximum number of bytes of standard error; one more ends the process.
         package var maxErrorBytes: Int
         /// The time between SIGTERM and SIGKILL.
         package var terminationGrace: Duration
@@ -37,17 +37,17 @@ package enum ProcessRunner {
         }
     }
 
-    /// Why the run is over.
+    /// The reason why the run ended.
     package enum End: Sendable, Hashable {
-        /// The process ended by itself.
+        /// The process ended on its own.
         case exited
         case timedOut
         case cancelled
-        /// It wrote more to stdout than it may.
+        /// It wrote more to stdout than the limit allows.
         case outputLimit
-        /// It wrote more to stderr than it may.
+        /// It wrote more to stderr than the limit allows.
         case errorLimit
-        /// What it writes cannot be read; what was read of it is not all.
+        /// Its output cannot be read; the part that was read is incomplete.
         case unreadable(IOError)
     }
 
@@ -61,7 +61,7 @@ package enum ProcessRunner {
         package let duration: Duration
     }
 
-    /// Ends a run early, from any thread.
+    /// A handle that ends a run early, from any thread.
     package final class Cancellation: Sendable {
         private let counted = Counted(.runCancellation)
         fileprivate let reader: FileDescriptor
@@ -73,19 +73,20 @@ package enum ProcessRunner {
             self.writer = FileDescriptor(owning: writer)
         }
 
-        /// Ends the runs that use this cancellation, also those that begin later.
+        /// Ends the runs that use this cancellation, including those that begin later.
         package func cancel() {
             var byte: UInt8 = 1
-            // Fails only where nothing is lost: a full pipe has been cancelled already.
+            // Fails only where nothing is lost: a full pipe means that it has been cancelled already.
             _ = unsafe withUnsafeBytes(of: &byte) { unsafe try? Syscalls.write(writer.rawValue, $0) }
         }
     }
 
-    /// Starts a command, feeds it `input`, collects what it writes and waits for its end.
+    /// Starts a command, feeds it `input`, collects its output and waits for it to end.
     ///
-    /// It runs in a session of its own with pipes, whatever `launch` says about streams and group.
+    /// The command runs in a session of its own with pipes, whatever `launch` specifies for streams and
+    /// group.
     ///
-    /// - Parameter supervisor: ends the command when this process ends before it.
+    /// - Parameter supervisor: the supervisor that ends the command if this process ends first.
     package static func run(
         _ launch: ProcessLaunch, input: [UInt8] = [], limits: Limits = Limits(),
         cancellation: Cancellation? = nil, supervisor: ProcessSupervisor? = nil
@@ -106,13 +107,14 @@ package enum ProcessRunner {
     }
 }
 
-/// One run: a poll loop over the pipes, the process's end, the cancellation and the clock.
+/// A single run: a poll loop over the pipes, the process's end, the cancellation and the clock.
 private struct ProcessRun: ~Copyable {
     private enum Slot { static let input = 0, output = 1, errors = 2, exit = 3, cancel = 4 }
 
-    /// How long the pipes are still read after the end: whoever holds them now has left the process group.
+    /// The time for which the pipes are still read after the process has ended: any process that still holds
+    /// them has left the process group.
     private static let drainTime = Duration.milliseconds(200)
-    /// How long a killed process may take to die; one that hangs in the kernel is left to a queue.
+    /// The time that a killed process may take to die; one that hangs in the kernel is left to a queue.
     private static let killPatience = Duration.seconds(5)
 
     private let pid: Int32
@@ -128,7 +130,7 @@ private struct ProcessRun: ~Copyable {
 
     private var end: ProcessRunner.End?
     private var status: ProcessExit?
-    /// When the next step is due: time-out, SIGKILL, giving up.
+    /// The time at which the next step is due: time-out, SIGKILL, giving up.
     private var deadline: MonotonicInstant
     private var isKilled = false
 
@@ -148,8 +150,8 @@ private struct ProcessRun: ~Copyable {
         let pidfd = mcp_pidfd_open(pid)
         exitWatch = pidfd >= 0 ? FileDescriptor(owning: pidfd) : nil
         #endif
-        // The writing end is ours alone: the child has the other description. For a pipe that is open this
-        // cannot fail.
+        // The write end belongs to this process alone: the child has the other open file description. For an
+        // open pipe this cannot fail.
         if self.input != nil { try? Syscalls.setNonBlocking(FileDescriptor.rawValue(of: self.input)) }
     }
 
@@ -158,13 +160,13 @@ private struct ProcessRun: ~Copyable {
             var entries = pollEntries(cancelFD)
             let now = SystemClock().now
             var timeout = SystemClock().pollTimeout(until: deadline, now: now)
-            // Without a pidfd the end is looked for, not reported.
+            // Without a pidfd, the end is not reported and has to be polled for.
             if exitWatch == nil { timeout = timeout < 0 ? 20 : min(timeout, 20) }
             var isBlind = exitWatch == nil
             do throws(IOError) {
                 _ = try Syscalls.poll(&entries, timeoutMilliseconds: timeout)
             } catch {
-                // No memory for it: the process ends, and its end is looked for.
+                // No memory for poll: the process is stopped, and its end is checked for.
                 isBlind = true
                 stop(because: .unreadable(error))
                 usleep(20_000)
@@ -182,7 +184,7 @@ private struct ProcessRun: ~Copyable {
 
     private func pollEntries(_ cancelFD: Int32) -> [pollfd] {
         [
-            // poll passes over negative descriptors.
+            // poll ignores negative descriptors.
             pollfd(fd: FileDescriptor.rawValue(of: input), events: Int16(POLLOUT), revents: 0),
             pollfd(fd: output.rawValue, events: Int16(POLLIN), revents: 0),
             pollfd(fd: errors.rawValue, events: Int16(POLLIN), revents: 0),
@@ -201,14 +203,14 @@ private struct ProcessRun: ~Copyable {
         let fd = FileDescriptor.rawValue(of: input)
         let rest = inputBytes[written...]
         let count = unsafe rest.withUnsafeBytes { bytes -> Int? in
-            // A child that does not read its input to the end is no error.
+            // A child that does not read all of its input is not an error.
             do { return unsafe try Syscalls.write(fd, bytes) ?? 0 } catch { return nil }
         }
         written += count ?? rest.count
         if written == inputBytes.count { _ = input.take() }
     }
 
-    /// Asks the process to end, and sets the time for the next step.
+    /// Signals the process to end, and sets the time for the next step.
     private mutating func stop(because reason: ProcessRunner.End) {
         if end != nil { return }
         end = reason
@@ -218,7 +220,8 @@ private struct ProcessRun: ~Copyable {
 
     private mutating func abandon(_ reason: ProcessRunner.End) {
         if end == nil { end = reason }
-        // Killed first: a pipe closed under its feet would let it die of SIGPIPE, or go on without it.
+        // Killed first: if its pipe were closed underneath it, it would die of SIGPIPE or continue without
+        // the pipe.
         forceEnd()
         output.close()
         errors.close()
@@ -248,7 +251,7 @@ private struct ProcessRun: ~Copyable {
 
     private mutating func collectExit() {
         if status != nil || !hasEnded { return }
-        // While the leader is a zombie its number, and so the group's, cannot belong to anybody else.
+        // While the leader is a zombie, its number, and therefore the group's, cannot be reused.
         kill(-pid, SIGKILL)
         supervisor?.release(pid)
         status = ProcessExit.reap(pid)
@@ -287,7 +290,7 @@ private struct ProcessRun: ~Copyable {
     }
 }
 
-/// What came out of one pipe.
+/// The data read from one pipe.
 private struct Capture: ~Copyable {
     private var descriptor: FileDescriptor?
     private let limit: Int
@@ -302,10 +305,10 @@ private struct Capture: ~Copyable {
 
     var isOpen: Bool { rawValue >= 0 }
 
-    /// Reads from a ready pipe and closes it at its end.
+    /// Reads from a ready pipe and closes it at end of file.
     ///
-    /// - Parameter tooMuch: returned when there is more than the limit allows.
-    /// - Returns: why the run cannot go on, nil when it can.
+    /// - Parameter tooMuch: the value that is returned when there is more data than the limit allows.
+    /// - Returns: the reason why the run cannot continue, or nil if it can.
     mutating func readOnce(_ tooMuch: ProcessRunner.End) -> ProcessRunner.End? {
         let fd = rawValue
         let room = min(65_536, limit - bytes.count + 1)
@@ -321,7 +324,7 @@ private struct Capture: ~Copyable {
             close()
             return .unreadable(failure)
         }
-        // Nil: nothing was there after all.
+        // Nil: nothing was available after all.
         if got == 0 { close() }
         guard bytes.count > limit else { return nil }
         bytes.removeLast(bytes.count - limit)

@@ -9,7 +9,7 @@ import Musl
 import Glibc
 #endif
 
-/// A process that was just started, with this side's ends of its pipes. Somebody must wait for it.
+/// A newly started process with this side's ends of its pipes. The owner must wait for it.
 struct SpawnedProcess: ~Copyable {
     let pid: Int32
     var input: FileDescriptor?
@@ -29,7 +29,7 @@ struct SpawnedProcess: ~Copyable {
         where text.utf8.contains(0) {
             throw .invalid("an argument or a variable of \(launch.program) contains a NUL byte")
         }
-        // A child that closes its input early must not kill this process.
+        // A child that closes its input early must not cause this process to be killed.
         SignalWatch.ignoreBrokenPipes()
         do {
             let attributes = try SpawnAttributes(launch)
@@ -49,8 +49,8 @@ struct SpawnedProcess: ~Copyable {
     }
 }
 
-/// The child's end of a stream and ours. Both are at least 3, so that assigning one of 0, 1 and 2 never
-/// overwrites another.
+/// The child's end of a stream and this process's end. Both descriptors are at least 3, so assigning one of
+/// 0, 1 and 2 never overwrites another.
 private struct StreamEnds: ~Copyable {
     var child: FileDescriptor?
     var ours: FileDescriptor?
@@ -105,7 +105,8 @@ private struct StreamEnds: ~Copyable {
         #endif
         try Self.check(unsafe posix_spawnattr_setflags(attributes, Int16(truncatingIfNeeded: flags)))
         try Self.check(unsafe posix_spawnattr_setpgroup(attributes, 0))
-        // Threads of Dispatch block signals, and we ignore some; a child that inherits that ignores SIGTERM.
+        // Dispatch's threads block signals, and this process ignores some. A child that inherited that would
+        // ignore SIGTERM.
         var set = sigset_t()
         unsafe sigemptyset(&set)
         try Self.check(unsafe posix_spawnattr_setsigmask(attributes, &set))
@@ -135,7 +136,8 @@ private struct StreamEnds: ~Copyable {
         }
     }
 
-    /// All our descriptors are close-on-exec; those of foreign libraries in this process may not be.
+    /// Closes all other descriptors in the child. Our own are close-on-exec; those of other libraries in this
+    /// process may not be.
     func closeOthers() throws(IOError) {
         #if os(Linux)
         try Self.check(unsafe mcp_spawn_add_closefrom(actions, 3))
@@ -163,7 +165,7 @@ private struct StreamEnds: ~Copyable {
         #elseif os(macOS)
         unsafe posix_spawn_file_actions_addchdir_np(actions, path)
         #else
-        // iOS has no such action, and lets no app start a program.
+        // iOS has no such action and does not let apps start programs.
         ENOTSUP
         #endif
     }

@@ -9,18 +9,18 @@ import Musl
 import Glibc
 #endif
 
-/// The commands that run now, and the helper process that ends them when this process cannot.
+/// The running commands, and the helper process that ends them when this process cannot.
 ///
-/// The helper is this program again (`SupervisorProgram`), in a session of its own, with the reading end of
-/// a pipe and nothing else. This process tells it of every command's group as it begins and ends. However
-/// this process ends, by SIGKILL too, the pipe does, and the helper kills what is left. A cgroup or a pid
-/// namespace would need privileges, PR_SET_PDEATHSIG reaches neither grandchildren nor the commands of a
-/// thread that ends before.
+/// The helper is another instance of this program (`SupervisorProgram`), in a session of its own, with the
+/// read end of a pipe and nothing else. This process notifies it of each command's group when the command
+/// begins and ends. However this process ends, even by SIGKILL, the pipe closes, and the helper kills what is
+/// left. A cgroup or a pid namespace would need privileges. PR_SET_PDEATHSIG reaches neither grandchildren
+/// nor the commands of a thread that has already ended.
 package final class ProcessSupervisor: Sendable {
     private struct State: ~Copyable {
-        /// Process groups of commands that were started and not yet reaped.
+        /// The process groups of commands that were started and not yet reaped.
         var groups: Set<Int32> = []
-        /// Commands that are being started.
+        /// The number of commands that are being started.
         var starting = 0
         var isEnding = false
         var helper: Helper?
@@ -33,9 +33,9 @@ package final class ProcessSupervisor: Sendable {
         let output: FileDescriptor
     }
 
-    /// A helper that ends sooner than this is not replaced before the next command.
+    /// The minimum lifetime of a helper; one that ends sooner is not replaced immediately.
     private static let shortLife = Duration.seconds(1)
-    /// How long an end waits for another thread, in milliseconds.
+    /// The time that `endNow` waits for other threads, in milliseconds.
     private static let patience = 500
 
     private let counted = Counted(.processSupervisor)
@@ -45,14 +45,16 @@ package final class ProcessSupervisor: Sendable {
     private let queue = DispatchQueue(label: "mcp.supervisor")
     private let state = Mutex(State())
 
-    /// - Parameter program: the path of a program that runs `SupervisorProgram` with these arguments.
+    /// - Parameter program: the path of a program that runs `SupervisorProgram` when started with these
+    ///   arguments.
     package init(program: String, arguments: [String], log: Log) {
-        // Nothing of the environment: it may hold secrets, and the marks of another supervisor.
+        // Almost nothing of the environment: it may contain secrets, and the marks of another supervisor.
         let kept = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
         let environment = kept.compactMap { name in Environment.value(name).map { (name, $0) } }
         var launch = ProcessLaunch(
             program, arguments, environment: Dictionary(uniqueKeysWithValues: environment), directory: "/")
-        // Not the name of this program: who kills that by name wants its commands to end, not to stay.
+        // Not the name of this program: a user who kills the program by name wants its commands to end, not
+        // to stay.
         launch.name = SupervisorProgram.name
         launch.group = .session
         launch.output = .null
@@ -61,7 +63,7 @@ package final class ProcessSupervisor: Sendable {
         self.log = log
     }
 
-    /// The helper's process, nil while there is none.
+    /// The process number of the helper, or nil if there is none.
     package var helper: Int32? {
         state.withLock { state -> Int32? in
             guard let helper = state.helper?.process else { return nil }
@@ -71,7 +73,7 @@ package final class ProcessSupervisor: Sendable {
 
     // MARK: Commands
 
-    /// Starts a command of this process; whoever reaps it calls `release` directly before.
+    /// Starts a command of this process; the code that reaps it calls `release` immediately before doing so.
     func spawn(_ launch: ProcessLaunch) throws(SpawnError) -> SpawnedProcess {
         var launch = launch
         launch.environment = launch.environment ?? Environment.all
@@ -103,7 +105,7 @@ package final class ProcessSupervisor: Sendable {
         }
     }
 
-    /// Forgets a command that has ended, while its number still is its own.
+    /// Forgets a command that has ended, while its process number is still its own.
     func release(_ group: Int32) {
         let waiters = state.withLock { state -> [@Sendable () -> Void] in
             guard state.groups.remove(group) != nil else { return [] }
@@ -115,9 +117,9 @@ package final class ProcessSupervisor: Sendable {
         for waiter in waiters { waiter() }
     }
 
-    // MARK: The end
+    // MARK: Termination
 
-    /// Waits until no command runs, at most for `timeout`.
+    /// Waits until no command is running, for at most `timeout`.
     package func waitUntilIdle(timeout: Duration) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let once = Once { continuation.resume() }
@@ -131,17 +133,19 @@ package final class ProcessSupervisor: Sendable {
         }
     }
 
-    /// Whether `endNow` was called: what runs dies by it, and its end says nothing about it.
+    /// Whether `endNow` was called: running commands are killed by it, so how they end says nothing about
+    /// them.
     package var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Kills all commands and the helper, now, and waits for their death; no command starts any more.
+    /// Kills all commands and the helper immediately and waits for them to die; no further command can start.
     ///
-    /// For the last moments of a process: from any thread, without any queue, and for a second at most.
+    /// For the last moments of a process: it can be called from any thread, uses no queue, and takes a second
+    /// at most.
     package func endNow() {
         var groups: [Int32] = []
         var helper: ChildProcess?
         for _ in 0 ..< Self.patience {
-            // Not waited for without end: another thread may hang while it starts a command.
+            // The wait is limited: another thread may hang while it starts a command.
             let isQuiet = state.withLockIfAvailable { state -> Bool in
                 state.isEnding = true
                 groups = Array(state.groups)
@@ -152,12 +156,12 @@ package final class ProcessSupervisor: Sendable {
             ProcessSweep.wait(milliseconds: 1)
         }
         ProcessSweep.kill(groups: groups, mark: mark, quiet: 1)
-        // What it would do is done. It goes last, in case this process is killed meanwhile.
+        // Its work is done. It is killed last, in case this process is killed in the meantime.
         helper?.signal(SIGKILL)
         for process in groups + [helper?.pid].compactMap({ $0 }) { waitForDeath(process) }
     }
 
-    /// Zombies are left to those who wait for them, or to init.
+    /// Waits until a process has died. Zombies are left to the code that waits for them, or to init.
     private func waitForDeath(_ process: Int32) {
         for _ in 0 ..< 100 {
             var info = unsafe siginfo_t()
@@ -193,14 +197,14 @@ package final class ProcessSupervisor: Sendable {
         }
     }
 
-    /// Tells of a beginning (the group) or an end (its negative).
+    /// Notifies the helper that a command has begun (the group) or ended (its negative).
     private func tell(_ group: Int32, _ state: inout State) {
         guard let output = state.helper?.output.rawValue else { return }
         do throws(IOError) {
             try Self.write(SupervisorProgram.record(group), output)
         } catch {
-            // Dead, or it has not read for thousands of calls. Killed before its pipe ends: at the end of the
-            // pipe it would kill the commands.
+            // The helper is dead, or has not read for thousands of calls. It is killed before its pipe
+            // closes: at the end of the pipe it would kill the commands.
             replaceHelper(&state, because: "\(error)")
         }
     }
@@ -218,7 +222,7 @@ package final class ProcessSupervisor: Sendable {
             guard let helper = state.helper?.process, helper.pid == process else { return }
             let isShort = SystemClock().now - state.helperStarted < Self.shortLife
             if isShort, !state.groups.isEmpty {
-                // One that cannot live is not started again and again.
+                // A helper that cannot stay alive is not restarted in a tight loop.
                 queue.asyncAfter(deadline: .now() + Self.shortLife.dispatchInterval) { [weak self] in
                     self?.replace(process, status)
                 }
@@ -239,7 +243,7 @@ package final class ProcessSupervisor: Sendable {
         let count = try unsafe bytes.withUnsafeBufferPointer { bytes throws(IOError) in
             unsafe try Syscalls.write(fd, UnsafeRawBufferPointer(bytes))
         }
-        // A record is far smaller than what a pipe takes as a whole.
+        // A record is far smaller than what a pipe accepts atomically.
         if count != bytes.count { throw IOError(errno: EAGAIN, function: "write") }
     }
 }

@@ -6,11 +6,11 @@ import Musl
 import Glibc
 #endif
 
-/// Ends processes by what they are known by: their group, or a variable of their environment.
+/// Functions that kill processes identified by their process group or by a variable in their environment.
 enum ProcessSweep {
-    /// A name and value that every process of a set was started with, and that its children inherit.
+    /// An environment variable that every process of a set was started with, and that its children inherit.
     struct Mark: Sendable, Hashable {
-        /// The variable that names the supervisor of a command.
+        /// The variable that identifies the supervisor of a command.
         static let variable = "MCP_SUPERVISOR"
         static let byteCount = 16
 
@@ -18,26 +18,26 @@ enum ProcessSweep {
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-        /// A value that no other process has.
+        /// Creates a mark that no other process has.
         static func random() -> Mark { Mark(SystemRandom().bytes(byteCount)) }
 
-        /// 32 hexadecimal digits.
+        /// The value of the variable: 32 hexadecimal digits.
         var value: String {
             bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
         }
     }
 
-    /// Between two looks at the processes of the system, in milliseconds.
+    /// The pause between two scans of the system's processes, in milliseconds.
     private static let pause: Int32 = 5
-    /// Looks at most: a process that hangs in the kernel stays until the kernel lets go of it.
+    /// The maximum number of scans: a process that hangs in the kernel stays until the kernel releases it.
     private static let maxLooks = 200
 
-    /// Kills the groups and, on Linux, every process that has the mark, until `quiet` looks one after the
-    /// other find none.
+    /// Kills the groups and, on Linux, every process that has the mark, until `quiet` consecutive scans find
+    /// none.
     ///
-    /// The mark finds what has left its group, and what was started but not yet announced. A process of
-    /// another user, or one that has cleared its environment and left its group, is not found. On other
-    /// systems only the groups are killed.
+    /// The mark finds processes that have left their group, and those that were started but not yet
+    /// announced. A process of another user is not found, and neither is one that has cleared its environment
+    /// and left its group. On other systems only the groups are killed.
     static func kill(groups: some Sequence<Int32>, mark: Mark, quiet: Int) {
         for group in groups { killGroup(group) }
         #if os(Linux)
@@ -51,18 +51,18 @@ enum ProcessSweep {
     }
 
     static func killGroup(_ group: Int32) {
-        // 0 and 1 would mean our own group and everything.
+        // 0 and 1 would mean our own group and all processes.
         if group > 1 { signalGroup(group) }
     }
 
     static func wait(milliseconds: Int32) {
         var nothing: [pollfd] = []
-        // Only a pause: one that ends early is as good.
+        // Just a pause; one that ends early is fine.
         _ = try? Syscalls.poll(&nothing, timeoutMilliseconds: milliseconds)
     }
 
     #if os(Linux)
-    /// Looks once; false when no process has the mark.
+    /// Scans once; returns false if no process has the mark.
     private static func killMarked(_ mark: Mark) -> Bool {
         let entry = Array("\(Mark.variable)=\(mark.value)".utf8)
         let own = getpid()
@@ -71,17 +71,18 @@ enum ProcessSweep {
         defer { unsafe closedir(directory) }
         while let item = unsafe readdir(directory) {
             guard let process = unsafe number(&item.pointee.d_name), process > 1, process != own,
-                // One that has ended, or is not ours.
+                // Fails for a process that has ended or is not ours.
                 let environment = try? Files.read("/proc/\(process)/environ", maxBytes: 4 << 20),
                 environment.split(separator: 0).contains(where: { $0.elementsEqual(entry) })
             else { continue }
-            // Its number cannot have been given away: it would take a whole round of numbers.
+            // Its number cannot have been reused: the kernel would have had to go through all the others
+            // first.
             found = signalProcess(process) || found
         }
         return found
     }
 
-    /// The number that a NUL-terminated name consists of.
+    /// Returns the number that a NUL-terminated name consists of.
     private static func number<Name>(_ name: inout Name) -> Int32? {
         unsafe withUnsafeBytes(of: &name) { bytes in
             let digits = unsafe bytes.prefix { $0 != 0 }
@@ -95,5 +96,5 @@ enum ProcessSweep {
     private static func signalGroup(_ group: Int32) { _ = sysKill(-group, SIGKILL) }
 }
 
-/// `kill` of the C library, which the method above hides.
+/// Calls `kill` of the C library, which the method above hides.
 private func sysKill(_ process: Int32, _ number: Int32) -> Int32 { kill(process, number) }

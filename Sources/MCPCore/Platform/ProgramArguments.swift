@@ -1,13 +1,13 @@
-/// What this program was started with.
+/// The arguments that this program was started with.
 package enum ProgramArguments {
     /// The program's name and its arguments.
     ///
-    /// Not `CommandLine.arguments` on Linux: the runtime finds those by going back from `environ`, and a
-    /// library that is loaded first and sets a variable has moved that elsewhere. Then there are none, and a
-    /// program would start without the options it was given.
+    /// On Linux this is not `CommandLine.arguments`: the runtime finds those by going backwards from
+    /// `environ`, and a library that is loaded earlier and sets a variable moves `environ` elsewhere. The
+    /// runtime then finds no arguments, and the program would start without the options it was given.
     package static var all: [String] {
         #if os(Linux)
-        // As the kernel has it; where /proc is missing the runtime's guess is the best there is.
+        // The kernel's copy; where /proc is missing, the runtime's guess is the best available.
         if let bytes = try? Files.read("/proc/self/cmdline", maxBytes: maxBytes), let all = parse(bytes) {
             return all
         }
@@ -15,10 +15,10 @@ package enum ProgramArguments {
         return CommandLine.arguments
     }
 
-    /// Linux takes 6 MiB at most: three quarters of the greatest stack it counts with.
+    /// The read limit. Linux accepts at most 6 MiB: three quarters of the largest stack it allows for.
     static let maxBytes = 8 << 20
 
-    /// The arguments, each of which ends with a NUL byte. Nil: there is not even a name.
+    /// Splits the arguments, each of which ends with a NUL byte. Nil: not even a name is present.
     static func parse(_ bytes: [UInt8]) -> [String]? {
         guard bytes.last == 0 else { return nil }
         return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {

@@ -1,11 +1,13 @@
-/// Waits for work, for a time-out and for cancellation, whichever comes first. Work that does not heed its
-/// cancellation, such as a message to a loop that does not come round, is left to itself.
+/// A wait for work, a time-out or cancellation, whichever comes first.
+///
+/// Work that ignores its cancellation, such as a message to a loop that is stuck, is abandoned.
 package enum Race {
-    /// The time-out came first.
+    /// An error that reports that the time-out came first.
     package struct TimedOut: Error {}
 
-    /// Work whose caller has given up already does not begin.
-    /// - Throws: `TimedOut`, `CancellationError`, or what the work throws.
+    /// Runs `work` with a time limit. If the caller has already been cancelled, the work does not begin.
+    ///
+    /// - Throws: `TimedOut`, `CancellationError`, or the error that the work throws.
     package static func run<T: Sendable>(
         within timeout: Duration?, _ work: @escaping @Sendable () async throws -> T
     ) async throws -> T {
@@ -14,8 +16,9 @@ package enum Race {
             within: timeout, late: { TimedOut() }, ifCancelled: CancellationError(), work)
     }
 
-    /// The same with other errors; the work begins in any case.
-    /// - Throws: what `late` makes, `cancelled`, or what the work throws.
+    /// Runs `work` with a time limit and the given errors; the work begins in any case.
+    ///
+    /// - Throws: the error that `late` creates, `cancelled`, or the error that the work throws.
     static func run<T: Sendable>(
         within timeout: Duration?, late: @escaping @Sendable () -> any Error,
         ifCancelled cancelled: any Error, _ work: @escaping @Sendable () async throws -> T

@@ -1,8 +1,8 @@
-/// A secret that no log line, error text or debugger dump shows.
+/// A secret that does not appear in any log line, error text or debugger dump.
 package struct Redacted<Value: Sendable>: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// The secret itself; ask for it only where it is used.
+    /// The secret itself; read it only where it is used.
     package let value: Value
 
     package init(_ value: Value) { self.value = value }

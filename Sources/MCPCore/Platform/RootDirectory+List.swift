@@ -8,37 +8,40 @@ import Glibc
 
 /// A file or directory beneath a root.
 package struct RootEntry: Sendable, Hashable {
-    /// The path beneath the root, with slashes.
+    /// The path beneath the root, separated by slashes.
     package let path: String
-    /// Symlinks to regular files inside the root count as files; other symlinks as symlinks.
+    /// The properties of the entry. Symlinks to regular files inside the root count as files, other symlinks
+    /// as symlinks.
     package let info: FileInfo
 }
 
-/// What a listing found.
+/// The result of a listing.
 package struct RootListing: Sendable, Hashable {
-    /// Sorted by the bytes of their paths.
+    /// The entries, sorted by the bytes of their paths.
     package var entries: [RootEntry] = []
-    /// Whether a limit, or a missing permission, kept something out.
+    /// Whether something was left out because of a limit or a missing permission.
     package var isTruncated = false
-    /// Names that are no UTF-8 and therefore cannot be given to a peer.
+    /// The number of names that are not UTF-8 and therefore cannot be sent to a peer.
     package var unreadableNames = 0
-    /// The first directory or file that this process may not look at, and why; for the log.
+    /// The first directory or file that this process may not access, and why; for the log.
     package var denied: RootError?
 
-    /// Nothing yet.
+    /// Creates an empty listing.
     package init() {}
 }
 
 extension RootDirectory {
-    /// Lists a directory, with all that lies below it down to `maxDepth` levels.
+    /// Lists a directory and everything below it, down to `maxDepth` levels.
     ///
-    /// Symlinked directories are not entered. What goes away meanwhile is not listed. What this process may
-    /// not look at is left out, and the listing marked as truncated. Everything else that keeps a part from
-    /// being read, such as too many open files, is an error: a listing is never short for that.
+    /// Symlinked directories are not entered. Entries that disappear during the listing are not included.
+    /// Entries that this process may not access are left out, and the listing is marked as truncated. Any
+    /// other failure to read a part, such as too many open files, is an error: it never just makes a listing
+    /// shorter.
     /// - Parameters:
     ///   - relative: the directory; the empty path is the root.
-    ///   - maxDepth: 1 lists the directory alone.
-    ///   - maxEntries: the most entries; the rest is left out and the listing marked as truncated.
+    ///   - maxDepth: 1 lists only the directory itself.
+    ///   - maxEntries: the maximum number of entries; the rest are left out, and the listing is marked as
+    ///     truncated.
     package func list(
         _ relative: String = "", maxDepth: Int = 1, maxEntries: Int = 10_000
     ) throws(RootError) -> RootListing {
@@ -60,7 +63,7 @@ extension RootDirectory {
         return listing
     }
 
-    /// All names of a directory are sorted before the first is listed, so their number is limited too.
+    /// The limit on the names of one directory, which are all sorted before the first is listed.
     private static let maxNamesPerDirectory = 100_000
 
     /// Adds the entries of one directory; returns the paths of its subdirectories.
@@ -102,7 +105,7 @@ extension RootDirectory {
             return target.kind == .file ? target : own
         } catch {
             switch error {
-            // It leads out of the root, nowhere, or where nobody may look: a symlink and no more.
+            // It leads out of the root, nowhere, or to something that is not accessible: just a symlink.
             case .outside, .invalid, .notFound, .notRegular, .tooLarge: return own
             case .failed: if error.isDenied { return own } else { throw error }
             }
@@ -113,7 +116,8 @@ extension RootDirectory {
         of directory: borrowing FileDescriptor, _ relative: String, _ listing: inout RootListing
     ) throws(RootError) -> [String] {
         do throws(IOError) {
-            // The stream uses up its descriptor and shares the position of the description it was made from.
+            // The stream consumes its descriptor and shares the position of the open file description it was
+            // made from.
             let own = try Syscalls.openat(directory.rawValue, ".", O_RDONLY | O_DIRECTORY)
             let found = try Files.names(in: own, atMost: Self.maxNamesPerDirectory)
             listing.unreadableNames += found.unreadable
@@ -124,14 +128,14 @@ extension RootDirectory {
 }
 
 extension RootListing {
-    /// Goes on without something that is gone, that another thing has replaced, or that this process may not
-    /// look at.
+    /// Leaves out something that is gone, that has been replaced by something else, or that this process may
+    /// not access.
     ///
-    /// - Throws: the error itself where a later look could find more.
+    /// - Throws: the error itself if a later attempt could find more.
     package mutating func leaveOut(_ error: RootError) throws(RootError) {
         switch error {
         case .notFound, .outside, .notRegular: break
-        // Deeper than a path can be long.
+        // Nested too deeply for the longest possible path.
         case .invalid, .tooLarge: isTruncated = true
         case .failed:
             guard error.isDenied else { throw error }

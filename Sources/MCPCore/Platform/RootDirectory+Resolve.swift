@@ -7,11 +7,12 @@ import Glibc
 #endif
 
 extension RootDirectory {
-    /// The real, absolute path of an existing file or directory beneath the root, for programs that take a
-    /// name.
+    /// Returns the real, absolute path of an existing file or directory beneath the root, for programs that
+    /// expect a file name.
     ///
-    /// The kernel opens it beneath the root and tells its name, so the path holds no symlink and no `..` at
-    /// that moment. Whoever may rename inside the root can still swap it before the program opens it.
+    /// The kernel opens it beneath the root and reports its name, so at that moment the path contains no
+    /// symlink and no `..`. A process that may rename files inside the root can still swap it before the
+    /// program opens it.
     package func resolve(_ relative: String) throws(RootError) -> String {
         let file = try open(relative, O_RDONLY | O_NONBLOCK)
         let root = try open(".", O_RDONLY | O_DIRECTORY)
@@ -19,7 +20,7 @@ extension RootDirectory {
         do throws(IOError) { (path, top) = (try Self.name(of: file), try Self.name(of: root)) } catch {
             throw .failed(error.applied(to: relative))
         }
-        // Moved out between the two look-ups, or deleted.
+        // It was moved out between the two lookups, or deleted.
         guard path == top || path.utf8.starts(with: (top == "/" ? "/" : top + "/").utf8) else {
             throw .outside(relative)
         }

@@ -11,15 +11,15 @@ import Glibc
 
 /// A directory that paths from peers cannot leave.
 ///
-/// A path is opened beneath the directory's descriptor by the kernel itself (openat2 with RESOLVE_BENEATH),
-/// so there is no moment between a check and the use in which a name could be swapped. Where that call is
-/// missing (Darwin, Linux before 5.6, some sandboxes), each component is opened with O_NOFOLLOW; symlinks are
-/// then refused altogether. A hard link to a file elsewhere cannot be told from the file: who may create such
-/// links in the directory may read the file anyway.
+/// The kernel itself opens paths beneath the directory's descriptor (openat2 with RESOLVE_BENEATH), so there
+/// is no gap between check and use in which a name could be swapped. Where that call is missing (Darwin,
+/// Linux before 5.6, some sandboxes), each component is opened with O_NOFOLLOW, and symlinks are refused
+/// altogether. A hard link to a file elsewhere cannot be distinguished from the file; a process that may
+/// create such links in the directory may read the file anyway.
 package final class RootDirectory: Sendable {
     private let counted = Counted(.rootDirectory)
 
-    /// The path that the root was opened by.
+    /// The path with which the root was opened.
     package let path: String
     private let directory: FileDescriptor
     private let usesOpenat2: Bool
@@ -27,10 +27,11 @@ package final class RootDirectory: Sendable {
     /// The longest relative path in bytes.
     package static let maxPathBytes = 4_096
 
-    /// Opens the root, which itself may be reached through symlinks.
+    /// Opens the root, which may itself be reached through symlinks.
     package convenience init(_ path: String) throws(IOError) { try self.init(path, usesOpenat2: true) }
 
-    /// - Parameter usesOpenat2: false takes the slow way; it is also taken when the kernel lacks the call.
+    /// - Parameter usesOpenat2: false selects the slow path, which is also used when the kernel lacks the
+    ///   call.
     init(_ path: String, usesOpenat2: Bool) throws(IOError) {
         do { directory = try Syscalls.open(path, O_RDONLY | O_DIRECTORY) } catch {
             throw error.applied(to: path)
@@ -39,8 +40,10 @@ package final class RootDirectory: Sendable {
         self.usesOpenat2 = usesOpenat2 ? try Self.hasOpenat2(directory) : false
     }
 
-    /// Older kernels lack the call, and sandboxes refuse it with numbers of their choice; the slow way is
-    /// safe for all of them.
+    /// Returns whether openat2 is available.
+    ///
+    /// Older kernels lack the call, and sandboxes refuse it with error numbers of their choice; the slow path
+    /// is safe in all these cases.
     private static func hasOpenat2(_ directory: borrowing FileDescriptor) throws(IOError) -> Bool {
         #if os(Linux)
         let fd = directory.rawValue
@@ -53,7 +56,7 @@ package final class RootDirectory: Sendable {
             if let probe { Syscalls.close(Int32(truncatingIfNeeded: probe)) }
             return true
         } catch {
-            // These say nothing of the call itself.
+            // These say nothing about the call itself.
             if [EMFILE, ENFILE, ENOMEM, EIO].contains(error.errno) { throw error }
             return false
         }
@@ -62,11 +65,11 @@ package final class RootDirectory: Sendable {
         #endif
     }
 
-    /// Whether the directory still stands at its path: false once it was removed or renamed, and when
-    /// another one stands there now, and when that cannot be found out.
+    /// Whether the directory is still at its path. False if it has been removed, renamed or replaced by
+    /// another one, or if this cannot be determined.
     package var isInPlace: Bool {
         var there = stat()
-        // Whoever gets false opens the path again, and sees why that fails.
+        // A caller that receives false opens the path again and sees why that fails.
         guard unsafe stat(path, &there) == 0, let own = try? Syscalls.status(directory.rawValue) else {
             return false
         }
@@ -76,8 +79,8 @@ package final class RootDirectory: Sendable {
     /// Reads a regular file as it was at one moment.
     ///
     /// - Parameters:
-    ///   - relative: the path beneath the root, with slashes, without `..`.
-    ///   - maxBytes: a longer file is refused.
+    ///   - relative: the path beneath the root, separated by slashes, without `..`.
+    ///   - maxBytes: the size limit; a longer file is refused.
     package func read(_ relative: String, maxBytes: Int) throws(RootError) -> (bytes: [UInt8], info: FileInfo)
     {
         let file = try openFile(relative)
@@ -87,13 +90,13 @@ package final class RootDirectory: Sendable {
         }
     }
 
-    /// What is known of a file or directory, with symlinks followed inside the root.
+    /// Returns the properties of a file or directory, following symlinks inside the root.
     package func info(_ relative: String) throws(RootError) -> FileInfo {
         try info(try open(relative, Self.inspect), relative)
     }
 
     #if os(Linux)
-    /// Opens nothing that a device or FIFO could notice.
+    /// The flags for opening a file in a way that a device or FIFO does not notice.
     private static let inspect = Int32(MCP_O_PATH)
     #else
     private static let inspect = O_RDONLY | O_NONBLOCK
@@ -101,7 +104,7 @@ package final class RootDirectory: Sendable {
 
     /// Opens a regular file for reading; anything else is refused before a byte is read.
     package func openFile(_ relative: String) throws(RootError) -> FileDescriptor {
-        // O_NONBLOCK: opening a FIFO without writer, or a device, must not wait.
+        // O_NONBLOCK: opening a device, or a FIFO without a writer, must not wait.
         let file = try open(relative, O_RDONLY | O_NONBLOCK)
         guard try info(file, relative).kind == .file else { throw .notRegular(relative) }
         return file
@@ -122,27 +125,27 @@ package final class RootDirectory: Sendable {
         let components = try Self.components(relative)
         do {
             if usesOpenat2 { return try openBeneath(relative, flags) }
-            // What a slash or a dot follows is a directory for the kernel.
+            // To the kernel, a path that ends with a slash or a dot is a directory.
             let last = Files.components(relative, omittingEmpty: false).last ?? ""
             let isDirectory = last.isEmpty || last.utf8.elementsEqual(".".utf8)
             return try walk(components, isDirectory ? flags | O_DIRECTORY : flags)
         } catch { throw Self.describe(error, relative) }
     }
 
-    /// What an error number says about a path beneath the root.
+    /// Translates an error number into an error for a path beneath the root.
     static func describe(_ error: IOError, _ relative: String) -> RootError {
         switch error.errno {
-        // EXDEV is the kernel's word for a path that leaves the root.
+        // EXDEV is the kernel's error for a path that leaves the root.
         case EXDEV, ELOOP: .outside(relative)
         case ENOENT, ENOTDIR: .notFound(relative)
-        // A socket (ENXIO on Linux, EOPNOTSUPP on Darwin), or a device without driver.
+        // A socket (ENXIO on Linux, EOPNOTSUPP on Darwin), or a device without a driver.
         case ENXIO, ENODEV, EOPNOTSUPP: .notRegular(relative)
         case ENAMETOOLONG: .invalid(relative)
         default: .failed(error.applied(to: relative))
         }
     }
 
-    /// Splits a path and refuses what can only be an attempt to leave or to confuse.
+    /// Splits a path and refuses those that can only be an attempt to leave the root or to cause confusion.
     static func components(_ relative: String) throws(RootError) -> [String] {
         if relative.isEmpty || relative.utf8.count > maxPathBytes || relative.utf8.contains(0) {
             throw .invalid(relative)
@@ -155,10 +158,10 @@ package final class RootDirectory: Sendable {
 
     private func openBeneath(_ relative: String, _ flags: Int32) throws(IOError) -> FileDescriptor {
         #if os(Linux)
-        // openat2 refuses flags that mean nothing together, as O_NOCTTY and O_PATH.
+        // openat2 refuses flags that have no meaning together, such as O_NOCTTY and O_PATH.
         let flags = flags | O_CLOEXEC | (flags & Self.inspect != 0 ? 0 : O_NOCTTY)
         let resolve = UInt64(MCP_RESOLVE_BENEATH | MCP_RESOLVE_NO_MAGICLINKS)
-        // EAGAIN: something was renamed during the look-up and the kernel cannot prove the path stayed
+        // EAGAIN: something was renamed during the lookup, and the kernel cannot prove that the path stayed
         // inside.
         for _ in 0 ..< 16 {
             let fd = try Syscalls.perform("openat2", on: directory.rawValue) {
@@ -184,24 +187,24 @@ package final class RootDirectory: Sendable {
     }
 }
 
-/// Why a path beneath a root cannot be used.
+/// The reason why a path beneath a root cannot be used.
 package enum RootError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// It is absolute, has `..`, or leads out through a symlink.
+    /// The path is absolute, contains `..`, or leads out of the root through a symlink.
     case outside(String)
-    /// It is empty, too long or contains NUL.
+    /// The path is empty, too long or contains NUL.
     case invalid(String)
     case notFound(String)
-    /// It is a directory, FIFO, socket or device.
+    /// The path refers to a directory, FIFO, socket or device.
     case notRegular(String)
     case tooLarge(String, limit: Int)
     case failed(IOError)
 
-    /// Whether this process may not look at what is there.
+    /// Whether this process lacks permission to access the file.
     package var isDenied: Bool {
         if case .failed(let error) = self { error.errno == EACCES || error.errno == EPERM } else { false }
     }
 
-    /// What went wrong, without the path.
+    /// The text of the error, without the path.
     package var reason: String {
         switch self {
         case .outside: "outside of the root directory"

@@ -9,16 +9,19 @@ import Musl
 import Glibc
 #endif
 
-/// Signals as calls of a handler on a thread, where everything is allowed, unlike in a signal handler.
+/// A watch that delivers signals as calls of a handler on a thread, where everything is allowed, unlike in a
+/// signal handler.
 package final class SignalWatch: Sendable {
     private let counted = Counted(.signalWatch)
     private let registrations: [SignalReceiver.Registration]
 
-    /// Calls `handler` with the number of each of these signals, which lose their usual effect.
+    /// Calls `handler` with the number of each of these signals as it arrives; the signals lose their usual
+    /// effect.
     ///
-    /// The calls come one after the other on a thread that does nothing else, so no queue that is busy can
-    /// hold them up; a handler that waits holds up all other signals.
-    /// - Throws: `IOError` when there is no descriptor or thread to receive signals with; then the signals
+    /// The calls are made one after another on a dedicated thread, so a busy queue cannot delay them; a
+    /// handler that waits delays all other signals.
+    ///
+    /// - Throws: `IOError` when no descriptor or thread is available for receiving signals; the signals then
     ///   keep their usual effect.
     package init(
         _ signals: [Int32], handler: @escaping @Sendable (Int32) -> Void
@@ -26,20 +29,20 @@ package final class SignalWatch: Sendable {
         registrations = try SignalReceiver.add(signals, handler)
     }
 
-    /// Ends the watch. A signal that nobody else watches gets its usual effect back.
+    /// Ends the watch. A signal that no other watch observes regains its usual effect.
     package func cancel() { SignalReceiver.remove(registrations) }
 
     deinit { cancel() }
 
-    /// Lets writes to a closed pipe fail with EPIPE instead of killing the process. Call it at start.
+    /// Makes writes to a closed pipe fail with EPIPE instead of killing the process. Call it at startup.
     ///
-    /// A handler that the program has installed itself stays.
+    /// A handler that the program has installed itself is kept.
     package static func ignoreBrokenPipes() {
         if hasDefaultAction(SIGPIPE) { signal(SIGPIPE, SIG_IGN) }
     }
 
-    /// Whether a signal has its usual effect: nobody handles it, and it is not ignored, as SIGHUP is under
-    /// nohup(1).
+    /// Returns whether a signal has its usual effect: it has no handler and is not ignored, as SIGHUP is
+    /// under nohup(1).
     package static func hasDefaultAction(_ number: Int32) -> Bool {
         var current = sigaction()
         return unsafe sigaction(number, nil, &current) == 0 && hasDefaultAction(current)
@@ -56,11 +59,11 @@ package final class SignalWatch: Sendable {
     }
 }
 
-/// What all watches of a process share: the actions of signals, a pipe that they write into, and the thread
-/// that reads it.
+/// The part that all watches of a process share: the signal actions, the pipe that they write to, and the
+/// thread that reads it.
 ///
-/// A signalfd of Dispatch, which this replaces, is made when the source is, and a source cannot say that it
-/// could not be: a server without descriptors to spare would run and never hear SIGTERM.
+/// This replaces Dispatch's signalfd, which is created together with its source. A source cannot report that
+/// creating it failed, so a server without descriptors to spare would run and never receive SIGTERM.
 enum SignalReceiver {
     struct Registration: Sendable, Hashable {
         fileprivate let signal: Int32
@@ -86,7 +89,7 @@ enum SignalReceiver {
             return signals.map { number in
                 state.count += 1
                 state.handlers[number, default: [:]][state.count] = handler
-                // Calls that it interrupts are begun again (SA_RESTART).
+                // Calls that the signal interrupts are restarted (SA_RESTART).
                 _ = signal(number, passOn)
                 return Registration(signal: number, number: state.count)
             }
@@ -104,12 +107,12 @@ enum SignalReceiver {
         }
     }
 
-    /// Makes the pipe and the thread, once per process.
+    /// Creates the pipe and the thread, once per process.
     private static func start() throws(IOError) {
         let (reader, writer) = try Syscalls.pipe()
         let input = FileDescriptor(owning: reader)
         let output = FileDescriptor(owning: writer)
-        // A handler must not wait: a full pipe holds 65,536 signals that nobody has looked at.
+        // A handler must not wait: a full pipe holds 65,536 signals that have not been read.
         try Syscalls.setNonBlocking(output.rawValue)
         signalPipe.store(output.rawValue, ordering: .releasing)
         signalReader.store(input.rawValue, ordering: .releasing)
@@ -132,7 +135,7 @@ enum SignalReceiver {
     }
 
     private static func receive() -> UnsafeMutableRawPointer? {
-        // Threads of Dispatch block signals, and this one may have been made by one of them.
+        // Dispatch's threads block signals, and this thread may have been created by one of them.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
@@ -141,7 +144,7 @@ enum SignalReceiver {
         while true {
             let count = unsafe read(fd, &byte, 1)
             if count < 0, errno == EINTR { continue }
-            // Somebody has closed a descriptor that is not his.
+            // Other code has closed a descriptor that it does not own.
             if count != 1 { return nil }
             let number = Int32(byte)
             let handlers = state.withLock { Array(($0.handlers[number] ?? [:]).values) }
@@ -150,16 +153,17 @@ enum SignalReceiver {
     }
 }
 
-/// The ends of the pipe. Outside of the type, and used before an action is installed, so that the signal
-/// handler below runs no initializer.
+/// The ends of the pipe. They are outside the type, and used before an action is installed, so that the
+/// signal handler below runs no initializer.
 private let signalPipe = Atomic<Int32>(-1)
 private let signalReader = Atomic<Int32>(-1)
 
-/// The signal handler itself: only what POSIX allows there.
+/// Forwards a signal into the pipe. This is the signal handler itself, so it does only what POSIX allows
+/// there.
 private func passOn(_ number: Int32) {
     let saved = errno
     var byte = UInt8(truncatingIfNeeded: number)
-    // A pipe that is full holds 65,536 signals that nobody has looked at.
+    // A full pipe holds 65,536 signals that have not been read.
     _ = unsafe write(signalPipe.load(ordering: .acquiring), &byte, 1)
     errno = saved
 }

@@ -11,10 +11,10 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     enum Family: Sendable, Hashable { case ipv4, ipv6, unix }
 
     let family: Family
-    /// The `sockaddr` as the operating system wants it.
+    /// The `sockaddr` in the operating system's layout.
     private let bytes: [UInt8]
 
-    /// Longest path of a unix socket in bytes, without the terminating NUL.
+    /// The longest path of a unix socket in bytes, without the terminating NUL.
     static let maxUnixPathBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     private init(family: Family, bytes: [UInt8]) {
@@ -22,7 +22,8 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// A numeric address such as `127.0.0.1`, `::1` or `[::1]`; nil when it is none. Nothing is looked up.
+    /// Creates an address from a numeric one such as `127.0.0.1`, `::1` or `[::1]`; nil for anything else.
+    /// Nothing is looked up.
     init?(numeric host: String, port: UInt16) {
         if host.utf8.contains(0) { return nil }
         let host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
@@ -31,7 +32,8 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         if unsafe inet_pton(AF_INET, host, &four.sin_addr) == 1 {
             four.sin_family = sa_family_t(AF_INET)
             #if canImport(Darwin)
-            // The kernel fills it in in what it returns; without it the same address would be another one.
+            // The kernel sets it in the addresses that it returns; without it here, equal addresses would
+            // compare as different.
             four.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
             #endif
             four.sin_port = port.bigEndian
@@ -48,7 +50,8 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The path of a unix socket; nil when it is empty, longer than `maxUnixPathBytes` or holds NUL.
+    /// Creates the address of a unix socket; nil when the path is empty, longer than `maxUnixPathBytes` or
+    /// contains NUL.
     init?(unixPath path: String) {
         let path = Array(path.utf8)
         guard !path.isEmpty, path.count <= Self.maxUnixPathBytes, !path.contains(0) else { return nil }
@@ -61,7 +64,7 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(family: .unix, bytes: unsafe withUnsafeBytes(of: address) { unsafe Array($0) })
     }
 
-    /// Reads what accept, getsockname or getpeername stored; nil for other families.
+    /// Reads the address that accept, getsockname or getpeername stored; nil for other families.
     init?(storage: sockaddr_storage) {
         let size: Int
         switch Int32(storage.ss_family) {
@@ -73,7 +76,7 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         bytes = unsafe withUnsafeBytes(of: storage) { unsafe Array($0.prefix(size)) }
     }
 
-    /// Calls `body` with the address in the form that bind and connect take.
+    /// Calls `body` with the address in the form that bind and connect accept.
     func withSockaddr<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
         var storage = sockaddr_storage()
         return unsafe withUnsafeMutableBytes(of: &storage) { raw in
@@ -92,7 +95,8 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The port in host order; 0 for a unix socket. It stands at the same place in both IP addresses.
+    /// The port in host byte order; 0 for a unix socket. It is at the same offset in both kinds of IP
+    /// address.
     var port: UInt16 { family == .unix ? 0 : UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
 
     /// The path of a unix socket.
@@ -103,7 +107,8 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: bytes[start...].prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// Whether only this machine can reach it: 127.0.0.0/8, ::1, ::ffff:127.0.0.0/104 and unix sockets.
+    /// Whether the address can be reached only from this machine: 127.0.0.0/8, ::1, ::ffff:127.0.0.0/104 and
+    /// unix sockets.
     var isLoopback: Bool {
         switch family {
         case .ipv4: return bytes[4] == 127
@@ -115,7 +120,7 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The host as digits, without brackets; the path of a unix socket.
+    /// The host in numeric form, without brackets, or the path of a unix socket.
     var host: String {
         if let path = unixPath { return path }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -139,9 +144,11 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SocketAddress {
-    /// Looks a name up (blocking, for seconds when the network is bad); numeric addresses are not looked up.
+    /// Looks up a host name; numeric addresses are not looked up.
     ///
-    /// - Throws: the resolver's text when nothing was found.
+    /// It blocks, for seconds when the network is bad.
+    ///
+    /// - Throws: `ResolveError` with the resolver's text when nothing was found.
     static func resolve(host: String, port: UInt16) throws(ResolveError) -> [SocketAddress] {
         if let numeric = SocketAddress(numeric: host, port: port) { return [numeric] }
         var hints = unsafe addrinfo()
@@ -174,7 +181,7 @@ extension SocketAddress {
         return found
     }
 
-    /// A host name without an address.
+    /// An error for a host name whose address cannot be found.
     struct ResolveError: Error, Sendable, CustomStringConvertible {
         let host: String
         let reason: String

@@ -6,15 +6,16 @@ import Musl
 import Glibc
 #endif
 
-/// The process's standard input and output, taken away from everybody else.
+/// The process's standard input and output, reserved for the protocol.
 ///
-/// A protocol on stdout is spoilt by one `print` of a handler, and one on stdin by a child that reads it. So
-/// both are moved to private descriptors, and what is left at 0 and 1 is /dev/null and stderr.
+/// A single `print` in a handler would corrupt a protocol on stdout, and a child that reads stdin would
+/// corrupt a protocol on stdin. Both streams are therefore moved to private descriptors, and 0 and 1 become
+/// /dev/null and stderr.
 package struct StandardStreams: ~Copyable, Sendable {
     let input: NonBlockingStream
     let output: NonBlockingStream
 
-    /// Takes over 0 and 1. Once per process, before anything reads or prints.
+    /// Takes over 0 and 1. Call it once per process, before anything reads or prints.
     static func capture() throws(IOError) -> StandardStreams { try capture(input: 0, output: 1, errors: 2) }
 
     static func capture(input: Int32, output: Int32, errors: Int32) throws(IOError) -> StandardStreams {
@@ -30,7 +31,7 @@ package struct StandardStreams: ~Copyable, Sendable {
         return streams
     }
 
-    /// A socket as both.
+    /// Uses a socket as both streams.
     static func socket(_ descriptor: consuming FileDescriptor) throws(IOError) -> StandardStreams {
         let second = try descriptor.duplicate()
         return StandardStreams(
@@ -43,10 +44,11 @@ package struct StandardStreams: ~Copyable, Sendable {
         self.output = output
     }
 
-    /// Opens 0, 1 and 2 on /dev/null where they are closed; call it before the first descriptor is opened.
+    /// Opens 0, 1 and 2 on /dev/null if they are closed; call it before the first descriptor is opened.
     ///
-    /// Otherwise the first socket would become stdout, and the next print would go into it. Standard output
-    /// is opened for reading: a result that is written there is an error, and not lost without a word.
+    /// Otherwise the first socket would become stdout, and the next print would be sent over it. Standard
+    /// output is opened for reading, so that writing a result there is an error instead of being silently
+    /// lost.
     package static func openMissing(_ descriptors: [Int32] = [0, 1, 2]) throws(IOError) {
         for target in descriptors where fcntl(target, F_GETFD) < 0 {
             let null = try Syscalls.open("/dev/null", target == 1 ? O_RDONLY : O_RDWR)

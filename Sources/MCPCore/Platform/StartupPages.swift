@@ -6,27 +6,27 @@ import Musl
 import Glibc
 #endif
 
-/// The program's own code pages that only start-up needed.
+/// The program's own code pages that were needed only at startup.
 package enum StartupPages {
-    /// Gives them back to the page cache; those that serving needs come back by themselves.
+    /// Returns them to the page cache; those needed for serving are mapped again automatically.
     ///
-    /// Loading, relocating and the first metadata look-ups walk over most of a statically linked program, and
-    /// the kernel maps 16 pages around each one that is touched: 7 MB that an idle daemon would go on
-    /// showing. The pages are clean copies of the file, so nothing is lost. Does nothing where /proc is
+    /// Loading, relocation and the first metadata lookups touch most of a statically linked program, and the
+    /// kernel maps 16 pages around each touched page: 7 MB that would remain part of an idle daemon's
+    /// footprint. The pages are clean copies of the file, so nothing is lost. Does nothing where /proc is
     /// missing.
     package static func release() {
         #if os(Linux)
-        // Without the list the pages stay: nothing but memory is lost.
+        // Without the list the pages stay mapped: nothing but memory is lost.
         guard let program = try? Files.read("/proc/self/maps", maxBytes: 1 << 20) else { return }
         for range in codeRanges(String(decoding: program, as: UTF8.self)) { release(range) }
         #endif
     }
 
     #if os(Linux)
-    /// Where the program's own code lies, as /proc/self/maps tells.
+    /// Returns the address ranges of the program's own code, from the contents of /proc/self/maps.
     static func codeRanges(_ maps: String) -> [Range<UInt>] {
         let lines = maps.split(separator: "\n")
-        // The first mapping of the list is the program itself: a position-independent one lies below its
+        // The first mapping in the list is the program itself: a position-independent program lies below its
         // libraries.
         guard let own = lines.first?.split(separator: " ", omittingEmptySubsequences: true).last,
             own.hasPrefix("/")

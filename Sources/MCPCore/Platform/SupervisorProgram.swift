@@ -10,14 +10,14 @@ import Glibc
 
 /// The helper process of a `ProcessSupervisor`.
 package enum SupervisorProgram {
-    /// What it is called in lists of processes; the kernel keeps 15 bytes of it.
+    /// The name shown in process lists; the kernel keeps 15 bytes of it.
     package static let name = "mcp-supervisor"
 
-    /// Looks without a find after which nothing can be on its way any more: a command whose starter was
-    /// killed gets its environment within microseconds.
+    /// The number of consecutive scans without a match after which no command can still be starting: a
+    /// command whose starter was killed receives its environment within microseconds.
     private static let quietLooks = 4
 
-    /// The path under which a process can start its own program again, also when the file was replaced.
+    /// The path with which a process can start its own program again, even if the file has been replaced.
     package static var ownProgram: String {
         #if canImport(Darwin)
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -29,10 +29,10 @@ package enum SupervisorProgram {
         #endif
     }
 
-    /// Reads from standard input: the mark, then process groups as they begin (positive) and end (negative).
-    /// At the end of the input kills what has not ended, and returns.
+    /// Reads the mark from standard input, then process groups as they begin (positive) and end (negative).
+    /// At the end of the input, kills those that have not ended, and returns.
     ///
-    /// False: standard input is not that of a helper, and nothing was done.
+    /// Returns false if standard input is not that of a helper; in that case nothing was done.
     package static func run() -> Bool {
         // A service manager sends SIGTERM to every process of a service that it stops.
         for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE] { signal(number, SIG_IGN) }
@@ -46,7 +46,7 @@ package enum SupervisorProgram {
         while let bytes = try? read(recordSize), bytes.count == recordSize {
             let number = Int32(
                 truncatingIfNeeded: bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-            // The least number has no negative.
+            // The smallest number has no positive counterpart.
             if number > 0 { groups.insert(number) } else { groups.remove(0 &- number) }
         }
         ProcessSweep.kill(groups: groups, mark: ProcessSweep.Mark(mark), quiet: quietLooks)
@@ -55,13 +55,13 @@ package enum SupervisorProgram {
 
     private static let recordSize = 4
 
-    /// What tells of a group, the least significant byte first.
+    /// Returns the record for a group, least significant byte first.
     static func record(_ group: Int32) -> [UInt8] {
         let bits = UInt32(bitPattern: group)
         return (0 ..< recordSize).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt32($0))) }
     }
 
-    /// As many bytes, fewer at the end of the input.
+    /// Reads `count` bytes, or fewer at the end of the input.
     private static func read(_ count: Int) throws(IOError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0

@@ -10,7 +10,7 @@ import Glibc
 #endif
 
 extension Syscalls {
-    /// A non-blocking, close-on-exec stream socket.
+    /// Creates a non-blocking, close-on-exec stream socket.
     static func streamSocket(_ domain: Int32) throws(IOError) -> FileDescriptor {
         #if os(Linux)
         let fd = try require("socket") { Int(socket(domain, streamType | socketFlags, 0)) }
@@ -23,7 +23,7 @@ extension Syscalls {
         #endif
     }
 
-    /// Two connected unix sockets, non-blocking and close-on-exec.
+    /// Creates two connected unix sockets, non-blocking and close-on-exec.
     static func socketPair() throws(IOError) -> (Int32, Int32) {
         var ends: [Int32] = [-1, -1]
         #if os(Linux)
@@ -48,11 +48,11 @@ extension Syscalls {
         try require("listen", on: fd) { Int(sysListen(fd, backlog)) }
     }
 
-    /// Starts to connect. False: the connection is on its way, and `connectionError` tells when it is
-    /// writable.
+    /// Starts to connect. False: the connection is in progress, and once the socket is writable,
+    /// `connectionError` returns the outcome.
     static func connect(_ fd: Int32, to address: SocketAddress) throws(IOError) -> Bool {
         do {
-            // EAGAIN comes from a unix socket whose backlog is full; there is nothing to wait for then.
+            // A unix socket whose backlog is full returns EAGAIN; there is nothing to wait for then.
             try require("connect", on: fd) {
                 Int(unsafe address.withSockaddr { unsafe sysConnect(fd, $0, $1) })
             }
@@ -65,16 +65,16 @@ extension Syscalls {
         }
     }
 
-    /// The error that a started connection ended with, or nil when it succeeded.
+    /// Returns the error that a connection attempt ended with, or nil when it succeeded.
     static func connectionError(_ fd: Int32) throws(IOError) -> IOError? {
         let error = try option(fd, SOL_SOCKET, SO_ERROR)
         return error == 0 ? nil : IOError(errno: error, function: "connect")
     }
 
-    /// Accepts a connection, non-blocking and close-on-exec. Nil: none is waiting (any more).
+    /// Accepts a connection, non-blocking and close-on-exec. Nil: no connection is waiting (any more).
     ///
-    /// A client that hung up before it was accepted is an error (`IOError.isOfOneConnection`), as the next
-    /// one may be well.
+    /// A client that hung up before it was accepted is reported as an error (`IOError.isOfOneConnection`),
+    /// because the next connection may be fine.
     static func accept(_ fd: Int32) throws(IOError) -> FileDescriptor? {
         #if os(Linux)
         let accepted = try perform("accept", on: fd, atMost: acceptTries) {
@@ -87,14 +87,14 @@ extension Syscalls {
         let descriptor = FileDescriptor(owning: Int32(truncatingIfNeeded: accepted))
         #if !os(Linux)
         do throws(IOError) { try prepareDarwinSocket(descriptor.rawValue) } catch {
-            // A socket that its peer has reset meanwhile takes no option any more.
+            // A socket that its peer has reset in the meantime no longer accepts options.
             throw error.errno == EINVAL ? IOError(errno: ECONNABORTED, function: "accept") : error
         }
         #endif
         return descriptor
     }
 
-    /// How often one `accept` may be interrupted.
+    /// The number of times that one `accept` may be interrupted.
     private static let acceptTries = 16
 
     @inline(__always)
@@ -102,7 +102,7 @@ extension Syscalls {
         try perform("recv", on: fd) { unsafe recv(fd, buffer.baseAddress, buffer.count, receiveFlags) }
     }
 
-    /// Sends without SIGPIPE and without waiting, whatever the descriptor's flags are.
+    /// Sends without raising SIGPIPE and without waiting, whatever the descriptor's flags are.
     @inline(__always)
     static func send(_ fd: Int32, _ bytes: UnsafeRawBufferPointer) throws(IOError) -> Int? {
         try perform("send", on: fd) { unsafe sysSend(fd, bytes.baseAddress, bytes.count, sendFlags) }
@@ -125,13 +125,15 @@ extension Syscalls {
         return value
     }
 
-    /// Answers leave at once instead of waiting for more to send.
+    /// Disables Nagle's algorithm: responses are sent at once instead of waiting for more data.
     static func setNoDelay(_ fd: Int32) throws(IOError) {
         try setOption(fd, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
-    /// Lets the system find out within a minute that the other side of a TCP connection is gone without a
-    /// word: it asks when nothing was heard for 30 s, and gives up what was not confirmed for 60 s.
+    /// Makes the system notice within a minute that the other side of a TCP connection has silently gone.
+    ///
+    /// It probes the peer after 30 s without traffic, and drops the connection when data has not been
+    /// acknowledged for 60 s.
     static func watchPeer(_ fd: Int32) throws(IOError) {
         try setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1)
         let tcp = Int32(IPPROTO_TCP)
@@ -166,7 +168,8 @@ extension Syscalls {
         return SocketAddress(storage: storage)
     }
 
-    /// User and group of the process at the other end of a unix socket, and its pid where the system tells.
+    /// Returns the user and group of the process at the other end of a unix socket, and its pid where the
+    /// system provides it.
     static func peerCredentials(_ fd: Int32) throws(IOError) -> PeerCredentials {
         #if os(Linux)
         var peer = mcp_peer_credentials()

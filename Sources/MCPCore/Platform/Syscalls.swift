@@ -9,12 +9,12 @@ package import Musl
 package import Glibc
 #endif
 
-/// The system calls of the core. Every one goes through `perform`, so EINTR, EAGAIN and injected faults are
-/// dealt with in one place.
+/// The system calls that the core uses. Each one goes through `perform`, so EINTR, EAGAIN and injected faults
+/// are handled in one place.
 package enum Syscalls {
-    /// Repeats `call` while a signal interrupts it. Nil: the call would have to wait.
+    /// Repeats `call` as long as signals interrupt it. Nil: the call would block.
     ///
-    /// - Parameter tries: how often at most, then the interruption is the error.
+    /// - Parameter tries: the maximum number of attempts; after that, the interruption is the error.
     @inline(__always)
     static func perform(
         _ function: StaticString, on fd: Int32 = -1, atMost tries: Int = .max, _ call: () -> Int
@@ -37,7 +37,7 @@ package enum Syscalls {
         throw IOError(errno: EINTR, function: "\(function)")
     }
 
-    /// `perform` for calls that do not wait, or whose waiting is an error.
+    /// Variant of `perform` for calls that do not wait, or for which having to wait is an error.
     @inline(__always)
     @discardableResult
     static func require(_ function: StaticString, on fd: Int32 = -1, _ call: () -> Int) throws(IOError) -> Int
@@ -48,9 +48,9 @@ package enum Syscalls {
         return result
     }
 
-    /// `perform` for calls that wait for something to happen; returns how much did.
+    /// Variant of `perform` for calls that wait for events; returns the number of events.
     ///
-    /// EINTR and EAGAIN are 0, because the caller has to compute the rest of its time.
+    /// Returns 0 for EINTR and EAGAIN, because the caller has to compute its remaining time.
     @inline(__always)
     static func wait(_ function: StaticString, on fd: Int32 = -1, _ call: () -> Int) throws(IOError) -> Int {
         #if DEBUG
@@ -68,14 +68,14 @@ package enum Syscalls {
 
     // MARK: Reading and writing. Nil: would block. 0 from a read: end of file.
 
-    /// Reads what is there, as much as has room.
+    /// Reads what is available, as far as it fits into the buffer.
     @inline(__always)
     package static func read(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(IOError) -> Int?
     {
         try perform("read", on: fd) { unsafe sysRead(fd, buffer.baseAddress, buffer.count) }
     }
 
-    /// Writes as much as the descriptor takes.
+    /// Writes as much as the descriptor accepts.
     @inline(__always)
     package static func write(_ fd: Int32, _ bytes: UnsafeRawBufferPointer) throws(IOError) -> Int? {
         try perform("write", on: fd) { unsafe sysWrite(fd, bytes.baseAddress, bytes.count) }
@@ -98,7 +98,7 @@ package enum Syscalls {
 
     // MARK: Descriptors
 
-    /// Never retried: on Linux the descriptor is gone even when close reports EINTR.
+    /// Closes a descriptor. Never retried: on Linux the descriptor is closed even when close reports EINTR.
     static func close(_ fd: Int32) { _ = sysClose(fd) }
 
     static func duplicate(_ fd: Int32, atLeast minimum: Int32) throws(IOError) -> Int32 {
@@ -110,7 +110,7 @@ package enum Syscalls {
         try require("dup2", on: fd) { Int(dup2(fd, target)) }
     }
 
-    /// Opens with close-on-exec and without becoming anybody's controlling terminal.
+    /// Opens a file with close-on-exec and without making it a controlling terminal.
     static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(IOError) -> FileDescriptor {
         try openat(AT_FDCWD, path, flags, mode: mode)
     }
@@ -133,23 +133,25 @@ package enum Syscalls {
         Int32(truncatingIfNeeded: try require("fcntl", on: fd) { Int(fcntl(fd, F_GETFL)) })
     }
 
-    /// Sets O_NONBLOCK on the open file description; only for descriptions that are this process's own.
+    /// Sets O_NONBLOCK on the open file description; use it only for descriptions that are not shared with
+    /// other processes.
     package static func setNonBlocking(_ fd: Int32) throws(IOError) {
         let flags = try statusFlags(fd)
         try require("fcntl", on: fd) { Int(fcntl(fd, F_SETFL, flags | O_NONBLOCK)) }
     }
 
     #if !os(Linux)
-    /// Where no call makes a descriptor that has the flag from the start.
+    /// Sets close-on-exec, for systems on which no call creates a descriptor with the flag already set.
     ///
-    /// A program that another thread starts in between could inherit it; ours are started with
-    /// POSIX_SPAWN_CLOEXEC_DEFAULT.
+    /// A program that another thread starts in between could inherit the descriptor; our own programs are
+    /// started with POSIX_SPAWN_CLOEXEC_DEFAULT.
     static func setCloseOnExec(_ fd: Int32) throws(IOError) {
         try require("fcntl", on: fd) { Int(fcntl(fd, F_SETFD, FD_CLOEXEC)) }
     }
     #endif
 
-    /// A close-on-exec pipe whose ends are both at least 3, so that they survive being moved to 0, 1 or 2.
+    /// Creates a close-on-exec pipe whose ends are both at least 3, so that they survive being moved to 0, 1
+    /// or 2.
     static func pipe(nonBlocking: Bool = false) throws(IOError) -> (Int32, Int32) {
         var ends: [Int32] = [-1, -1]
         #if os(Linux)
@@ -177,9 +179,10 @@ package enum Syscalls {
 
     // MARK: Readiness
 
-    /// Waits for one of `entries`; returns how many are ready. Negative timeout: no limit.
+    /// Waits until one of `entries` is ready; returns the number of entries that are. Negative timeout: no
+    /// limit.
     ///
-    /// A signal is reported as 0 ready, because the caller has to compute the rest of its time.
+    /// A signal is reported as 0 ready entries, because the caller has to compute its remaining time.
     package static func poll(_ entries: inout [pollfd], timeoutMilliseconds: Int32) throws(IOError) -> Int {
         try wait("poll") {
             unsafe entries.withUnsafeMutableBufferPointer { buffer in
@@ -188,14 +191,15 @@ package enum Syscalls {
         }
     }
 
-    /// Whether `fd` is ready for one of `events` right now (also when it is at its end or broken).
+    /// Returns whether `fd` is ready for one of `events` right now (also when it is at end of file or
+    /// broken).
     static func isReady(_ fd: Int32, _ events: Int32) throws(IOError) -> Bool {
         var entry = pollfd(fd: fd, events: Int16(truncatingIfNeeded: events), revents: 0)
         return try perform("poll", on: fd) { Int(unsafe sysPoll(&entry, 1, 0)) } == 1
     }
 }
 
-// The C functions under other names: inside `Syscalls` their own names mean its members.
+// The C functions under other names: inside `Syscalls`, their own names refer to its members.
 @inline(__always)
 private func sysRead(_ fd: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     unsafe read(fd, buffer, count)

@@ -9,12 +9,12 @@ import Musl
 import Glibc
 #endif
 
-/// The operating system's generator; fit for tokens and session ids.
+/// The operating system's random number generator, suitable for tokens and session ids.
 package struct SystemRandom {
-    /// The generator of this system.
+    /// Creates a generator.
     package init() {}
 
-    /// So many random bytes.
+    /// Returns `count` random bytes.
     package func bytes(_ count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             unsafe Self.fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count))
@@ -27,8 +27,8 @@ package struct SystemRandom {
         var filled = 0
         while filled < buffer.count, let base = buffer.baseAddress {
             let count = unsafe getrandom(base + filled, buffer.count - filled, 0)
-            // Without randomness no token may be issued: EINTR is the only failure getrandom has with these
-            // arguments, any other means a broken system.
+            // Without randomness no token may be issued. EINTR is the only failure that getrandom has with
+            // these arguments; any other means a broken system.
             precondition(count > 0 || currentErrno() == EINTR, "getrandom failed")
             filled += max(count, 0)
         }

@@ -9,29 +9,30 @@ import Musl
 import Glibc
 #endif
 
-/// Where the time comes from: the system, or a clock that a test moves by hand.
+/// The source of the time: the system, or a clock that a test moves by hand.
 ///
 /// Deadlines use `now`; only dates that leave the process (logs, token expiry) use `wallTime`.
 package protocol TimeSource: Sendable {
     /// The time for deadlines.
     var now: MonotonicInstant { get }
-    /// The date.
+    /// The date and time.
     var wallTime: WallTime { get }
 
-    /// How long poll may wait for `deadline`, in its milliseconds: 0 when it has passed, -1 without end.
+    /// Returns how long poll may wait for `deadline`, in milliseconds: 0 when it has passed, -1 for no limit.
     func pollTimeout(until deadline: MonotonicInstant, now: MonotonicInstant) -> Int32
 
-    /// Registers somebody who waits in poll and has to look at the clock again when it is moved.
+    /// Registers a closure that wakes a thread waiting in poll, which has to check the clock again when it is
+    /// moved.
     func onAdvance(_ wake: @escaping @Sendable () -> Void)
 
-    /// Runs `body` on the queue once `instant` has come; at once when it has passed.
+    /// Runs `body` on the queue at `instant`, or immediately if that has passed.
     func schedule(
         at instant: MonotonicInstant, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void)
 }
 
 /// The clocks of the operating system.
 package struct SystemClock: TimeSource {
-    /// The clocks of this system.
+    /// Creates a source that reads the clocks of this system.
     package init() {}
 
     /// The monotonic clock.
@@ -40,7 +41,7 @@ package struct SystemClock: TimeSource {
     /// The wall clock.
     package var wallTime: WallTime { WallTime(nanosecondsSinceEpoch: Self.read(CLOCK_REALTIME)) }
 
-    /// Rounded up to milliseconds.
+    /// Returns the time until `deadline`, rounded up to milliseconds.
     package func pollTimeout(until deadline: MonotonicInstant, now: MonotonicInstant) -> Int32 {
         if deadline == .never { return -1 }
         if deadline <= now { return 0 }
@@ -50,10 +51,10 @@ package struct SystemClock: TimeSource {
         return Int32(clamping: (distance - 1) / 1_000_000 + 1)
     }
 
-    /// Nothing: nobody moves these clocks.
+    /// Does nothing, because these clocks are not moved by hand.
     package func onAdvance(_ wake: @escaping @Sendable () -> Void) {}
 
-    /// Leaves the waiting to Dispatch.
+    /// Schedules `body` with Dispatch.
     package func schedule(
         at instant: MonotonicInstant, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
     ) {
@@ -69,7 +70,7 @@ package struct SystemClock: TimeSource {
     }
 }
 
-/// A clock that stands still until somebody moves it.
+/// A clock that stands still until it is moved.
 final class ManualClock: TimeSource {
     private struct State {
         var now = MonotonicInstant(nanoseconds: 0)
@@ -94,8 +95,8 @@ final class ManualClock: TimeSource {
 
     var wallTime: WallTime { state.withLock { $0.wallTime } }
 
-    /// Moves both clocks on, lets everybody who waits look again and hands out the work that is due, the
-    /// earliest first.
+    /// Moves both clocks forward, wakes all waiters so that they check the time again, and dispatches the
+    /// work that is due, the earliest first.
     func advance(by duration: Duration) {
         let (waiters, due) = state.withLock { state in
             state.now = state.now + duration
@@ -109,7 +110,7 @@ final class ManualClock: TimeSource {
         for work in due { work.queue.async(execute: work.body) }
     }
 
-    /// Sets the wall clock alone, as an administrator would.
+    /// Sets only the wall clock, as an administrator would.
     func setWallTime(_ time: WallTime) { state.withLock { $0.wallTime = time } }
 
     func pollTimeout(until deadline: MonotonicInstant, now: MonotonicInstant) -> Int32 {
@@ -129,6 +130,6 @@ final class ManualClock: TimeSource {
         if isDue { queue.async(execute: body) }
     }
 
-    /// How much work waits for the clock to be moved.
+    /// The number of work items that wait for the clock to be moved.
     var scheduledCount: Int { state.withLock { $0.scheduled.count } }
 }

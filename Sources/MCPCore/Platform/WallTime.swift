@@ -1,16 +1,16 @@
-/// A point of civil time: nanoseconds since 1970-01-01T00:00:00Z, without leap seconds.
+/// A point in civil time: nanoseconds since 1970-01-01T00:00:00Z, without leap seconds.
 package struct WallTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     package var nanosecondsSinceEpoch: Int64
 
     package init(nanosecondsSinceEpoch: Int64) { self.nanosecondsSinceEpoch = nanosecondsSinceEpoch }
 
-    /// Saturates at the bounds of Int64 nanoseconds (the years 1677 and 2262).
+    /// Creates a time from seconds, saturating at the bounds of Int64 nanoseconds (the years 1677 and 2262).
     package init(secondsSinceEpoch: Int64) {
         let (product, overflow) = secondsSinceEpoch.multipliedReportingOverflow(by: 1_000_000_000)
         nanosecondsSinceEpoch = overflow ? (secondsSinceEpoch > 0 ? .max : .min) : product
     }
 
-    /// The system's wall clock.
+    /// The current time of the system's wall clock.
     package static var now: WallTime { SystemClock().wallTime }
 
     package var secondsSinceEpoch: Int64 { Self.floorDivide(nanosecondsSinceEpoch, 1_000_000_000) }
@@ -25,7 +25,7 @@ package struct WallTime: Sendable, Hashable, Comparable, CustomStringConvertible
         return WallTime(nanosecondsSinceEpoch: overflow ? (step > 0 ? .max : .min) : sum)
     }
 
-    /// ISO 8601 in UTC with milliseconds: `2026-07-28T09:30:00.000Z`.
+    /// The time in ISO 8601, in UTC and with milliseconds: `2026-07-28T09:30:00.000Z`.
     package var description: String { String(decoding: iso8601, as: UTF8.self) }
 
     /// The date and time of day in UTC.

@@ -2,12 +2,11 @@ import Dispatch
 
 /// A dispatch source that can be cancelled from any thread.
 ///
-/// Dispatch serves what happens seldom: the end of processes, a few timers. Connections are watched
-/// by event loops.
+/// Dispatch handles rare events: the end of processes, a few timers. Connections are watched by event loops.
 final class WatchSource: @unchecked Sendable {
     private let counted = Counted(.watchSource)
 
-    // SAFETY: dispatch sources are thread-safe; only their Swift protocols do not say so.
+    // SAFETY: dispatch sources are thread-safe; their Swift protocols just do not declare it.
     private let source: any DispatchSourceProtocol
 
     private init(_ source: any DispatchSourceProtocol) { self.source = source }

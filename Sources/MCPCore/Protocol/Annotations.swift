@@ -1,13 +1,13 @@
 /// Hints about a content block or resource (server/resources "Annotations").
 public struct Annotations: RevisionedWireType {
-    /// Who it is for: `user`, `assistant`.
+    /// The intended audience: `user`, `assistant`.
     public var audience: [Role]
-    /// 0 (least) to 1 (most important).
+    /// The priority, from 0 (least important) to 1 (most important).
     public var priority: Double?
-    /// When it changed, ISO 8601 (2025-06-18 and later).
+    /// The time of the last change, in ISO 8601 format (2025-06-18 and later).
     public var lastModified: String?
 
-    /// Makes annotations.
+    /// Creates annotations.
     public init(audience: [Role] = [], priority: Double? = nil, lastModified: String? = nil) {
         self.audience = audience
         self.priority = priority
@@ -36,13 +36,13 @@ public struct Annotations: RevisionedWireType {
     }
 }
 
-/// Whose words a message holds.
+/// The author of a message.
 public struct Role: RawRepresentable, Sendable, Hashable, Codable {
-    /// The role as on the wire.
+    /// The role as sent on the wire.
     public let rawValue: String
-    /// Names a role.
+    /// Creates a role from its raw value.
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// The person.
+    /// The user.
     public static let user = Role(rawValue: "user")
     /// The model.
     public static let assistant = Role(rawValue: "assistant")

@@ -1,16 +1,16 @@
-/// What a tool answers (server/tools "Tool Result").
+/// The result of a tool call (server/tools "Tool Result").
 public struct CallToolResult: RevisionedWireType {
-    /// What the model reads.
+    /// The content that the model reads.
     public var content: [ContentBlock]
-    /// The result as JSON: nil is absent, `.null` is the value null (TOOL-13). Objects only before
-    /// 2026-07-28.
+    /// The result as JSON: nil means absent, `.null` is the value null (TOOL-13). Before 2026-07-28 only
+    /// objects are allowed.
     public var structuredContent: JSONValue?
-    /// The tool failed; `content` says why.
+    /// Whether the tool failed; `content` then contains the reason.
     public var isError: Bool
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Makes a result.
+    /// Creates a result.
     public init(
         content: [ContentBlock] = [], structuredContent: JSONValue? = nil, isError: Bool = false,
         meta: JSONObject? = nil
@@ -21,20 +21,20 @@ public struct CallToolResult: RevisionedWireType {
         self.meta = meta
     }
 
-    /// A result of one text.
+    /// Creates a result with one text block.
     public static func text(_ text: String) -> CallToolResult { CallToolResult(content: [.text(text)]) }
 
-    /// A failure with a text for the model.
+    /// Creates a failed result with a text for the model.
     public static func error(_ text: String) -> CallToolResult {
         CallToolResult(content: [.text(text)], isError: true)
     }
 
-    /// A structured result, with its JSON as text beside it for older clients (TOOL-16).
+    /// Creates a structured result that also contains its JSON as text for older clients (TOOL-16).
     public static func structured(_ value: JSONValue) -> CallToolResult {
         CallToolResult(content: [.text(value.serialized())], structuredContent: value)
     }
 
-    /// All text blocks, joined by newlines.
+    /// The text of all text blocks, joined by newlines.
     public var text: String { content.compactMap(\.text).joined(separator: "\n") }
 
     /// Reads the value.
@@ -53,7 +53,7 @@ public struct CallToolResult: RevisionedWireType {
         writer.endObject()
     }
 
-    /// Everything but `_meta`, which the era merges with its own.
+    /// Writes everything except `_meta`, which the era merges with its own.
     func writeMembers(to writer: inout JSONWriter, for revision: Revision) {
         writer.key("content")
         writer.array(content, for: revision)

@@ -1,17 +1,17 @@
-/// What a client can do for a server (basic/index "Per-request protocol fields").
+/// The capabilities that a client offers to a server (basic/index "Per-request protocol fields").
 ///
-/// The object is open: unknown keys are kept in `json` (CAP-03).
+/// The object is open: unknown keys are preserved in `json` (CAP-03).
 public struct ClientCapabilities: WireType {
-    /// The capabilities as they came.
+    /// The capabilities as received.
     public var json: JSONValue
 
-    /// Takes the object as it is.
+    /// Creates capabilities from an object, which is kept unchanged.
     public init(json: JSONValue) throws(JSONError) {
         _ = try MemberReader(json, as: "ClientCapabilities")
         self.json = json
     }
 
-    /// Can do what is named here.
+    /// Creates capabilities with the given features.
     ///
     /// - Parameter extensions: settings by identifier; `{}` for an extension without settings.
     public init(
@@ -39,29 +39,29 @@ public struct ClientCapabilities: WireType {
 
     private func members(_ key: String) -> JSONObject? { json[key]?.objectValue }
 
-    /// Tells its roots.
+    /// Whether the client provides its roots.
     public var hasRoots: Bool { members("roots") != nil }
-    /// Asks its model.
+    /// Whether the client can sample its model.
     public var hasSampling: Bool { members("sampling") != nil }
-    /// Asks its model with tools.
+    /// Whether the client can sample its model with tools.
     public var hasSamplingTools: Bool { members("sampling")?["tools"] != nil }
-    /// Adds the context of servers to what it asks its model.
+    /// Whether the client can add the context of servers to sampling requests.
     public var hasSamplingContext: Bool { members("sampling")?["context"] != nil }
-    /// Shows forms to its user; `{}` means forms (ELIC-01).
+    /// Whether the client can show forms to its user; `{}` means forms (ELIC-01).
     public var hasElicitation: Bool {
         guard let modes = members("elicitation") else { return false }
         return modes["form"] != nil || modes["url"] == nil
     }
-    /// Opens web pages for its user.
+    /// Whether the client can open web pages for its user.
     public var hasElicitationURL: Bool { members("elicitation")?["url"] != nil }
-    /// The extensions declared, by identifier.
+    /// The declared extensions, by identifier.
     public var extensions: JSONObject { members("extensions") ?? [:] }
 
-    /// Whether an extension is declared.
+    /// Returns whether an extension is declared.
     public func has(extension identifier: String) -> Bool { extensions[identifier] != nil }
 
-    /// What of `wanted` is not declared, as `requiredCapabilities` of an error says it; nil when nothing is
-    /// missing.
+    /// Returns the part of `wanted` that is not declared, in the form of an error's `requiredCapabilities`;
+    /// nil when nothing is missing.
     public func missing(of wanted: ClientCapabilities) -> JSONObject? {
         var missing = JSONObject()
         if wanted.hasRoots, !hasRoots { missing["roots"] = [:] }
@@ -85,6 +85,6 @@ public struct ClientCapabilities: WireType {
         return missing.isEmpty ? nil : missing
     }
 
-    /// What is missing to answer a request of a server; nil when nothing is.
+    /// Returns the capabilities that are missing to answer a server's request; nil when none are.
     func missing(for request: InputRequest) -> JSONObject? { missing(of: request.needs) }
 }

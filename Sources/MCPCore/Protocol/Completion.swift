@@ -1,24 +1,25 @@
-/// What an argument belongs to that is completed (server/utilities/completion "Reference Types").
+/// The prompt or resource template whose argument is completed (server/utilities/completion "Reference
+/// Types").
 public struct CompletionReference: WireType {
-    /// The kind of a reference, as on the wire.
+    /// The kind of a reference, as sent on the wire.
     public enum Kind: String, Sendable, Hashable {
-        /// A prompt, by its name.
+        /// A prompt, identified by its name.
         case prompt = "ref/prompt"
-        /// A resource template, by its text.
+        /// A resource template, identified by its URI template.
         case resource = "ref/resource"
     }
 
     /// The kind.
     public let kind: Kind
-    /// The prompt's name, or the template's text.
+    /// The prompt's name, or the URI template.
     public let name: String
 
-    /// An argument of a prompt.
+    /// Creates a reference to a prompt, to complete one of its arguments.
     public static func prompt(_ name: String) -> CompletionReference {
         CompletionReference(kind: .prompt, name: name)
     }
 
-    /// A variable of a resource template.
+    /// Creates a reference to a resource template, to complete one of its variables.
     public static func resource(_ uriTemplate: String) -> CompletionReference {
         CompletionReference(kind: .resource, name: uriTemplate)
     }
@@ -39,25 +40,25 @@ public struct CompletionReference: WireType {
         name = try members.string(kind == .prompt ? "name" : "uri")
     }
 
-    /// The value.
+    /// The reference as JSON.
     public var json: JSONValue {
         ["type": .string(kind.rawValue), kind == .prompt ? "name" : "uri": .string(name)]
     }
 }
 
-/// What an argument can be completed to (server/utilities/completion "Completion Results").
+/// The possible completions of an argument (server/utilities/completion "Completion Results").
 public struct CompletionResult: WireType {
-    /// The most values that one result holds (COMP-04).
+    /// The maximum number of values in one result (COMP-04).
     public static let maxValues = 100
 
-    /// The values, the most likely first.
+    /// The values, most likely first.
     public var values: [String]
-    /// How many there are in all, if that is known.
+    /// The total number of values, if known.
     public var total: Int?
     /// Whether there are more than `values`.
     public var hasMore: Bool?
 
-    /// A result; of more than 100 values the first 100 are sent, and `hasMore` is true.
+    /// Creates a result; of more than 100 values, only the first 100 are sent and `hasMore` is true.
     public init(_ values: [String], total: Int? = nil, hasMore: Bool? = nil) {
         self.values = Array(values.prefix(Self.maxValues))
         let isCut = values.count > Self.maxValues
@@ -65,7 +66,7 @@ public struct CompletionResult: WireType {
         self.hasMore = isCut ? true : hasMore
     }
 
-    /// Reads the value, the member `completion` of the result.
+    /// Reads the value of the result's member `completion`.
     public init(json: JSONValue) throws(JSONError) {
         let members = try MemberReader(json, as: "completion")
         guard members["values"] != nil else { throw JSONError(.missingMember("values"), path: "") }
@@ -74,7 +75,7 @@ public struct CompletionResult: WireType {
         hasMore = try members.optionalBool("hasMore")
     }
 
-    /// The value, the member `completion` of the result.
+    /// The value of the result's member `completion`.
     public var json: JSONValue {
         var object: JSONObject = ["values": .array(values.prefix(Self.maxValues).map(JSONValue.string))]
         if let total { object["total"] = JSONValue(total) }

@@ -1,26 +1,27 @@
 /// One piece of content in a tool result or prompt message (server/tools "Tool Result").
 ///
-/// The set of kinds grows with the protocol, so this is a struct: look at `type`, or make one with a factory.
+/// The set of kinds grows with the protocol, so this is a struct: check `type`, or create a block with a
+/// factory method.
 public struct ContentBlock: RevisionedWireType {
-    /// The kind of a block, as on the wire.
+    /// The kind of a block.
     public struct Kind: RawRepresentable, Sendable, Hashable {
-        /// The kind as on the wire.
+        /// The kind as sent on the wire.
         public let rawValue: String
-        /// Names a kind.
+        /// Creates a kind from its raw value.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// Text.
         public static let text = Kind(rawValue: "text")
-        /// A picture.
+        /// An image.
         public static let image = Kind(rawValue: "image")
-        /// Sound (2025-03-26 and later).
+        /// Audio (2025-03-26 and later).
         public static let audio = Kind(rawValue: "audio")
         /// A link to a resource (2025-06-18 and later).
         public static let resourceLink = Kind(rawValue: "resource_link")
-        /// A resource's contents.
+        /// The contents of a resource.
         public static let resource = Kind(rawValue: "resource")
-        /// A model's wish to use a tool, in sampling messages (2025-11-25 and later).
+        /// A model's request to use a tool, in sampling messages (2025-11-25 and later).
         public static let toolUse = Kind(rawValue: "tool_use")
-        /// What the tool answered, in sampling messages (2025-11-25 and later).
+        /// The result of a tool use, in sampling messages (2025-11-25 and later).
         public static let toolResult = Kind(rawValue: "tool_result")
     }
 
@@ -28,33 +29,33 @@ public struct ContentBlock: RevisionedWireType {
     public var type: Kind
     /// The text of a text block.
     public var text: String?
-    /// The base64 text of an image or audio block.
+    /// The base64-encoded data of an image or audio block.
     public var data: String?
     /// The media type of an image or audio block.
     public var mimeType: String?
     /// The contents of an embedded resource.
     public var resource: ResourceContents?
-    /// The resource that a link names.
+    /// The resource that a link refers to.
     public var link: Resource?
-    /// The wish of a tool-use block.
+    /// The request of a tool-use block.
     public var toolUse: ToolUse?
-    /// The answer of a tool-result block.
+    /// The result of a tool-result block.
     public var toolResult: ToolUseResult? {
         get { toolResultBox.first }
         set { toolResultBox = newValue.map { [$0] } ?? [] }
     }
-    /// A result holds blocks itself, which a struct can only hold in an array.
+    /// A result contains blocks itself, which a struct can hold only in an array.
     private var toolResultBox: [ToolUseResult] = []
-    /// Hints.
+    /// Annotations.
     public var annotations: Annotations?
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
-    /// A block of a kind this library does not know, as it came.
+    /// A block of a kind that this library does not know, as received.
     public var unknown: JSONObject?
 
     init(type: Kind) { self.type = type }
 
-    /// A block of text.
+    /// Creates a text block.
     public static func text(_ text: String, annotations: Annotations? = nil) -> ContentBlock {
         var block = ContentBlock(type: .text)
         block.text = text
@@ -62,12 +63,13 @@ public struct ContentBlock: RevisionedWireType {
         return block
     }
 
-    /// A picture from its bytes.
+    /// Creates an image block from the image's bytes.
     public static func image(_ bytes: [UInt8], mimeType: String) -> ContentBlock {
         media(.image, bytes, mimeType)
     }
 
-    /// A sound from its bytes. Revisions before 2025-03-26 get a text that names it.
+    /// Creates an audio block from the audio's bytes. For revisions before 2025-03-26 it is sent as a text
+    /// that describes it.
     public static func audio(_ bytes: [UInt8], mimeType: String) -> ContentBlock {
         media(.audio, bytes, mimeType)
     }
@@ -79,28 +81,29 @@ public struct ContentBlock: RevisionedWireType {
         return block
     }
 
-    /// A resource's contents inside the result.
+    /// Creates a block with the contents of a resource.
     public static func resource(_ contents: ResourceContents) -> ContentBlock {
         var block = ContentBlock(type: .resource)
         block.resource = contents
         return block
     }
 
-    /// A link to a resource. Revisions before 2025-06-18 get its URI as text.
+    /// Creates a block with a link to a resource. For revisions before 2025-06-18 it is sent as text with the
+    /// URI.
     public static func resourceLink(_ resource: Resource) -> ContentBlock {
         var block = ContentBlock(type: .resourceLink)
         block.link = resource
         return block
     }
 
-    /// A model's wish to use a tool.
+    /// Creates a block with a model's request to use a tool.
     public static func toolUse(_ use: ToolUse) -> ContentBlock {
         var block = ContentBlock(type: .toolUse)
         block.toolUse = use
         return block
     }
 
-    /// What a tool answered to a model.
+    /// Creates a block with the result of a tool use, for a model.
     public static func toolResult(_ result: ToolUseResult) -> ContentBlock {
         var block = ContentBlock(type: .toolResult)
         block.toolResult = result
@@ -110,7 +113,7 @@ public struct ContentBlock: RevisionedWireType {
     /// The bytes of an image or audio block, or nil.
     public var decodedData: [UInt8]? { data.flatMap { Base64.decode($0) } }
 
-    /// Reads the value; a kind that is not known is kept whole in `unknown`.
+    /// Reads the value; a block of an unknown kind is preserved as a whole in `unknown`.
     public init(json: JSONValue) throws(JSONError) {
         let members = try MemberReader(json, as: "ContentBlock")
         type = Kind(rawValue: try members.string("type"))
@@ -131,7 +134,7 @@ public struct ContentBlock: RevisionedWireType {
         }
     }
 
-    /// Writes the value as the revision has it.
+    /// Writes the value in the form that the revision defines.
     package func write(to writer: inout JSONWriter, for revision: Revision) {
         if let unknown { return writer.value(.object(unknown)) }
         if type == .audio, !revision.has(.annotations) {

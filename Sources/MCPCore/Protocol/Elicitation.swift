@@ -1,28 +1,29 @@
 /// A question to the user: a form to fill in, or a web page to visit (client/elicitation).
 public struct ElicitRequest: RevisionedWireType {
-    /// What the user reads.
+    /// The message for the user.
     public var message: String
-    /// The form; nil in URL mode.
+    /// The schema of the form; nil in URL mode.
     public var schema: ElicitationSchema?
-    /// The page; nil in form mode.
+    /// The URL of the page; nil in form mode.
     public var url: String?
-    /// Names the visit of a page; 2025-11-25 only (ELIC-06).
+    /// The identifier of the page visit; 2025-11-25 only (ELIC-06).
     public var elicitationID: String?
 
-    /// Asks by a form.
+    /// Creates a request that shows a form.
     public init(_ message: String, _ schema: ElicitationSchema) {
         self.message = message
         self.schema = schema
     }
 
-    /// Asks to visit a page (2025-11-25 and later). Secrets are asked this way, never by a form (ELIC-15).
+    /// Creates a request to visit a page (2025-11-25 and later). Secrets must be requested this way, never
+    /// with a form (ELIC-15).
     public init(_ message: String, url: String, elicitationID: String? = nil) {
         self.message = message
         self.url = url
         self.elicitationID = elicitationID
     }
 
-    /// Reads the params; without `mode` it is a form (ELIC-04).
+    /// Reads the params; without `mode`, the request is for a form (ELIC-04).
     public init(json: JSONValue) throws(JSONError) {
         let members = try MemberReader(json, as: "ElicitRequest")
         message = try members.string("message")
@@ -55,42 +56,42 @@ public struct ElicitRequest: RevisionedWireType {
     }
 }
 
-/// What the user answered (client/elicitation "Response Actions").
+/// The user's response to a request (client/elicitation "Response Actions").
 public struct ElicitResult: WireType {
-    /// What the user did, as on the wire.
+    /// The user's action.
     public struct Action: RawRepresentable, Sendable, Hashable {
-        /// The action as on the wire.
+        /// The action as sent on the wire.
         public let rawValue: String
-        /// Names an action.
+        /// Creates an action from its raw value.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// Filled the form in, or agreed to visit the page.
+        /// The user filled in the form, or agreed to visit the page.
         public static let accept = Action(rawValue: "accept")
-        /// Said no.
+        /// The user declined.
         public static let decline = Action(rawValue: "decline")
-        /// Left without an answer.
+        /// The user dismissed the request without an answer.
         public static let cancel = Action(rawValue: "cancel")
     }
 
-    /// What the user did.
+    /// The user's action.
     public var action: Action
-    /// What stands in the form; nil unless a form was accepted (ELIC-10).
+    /// The content of the form; nil unless a form was accepted (ELIC-10).
     public var content: JSONObject?
 
-    /// Makes a result.
+    /// Creates a result.
     public init(_ action: Action, content: JSONObject? = nil) {
         self.action = action
         self.content = content
     }
 
-    /// The form, filled in.
+    /// Creates a result with the content of an accepted form.
     public static func accept(_ content: JSONObject) -> ElicitResult {
         ElicitResult(.accept, content: content)
     }
-    /// The page may be visited.
+    /// The user agreed to visit the page.
     public static let accept = ElicitResult(.accept)
-    /// The user said no.
+    /// The user declined.
     public static let decline = ElicitResult(.decline)
-    /// The user left.
+    /// The user dismissed the request.
     public static let cancel = ElicitResult(.cancel)
 
     /// Reads the value.
@@ -105,7 +106,7 @@ public struct ElicitResult: WireType {
         content = try members.optionalObject("content")
     }
 
-    /// The value.
+    /// The result as JSON.
     public var json: JSONValue {
         var object: JSONObject = ["action": .string(action.rawValue)]
         if action == .accept, let content { object["content"] = .object(content) }

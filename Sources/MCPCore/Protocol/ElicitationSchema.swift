@@ -1,5 +1,5 @@
-/// The fields of a form: a flat object of texts, numbers, flags and choices (client/elicitation "Requested
-/// Schema").
+/// The fields of a form: a flat object of strings, numbers, Booleans and choices (client/elicitation
+/// "Requested Schema").
 ///
 /// ```swift
 /// ElicitationSchema([
@@ -8,21 +8,21 @@
 /// ])
 /// ```
 public struct ElicitationSchema: WireType {
-    /// One thing to choose.
+    /// One option to choose from.
     public struct Choice: Sendable, Hashable {
-        /// What is sent.
+        /// The value that is sent.
         public let value: String
-        /// What the user reads; nil shows the value.
+        /// The title that the user sees; if nil, the value is shown.
         public let title: String?
 
-        /// Makes a choice.
+        /// Creates an option.
         public init(_ value: String, title: String? = nil) {
             self.value = value
             self.title = title
         }
     }
 
-    /// One field.
+    /// One field of a form.
     public struct Field: Sendable, Hashable {
         let name: String
         let schema: JSONObject
@@ -32,7 +32,7 @@ public struct ElicitationSchema: WireType {
     /// The JSON Schema of the form's content.
     public let json: JSONValue
 
-    /// A form of these fields.
+    /// Creates a form with these fields.
     public init(_ fields: [Field]) {
         var properties = JSONObject()
         for field in fields { properties[field.name] = .object(field.schema) }
@@ -42,8 +42,10 @@ public struct ElicitationSchema: WireType {
         json = .object(object)
     }
 
-    /// Reads a schema. It must be flat: an object whose properties are texts, numbers, flags or choices
-    /// (ELIC-05, ELIC-07).
+    /// Reads a schema.
+    ///
+    /// It must be flat: an object whose properties are strings, numbers, Booleans or choices (ELIC-05,
+    /// ELIC-07).
     public init(json: JSONValue) throws(JSONError) {
         let members = try MemberReader(json, as: "requestedSchema")
         guard json["type"]?.stringValue == "object" else {
@@ -69,13 +71,13 @@ public struct ElicitationSchema: WireType {
         }
     }
 
-    /// The fields by name, as JSON Schemas, in their order.
+    /// The fields by name, as JSON Schemas, in order.
     public var properties: JSONObject { json["properties"]?.objectValue ?? [:] }
 
     /// The names of the fields that must be filled in.
     public var required: [String] { json["required"]?.arrayValue?.compactMap(\.stringValue) ?? [] }
 
-    /// What stands in the form before the user has touched it (ELIC-09).
+    /// Returns the content of the form before the user has changed anything (ELIC-09).
     public func defaults() -> JSONObject {
         var content = JSONObject()
         for (name, schema) in properties {
@@ -84,7 +86,8 @@ public struct ElicitationSchema: WireType {
         return content
     }
 
-    /// What does not fit the form; empty when all does. A schema that cannot be used is a violation too.
+    /// Returns the violations of the form's schema; empty if the content fits. An unusable schema is also a
+    /// violation.
     public func violations(of content: JSONObject) -> [SchemaViolation] {
         do {
             return try CompiledSchema(json, options: SchemaOptions(assertFormat: true)).validate(
@@ -113,7 +116,8 @@ extension ElicitationSchema.Field {
         return Self(name: name, schema: schema, isRequired: required)
     }
 
-    /// A text.
+    /// Creates a text field.
+    ///
     /// - Parameter format: `email`, `uri`, `date` or `date-time`.
     public static func string(
         _ name: String, title: String? = nil, description: String? = nil, minLength: Int? = nil,
@@ -128,7 +132,7 @@ extension ElicitationSchema.Field {
             ])
     }
 
-    /// A whole number.
+    /// Creates a field for an integer.
     public static func integer(
         _ name: String, title: String? = nil, description: String? = nil, minimum: Int? = nil,
         maximum: Int? = nil, default value: Int? = nil, required: Bool = false
@@ -141,7 +145,7 @@ extension ElicitationSchema.Field {
             ])
     }
 
-    /// A number.
+    /// Creates a field for a number.
     public static func number(
         _ name: String, title: String? = nil, description: String? = nil, minimum: Double? = nil,
         maximum: Double? = nil, default value: Double? = nil, required: Bool = false
@@ -155,7 +159,7 @@ extension ElicitationSchema.Field {
             ])
     }
 
-    /// A flag.
+    /// Creates a field for a Boolean.
     public static func boolean(
         _ name: String, title: String? = nil, description: String? = nil, default value: Bool? = nil,
         required: Bool = false
@@ -163,8 +167,9 @@ extension ElicitationSchema.Field {
         make(name, "boolean", title, description, required, [("default", value.map(JSONValue.bool))])
     }
 
-    /// One of several texts.
-    /// - Parameter legacyNames: writes the titles as `enumNames`, which clients of 2025-06-18 know.
+    /// Creates a field for one of several options.
+    ///
+    /// - Parameter legacyNames: writes the titles as `enumNames`, which clients of 2025-06-18 understand.
     public static func choice(
         _ name: String, _ choices: [ElicitationSchema.Choice], title: String? = nil,
         description: String? = nil, default value: String? = nil, legacyNames: Bool = false,
@@ -182,7 +187,7 @@ extension ElicitationSchema.Field {
             ])
     }
 
-    /// Any of several texts (2025-11-25 and later).
+    /// Creates a field for any number of several options (2025-11-25 and later).
     public static func choices(
         _ name: String, _ choices: [ElicitationSchema.Choice], title: String? = nil,
         description: String? = nil, minItems: Int? = nil, maxItems: Int? = nil,

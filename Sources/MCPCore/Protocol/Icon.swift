@@ -1,15 +1,15 @@
-/// A picture for an implementation, tool, prompt or resource (2025-11-25 and later, basic/index "icons").
+/// An icon for an implementation, tool, prompt or resource (2025-11-25 and later, basic/index "icons").
 public struct Icon: RevisionedWireType {
-    /// An `https:` or `data:` URL; show no other (META-22).
+    /// An `https:` or `data:` URL; do not display any other (META-22).
     public var source: String
-    /// The picture's media type.
+    /// The media type of the image.
     public var mimeType: String?
-    /// Sizes such as `48x48` or `any`.
+    /// The sizes, such as `48x48` or `any`.
     public var sizes: [String]
-    /// `light` or `dark`: the background it is made for.
+    /// The background that the icon is designed for: `light` or `dark`.
     public var theme: String?
 
-    /// Names a picture.
+    /// Creates an icon.
     public init(_ source: String, mimeType: String? = nil, sizes: [String] = [], theme: String? = nil) {
         self.source = source
         self.mimeType = mimeType
@@ -54,7 +54,7 @@ extension JSONWriter {
         endArray()
     }
 
-    /// `_meta` of a type, where the revision has it (META-18).
+    /// Writes the `_meta` of a type, if the revision supports it (META-18).
     mutating func meta(_ meta: JSONObject?, for revision: Revision) {
         guard revision.has(.structured), let meta else { return }
         member("_meta", JSONValue.object(meta))

@@ -1,19 +1,19 @@
-/// Who a client or server is: for display and logs, never for decisions (META-12).
+/// The name and version of a client or server: for display and logs, never for decisions (META-12).
 public struct Implementation: RevisionedWireType {
     /// The program's name.
     public var name: String
     /// Its version.
     public var version: String
-    /// A name for people.
+    /// A human-readable name.
     public var title: String?
-    /// One or two sentences (2025-11-25 and later).
+    /// A description of one or two sentences (2025-11-25 and later).
     public var description: String?
-    /// The project's page (2025-11-25 and later).
+    /// The URL of the project's website (2025-11-25 and later).
     public var websiteURL: String?
-    /// Pictures (2025-11-25 and later).
+    /// Icons (2025-11-25 and later).
     public var icons: [Icon]
 
-    /// Names a program.
+    /// Creates a description of a program.
     public init(
         name: String, version: String, title: String? = nil, description: String? = nil,
         websiteURL: String? = nil, icons: [Icon] = []

@@ -1,7 +1,7 @@
-/// One thing that a server asks its client for: an answer of the user, of the model, or the roots
-/// (basic/patterns/mrtr "InputRequests").
+/// One input that a server requests from its client: an answer from the user, an answer from the model, or
+/// the roots (basic/patterns/mrtr "InputRequests").
 public struct InputRequest: Sendable, Hashable {
-    /// What is asked, typed.
+    /// The request by its type.
     enum Kind: Sendable, Hashable {
         case elicit(ElicitRequest)
         case sample(CreateMessageRequest)
@@ -10,19 +10,19 @@ public struct InputRequest: Sendable, Hashable {
 
     let kind: Kind
 
-    /// Asks the user.
+    /// Creates a request to the user.
     public static func elicit(_ request: ElicitRequest) -> InputRequest {
         InputRequest(kind: .elicit(request))
     }
-    /// Asks the user by a form.
+    /// Creates a request that shows the user a form.
     public static func elicit(_ message: String, _ schema: ElicitationSchema) -> InputRequest {
         .elicit(ElicitRequest(message, schema))
     }
-    /// Asks the client's model.
+    /// Creates a request to the client's model.
     public static func sample(_ request: CreateMessageRequest) -> InputRequest {
         InputRequest(kind: .sample(request))
     }
-    /// Asks for the client's roots.
+    /// A request for the client's roots.
     public static let roots = InputRequest(kind: .roots)
 
     /// The JSON-RPC method.
@@ -36,7 +36,7 @@ public struct InputRequest: Sendable, Hashable {
 
     private init(kind: Kind) { self.kind = kind }
 
-    /// Reads an entry of `inputRequests`, or a request of a server: its method and params.
+    /// Reads an entry of `inputRequests`, or a server's request, from its method and params.
     init(method: String, params: JSONValue) throws(JSONError) {
         switch method {
         case "elicitation/create": kind = .elicit(try ElicitRequest(json: params))
@@ -61,7 +61,7 @@ public struct InputRequest: Sendable, Hashable {
         }
     }
 
-    /// Writes `params` in the words of a revision.
+    /// Writes `params` in the form that a revision defines.
     func writeParams(to writer: inout JSONWriter, for revision: Revision) {
         switch kind {
         case .elicit(let request): request.write(to: &writer, for: revision)
@@ -72,7 +72,7 @@ public struct InputRequest: Sendable, Hashable {
         }
     }
 
-    /// Writes an entry of `inputRequests`: no `jsonrpc` and no `id` (MRTR-04).
+    /// Writes an entry of `inputRequests`, without `jsonrpc` and `id` (MRTR-04).
     func write(to writer: inout JSONWriter, for revision: Revision) {
         writer.beginObject()
         writer.member("method", method)
@@ -81,7 +81,7 @@ public struct InputRequest: Sendable, Hashable {
         writer.endObject()
     }
 
-    /// What a client must have declared to be asked this.
+    /// The capabilities that a client must have declared to receive this request.
     var needs: ClientCapabilities {
         switch kind {
         case .elicit(let request):
@@ -93,7 +93,7 @@ public struct InputRequest: Sendable, Hashable {
         }
     }
 
-    /// Why an answer does not fit the request, in words; nil when it does (ELIC-24).
+    /// Describes why an answer does not fit the request; nil when it does (ELIC-24).
     func problem(with answer: JSONValue) -> String? {
         do {
             switch kind {
@@ -112,13 +112,13 @@ public struct InputRequest: Sendable, Hashable {
     }
 }
 
-/// What a client answered, by the keys of the requests (basic/patterns/mrtr "InputResponses").
+/// A client's answers, by the keys of the requests (basic/patterns/mrtr "InputResponses").
 public struct InputResponses: Sendable, Hashable {
     private let answers: [String: JSONValue]
 
     init(_ answers: [String: JSONValue]) { self.answers = answers }
 
-    /// The answer to the request with this key, as it came.
+    /// The answer to the request with this key, as received.
     public subscript(key: String) -> JSONValue? { answers[key] }
 
     private func answer(_ key: String) throws(MCPError) -> JSONValue {
@@ -135,20 +135,23 @@ public struct InputResponses: Sendable, Hashable {
         }
     }
 
-    /// The user's answer.
-    /// - Throws: `MCPError` -32602 when there is none, or one of another shape.
+    /// Returns the user's answer.
+    ///
+    /// - Throws: `MCPError` -32602 when there is no answer, or it has a different shape.
     public func elicitation(_ key: String) throws(MCPError) -> ElicitResult {
         try read(key, as: ElicitResult.self)
     }
 
-    /// The model's answer.
-    /// - Throws: `MCPError` -32602 when there is none, or one of another shape.
+    /// Returns the model's answer.
+    ///
+    /// - Throws: `MCPError` -32602 when there is no answer, or it has a different shape.
     public func sampling(_ key: String) throws(MCPError) -> CreateMessageResult {
         try read(key, as: CreateMessageResult.self)
     }
 
-    /// The roots.
-    /// - Throws: `MCPError` -32602 when there is no answer, or one of another shape.
+    /// Returns the client's roots.
+    ///
+    /// - Throws: `MCPError` -32602 when there is no answer, or it has a different shape.
     public func roots(_ key: String) throws(MCPError) -> [Root] {
         let answer = try answer(key)
         do {

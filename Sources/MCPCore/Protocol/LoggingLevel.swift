@@ -1,6 +1,6 @@
-/// How grave a log message is, by RFC 5424 (server/utilities/logging "Log Levels").
+/// The severity of a log message, as defined by RFC 5424 (server/utilities/logging "Log Levels").
 public struct LoggingLevel: RawRepresentable, Sendable, Hashable, Comparable, CaseIterable {
-    /// The level as on the wire.
+    /// The level as sent on the wire.
     public let rawValue: String
     private let rank: Int
 
@@ -8,7 +8,7 @@ public struct LoggingLevel: RawRepresentable, Sendable, Hashable, Comparable, Ca
         "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency",
     ]
 
-    /// The level of this name, or nil when there is none: the set is closed (LOG-05, LOG-06).
+    /// Creates the level with this name, or returns nil if there is none: the set is closed (LOG-05, LOG-06).
     public init?(rawValue: String) {
         guard let rank = Self.names.firstIndex(of: rawValue) else { return nil }
         self.rawValue = rawValue
@@ -20,40 +20,40 @@ public struct LoggingLevel: RawRepresentable, Sendable, Hashable, Comparable, Ca
         self.rank = rank
     }
 
-    /// For developers.
+    /// Information for developers.
     public static let debug = LoggingLevel(rank: 0)
     /// Normal progress.
     public static let info = LoggingLevel(rank: 1)
-    /// Normal, but of interest.
+    /// A normal but noteworthy event.
     public static let notice = LoggingLevel(rank: 2)
     /// Something may be wrong.
     public static let warning = LoggingLevel(rank: 3)
     /// An operation failed.
     public static let error = LoggingLevel(rank: 4)
-    /// A part does not work.
+    /// A component does not work.
     public static let critical = LoggingLevel(rank: 5)
-    /// Somebody has to act at once.
+    /// Immediate action is required.
     public static let alert = LoggingLevel(rank: 6)
-    /// Nothing works.
+    /// The system is unusable.
     public static let emergency = LoggingLevel(rank: 7)
 
-    /// All levels, the least grave first.
+    /// All levels, least severe first.
     public static let allCases = names.indices.map { LoggingLevel(rank: $0) }
 
-    /// Whether the first is less grave.
+    /// Returns whether the first level is less severe.
     public static func < (a: LoggingLevel, b: LoggingLevel) -> Bool { a.rank < b.rank }
 }
 
-/// A log message of a server (server/utilities/logging).
+/// A log message from a server (server/utilities/logging).
 public struct LogMessage: WireType {
-    /// How grave it is.
+    /// The severity.
     public var level: LoggingLevel
-    /// Which part of the server speaks.
+    /// The part of the server that logged the message.
     public var logger: String?
-    /// What it says: a text, or any JSON.
+    /// The content of the message: a string, or any JSON.
     public var data: JSONValue
 
-    /// Makes a message.
+    /// Creates a message.
     public init(_ level: LoggingLevel, _ data: JSONValue, logger: String? = nil) {
         self.level = level
         self.logger = logger

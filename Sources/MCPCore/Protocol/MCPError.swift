@@ -1,21 +1,21 @@
-/// An error as it travels in a JSON-RPC error response (MCP 2026-07-28 basic/index "Error Codes").
+/// An error as sent in a JSON-RPC error response (MCP 2026-07-28 basic/index "Error Codes").
 ///
-/// A handler throws it to answer with exactly this code; any other error thrown by a tool becomes an
-/// `isError` result. The client throws it when a server answers with an error.
+/// A handler throws it to respond with exactly this code; any other error thrown by a tool becomes an
+/// `isError` result. The client throws it when a server responds with an error.
 public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The JSON-RPC code. Codes of your own lie outside -32768 ... -32000.
+    /// The JSON-RPC code. Use codes outside -32768 ... -32000 for your own errors.
     public var code: Int
     /// One concise sentence.
     public var message: String
     /// Details of any shape.
     public var data: JSONValue?
-    /// What the client was asked when it answered with this error; nil for errors of the server itself.
+    /// The method of the request that the client answered with this error; nil for the server's own errors.
     ///
-    /// Such an error is not the answer to the request that was being served: there its code would mean
-    /// something else.
+    /// Such an error is not the response to the request being served, where its code would have a different
+    /// meaning.
     var askedMethod: String?
 
-    /// Makes an error with a code of your choice.
+    /// Creates an error with a code of your choice.
     public init(code: Int, message: String, data: JSONValue? = nil) {
         self.code = code
         self.message = message
@@ -34,7 +34,7 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
         hasher.combine(data)
     }
 
-    /// What the answer to the request says when a handler lets an error of its client pass.
+    /// The message of the response when a handler rethrows an error from its client.
     var peerFailure: String? {
         askedMethod.map { "Invalid response from the client to \($0): \(message)" }
     }
@@ -54,46 +54,49 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let internalErrorCode = -32603
     /// A resource does not exist, in revisions before 2026-07-28.
     public static let legacyResourceNotFoundCode = -32002
-    /// HTTP headers and body of a request differ (2026-07-28).
+    /// The HTTP headers and the body of a request do not match (2026-07-28).
     public static let headerMismatchCode = -32020
     /// The request needs a capability that the client did not declare (2026-07-28).
     public static let missingClientCapabilityCode = -32021
-    /// The protocol version is not served (2026-07-28).
+    /// The protocol version is not supported (2026-07-28).
     public static let unsupportedProtocolVersionCode = -32022
-    /// The server has too much to do and did not begin; try again later. A code of this library, outside the
-    /// reserved ranges.
+    /// The server is overloaded and did not start the request; try again later. This code is specific to this
+    /// library and outside the reserved ranges.
     public static let overloadedCode = 503
-    /// The request took longer than the server allows. A code of this library, outside the reserved ranges.
+    /// The request took longer than the server allows. This code is specific to this library and outside the
+    /// reserved ranges.
     public static let deadlineExceededCode = 504
-    /// The server stopped while it served the request, which may have had an effect. A code of this library,
-    /// outside the reserved ranges.
+    /// The server stopped while serving the request, which may have had an effect. This code is specific to
+    /// this library and outside the reserved ranges.
     public static let interruptedCode = 520
 
-    /// -32700 with a reason.
+    /// Creates an error -32700 with a reason.
     public static func parseError(_ message: String) -> MCPError {
         MCPError(code: parseErrorCode, message: message)
     }
-    /// -32600 with a reason.
+    /// Creates an error -32600 with a reason.
     public static func invalidRequest(_ message: String) -> MCPError {
         MCPError(code: invalidRequestCode, message: message)
     }
-    /// -32601 for a method name.
+    /// Creates an error -32601 for a method name.
     public static func methodNotFound(_ method: String) -> MCPError {
         MCPError(code: methodNotFoundCode, message: "Method not found: \(method)")
     }
-    /// -32602 with a reason.
+    /// Creates an error -32602 with a reason.
     public static func invalidParams(_ message: String, data: JSONValue? = nil) -> MCPError {
         MCPError(code: invalidParamsCode, message: message, data: data)
     }
-    /// -32603 with a reason that tells the peer nothing of your internals.
+    /// Creates an error -32603 with a reason that reveals nothing about your internals to the peer.
     public static func internalError(_ message: String = "Internal error") -> MCPError {
         MCPError(code: internalErrorCode, message: message)
     }
-    /// 520: what the server does, and what that means for a request that had begun.
+    /// Creates an error 520 that describes what the server is doing and what that means for a request that
+    /// had begun.
     static func interrupted(_ text: String) -> MCPError {
         MCPError(code: interruptedCode, message: "\(text); the request had begun and may have had an effect")
     }
-    /// The resource does not exist; the code fits the revision of the request when it is sent.
+    /// Creates an error for a missing resource; its code is adapted to the request's revision when it is
+    /// sent.
     public static func resourceNotFound(_ uri: String) -> MCPError {
         MCPError(
             code: legacyResourceNotFoundCode, message: "Resource not found",
@@ -101,11 +104,11 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Thrown by a tool to answer with an `isError` result whose text the model can act on.
+/// An error that a tool throws to return an `isError` result whose text the model can act on.
 public struct ToolError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong, in words for the model.
+    /// A description of the problem, written for the model.
     public var description: String
 
-    /// Makes an error with this text.
+    /// Creates an error with this text.
     public init(_ text: String) { description = text }
 }

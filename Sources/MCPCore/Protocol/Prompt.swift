@@ -1,19 +1,19 @@
-/// A prompt as `prompts/list` shows it (server/prompts "Prompt").
+/// A prompt as listed by `prompts/list` (server/prompts "Prompt").
 public struct Prompt: RevisionedWireType {
-    /// Its name, unique in a server.
+    /// The name, unique within a server.
     public var name: String
-    /// A name for people (2025-06-18 and later).
+    /// A human-readable name (2025-06-18 and later).
     public var title: String?
-    /// What it is for.
+    /// The purpose of the prompt.
     public var description: String?
-    /// What can be filled in.
+    /// The arguments that can be filled in.
     public var arguments: [PromptArgument]
-    /// Pictures (2025-11-25 and later).
+    /// Icons (2025-11-25 and later).
     public var icons: [Icon]
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Describes a prompt.
+    /// Creates a description of a prompt.
     public init(
         _ name: String, title: String? = nil, description: String? = nil,
         arguments: [PromptArgument] = [], icons: [Icon] = [], meta: JSONObject? = nil
@@ -52,18 +52,18 @@ public struct Prompt: RevisionedWireType {
     }
 }
 
-/// One thing to fill in in a prompt.
+/// An argument of a prompt.
 public struct PromptArgument: RevisionedWireType {
-    /// Its name.
+    /// The name of the argument.
     public var name: String
-    /// A name for people (2025-06-18 and later).
+    /// A human-readable name (2025-06-18 and later).
     public var title: String?
-    /// What to write there.
+    /// A description of the value to enter.
     public var description: String?
-    /// Whether it must be given.
+    /// Whether the argument must be given.
     public var required: Bool
 
-    /// Describes an argument.
+    /// Creates a description of an argument.
     public init(_ name: String, title: String? = nil, description: String? = nil, required: Bool = false) {
         self.name = name
         self.title = title
@@ -92,20 +92,20 @@ public struct PromptArgument: RevisionedWireType {
 
 /// One message of a prompt.
 public struct PromptMessage: RevisionedWireType {
-    /// Whose words it is.
+    /// The author of the message.
     public var role: Role
-    /// What it says: exactly one block.
+    /// The content of the message: exactly one block.
     public var content: ContentBlock
 
-    /// Makes a message.
+    /// Creates a message.
     public init(_ role: Role, _ content: ContentBlock) {
         self.role = role
         self.content = content
     }
 
-    /// The person says a text.
+    /// Creates a message from the user with one text block.
     public static func user(_ text: String) -> PromptMessage { PromptMessage(.user, .text(text)) }
-    /// The model says a text.
+    /// Creates a message from the model with one text block.
     public static func assistant(_ text: String) -> PromptMessage { PromptMessage(.assistant, .text(text)) }
 
     /// Reads the value.
@@ -127,16 +127,16 @@ public struct PromptMessage: RevisionedWireType {
     }
 }
 
-/// What `prompts/get` answers.
+/// The result of `prompts/get`.
 public struct GetPromptResult: RevisionedWireType {
-    /// What the prompt is for.
+    /// The purpose of the prompt.
     public var description: String?
     /// The messages.
     public var messages: [PromptMessage]
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Makes a result.
+    /// Creates a result.
     public init(_ messages: [PromptMessage], description: String? = nil, meta: JSONObject? = nil) {
         self.messages = messages
         self.description = description

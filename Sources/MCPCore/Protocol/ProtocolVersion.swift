@@ -1,12 +1,12 @@
-/// A revision of the Model Context Protocol, named by its date.
+/// A revision of the Model Context Protocol, identified by its date.
 ///
-/// The set is open: a revision this library does not know keeps its text. Compare with the constants
+/// The set is open: a revision that this library does not know keeps its text. Compare against the constants
 /// (MCP 2026-07-28 basic/versioning).
 public struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
-    /// The revision as it stands on the wire, for example `2026-07-28`.
+    /// The revision as sent on the wire, for example `2026-07-28`.
     public let text: String
 
-    /// Names a revision; any text is accepted, see `isKnown`.
+    /// Creates a revision from any text; see `isKnown`.
     public init(_ text: String) { self.text = text }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -25,13 +25,13 @@ public struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
     /// 2026-07-28: stateless requests, `server/discover`, multi round-trip requests.
     public static let v2026_07_28 = ProtocolVersion("2026-07-28")
 
-    /// Every revision this library speaks, newest first.
+    /// Every revision that this library supports, newest first.
     public static var known: [ProtocolVersion] { Revision.all.reversed().map(\.version) }
 
-    /// The newest revision this library speaks.
+    /// The newest revision that this library supports.
     public static var newest: ProtocolVersion { .v2026_07_28 }
 
-    /// Whether this library speaks the revision.
+    /// Whether this library supports the revision.
     public var isKnown: Bool { Revision.named(text) != nil }
 
     /// Whether requests of the revision are stateless and carry their version in `_meta` (2026-07-28 and

@@ -1,25 +1,25 @@
-/// A resource as `resources/list` shows it (server/resources "Resource").
+/// A resource as listed by `resources/list` (server/resources "Resource").
 public struct Resource: RevisionedWireType {
-    /// Its address (RFC 3986).
+    /// Its URI (RFC 3986).
     public var uri: String
-    /// Its name.
+    /// The name of the resource.
     public var name: String
-    /// A name for people (2025-06-18 and later).
+    /// A human-readable name (2025-06-18 and later).
     public var title: String?
-    /// What it is, for the model.
+    /// A description of the resource, for the model.
     public var description: String?
-    /// Its media type.
+    /// The media type of the resource.
     public var mimeType: String?
-    /// Its size in bytes.
+    /// The size of the resource in bytes.
     public var size: Int?
-    /// Hints.
+    /// Annotations.
     public var annotations: Annotations?
-    /// Pictures (2025-11-25 and later).
+    /// Icons (2025-11-25 and later).
     public var icons: [Icon]
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Describes a resource.
+    /// Creates a description of a resource.
     public init(
         _ uri: String, name: String, title: String? = nil, description: String? = nil,
         mimeType: String? = nil, size: Int? = nil, annotations: Annotations? = nil, icons: [Icon] = [],
@@ -56,7 +56,7 @@ public struct Resource: RevisionedWireType {
         writer.endObject()
     }
 
-    /// The members without the braces: a resource link has them too.
+    /// Writes the members without the braces; a resource link contains them too.
     func writeMembers(to writer: inout JSONWriter, for revision: Revision) {
         writer.member("uri", uri)
         writer.member("name", name)
@@ -73,26 +73,26 @@ public struct Resource: RevisionedWireType {
     }
 }
 
-/// A family of resources whose addresses follow a pattern (server/resources "Resource Templates").
+/// A family of resources whose URIs follow a template (server/resources "Resource Templates").
 public struct ResourceTemplate: RevisionedWireType {
-    /// The pattern (RFC 6570), for example `file:///{path}`.
+    /// The URI template (RFC 6570), for example `file:///{path}`.
     public var uriTemplate: String
-    /// Its name.
+    /// The name of the template.
     public var name: String
-    /// A name for people (2025-06-18 and later).
+    /// A human-readable name (2025-06-18 and later).
     public var title: String?
-    /// What the resources are, for the model.
+    /// A description of the resources, for the model.
     public var description: String?
-    /// The media type that all of them have.
+    /// The media type that all resources of the template share.
     public var mimeType: String?
-    /// Hints.
+    /// Annotations.
     public var annotations: Annotations?
-    /// Pictures (2025-11-25 and later).
+    /// Icons (2025-11-25 and later).
     public var icons: [Icon]
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Describes a template.
+    /// Creates a description of a template.
     public init(
         _ uriTemplate: String, name: String, title: String? = nil, description: String? = nil,
         mimeType: String? = nil, annotations: Annotations? = nil, icons: [Icon] = [],

@@ -1,17 +1,17 @@
-/// What reading a resource gives: text or bytes (server/resources "Resource Contents").
+/// The contents returned by reading a resource: text or bytes (server/resources "Resource Contents").
 public struct ResourceContents: RevisionedWireType {
-    /// The address of what is here; a directory may answer with several.
+    /// The URI of these contents; reading a directory may return contents with several URIs.
     public var uri: String
     /// The media type.
     public var mimeType: String?
-    /// The text, for text.
+    /// The text, if the contents are text.
     public var text: String?
-    /// The base64 text of the bytes, for everything else.
+    /// The base64-encoded bytes, if the contents are not text.
     public var blob: String?
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Makes contents; give `text` or `blob`.
+    /// Creates contents; provide either `text` or `blob`.
     public init(
         uri: String, mimeType: String? = nil, text: String? = nil, blob: String? = nil,
         meta: JSONObject? = nil
@@ -23,20 +23,20 @@ public struct ResourceContents: RevisionedWireType {
         self.meta = meta
     }
 
-    /// Contents that are text.
+    /// Creates contents that are text.
     public static func text(_ text: String, uri: String, mimeType: String? = "text/plain") -> ResourceContents
     {
         ResourceContents(uri: uri, mimeType: mimeType, text: text)
     }
 
-    /// Contents that are bytes.
+    /// Creates contents that are bytes.
     public static func blob(
         _ bytes: [UInt8], uri: String, mimeType: String? = "application/octet-stream"
     ) -> ResourceContents {
         ResourceContents(uri: uri, mimeType: mimeType, blob: Base64.encode(bytes))
     }
 
-    /// The bytes of a blob, or of the text; nil when the base64 is broken.
+    /// The bytes of the blob or of the text; nil when the base64 data is invalid.
     public var bytes: [UInt8]? { text.map { Array($0.utf8) } ?? blob.flatMap { Base64.decode($0) } }
 
     /// Reads the value.

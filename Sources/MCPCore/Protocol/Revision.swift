@@ -1,11 +1,12 @@
-/// What one revision of the protocol has: the differences between revisions as data.
+/// The features of one revision of the protocol: the differences between revisions as data.
 ///
-/// Encoders ask a flag, never a version. A new revision is a new row here (Table 3 of the requirements).
+/// Encoders check a feature flag, never a version. A new revision is a new row here (Table 3 of the
+/// requirements).
 package struct Revision: Sendable, Hashable {
     struct Features: OptionSet, Sendable, Hashable {
         let rawValue: UInt32
 
-        /// JSON-RPC batches are received.
+        /// JSON-RPC batches are accepted.
         static let batches = Features(rawValue: 1 << 0)
         /// Tools have `annotations`; content may be audio; progress carries a message.
         static let annotations = Features(rawValue: 1 << 1)
@@ -17,40 +18,40 @@ package struct Revision: Sendable, Hashable {
         static let anyStructured = Features(rawValue: 1 << 4)
         /// Results carry `resultType` and `serverInfo`, lists and reads carry `ttlMs` and `cacheScope`.
         static let stampedResults = Features(rawValue: 1 << 5)
-        /// Arguments that do not fit the tool's schema are an `isError` result, not a JSON-RPC error.
+        /// Arguments that do not fit the tool's schema produce an `isError` result, not a JSON-RPC error.
         static let argumentErrorsAreResults = Features(rawValue: 1 << 6)
-        /// An error whose request id is unknown leaves the `id` out; before, it is null.
+        /// An error whose request ID is not known omits the `id`; in earlier revisions the `id` is null.
         static let errorIDMayBeAbsent = Features(rawValue: 1 << 7)
         /// `MCP-Protocol-Version` is sent on every HTTP request after `initialize`.
         static let versionHeader = Features(rawValue: 1 << 8)
         /// Completion has a capability of its own.
         static let completionsCapability = Features(rawValue: 1 << 9)
-        /// Clients can be asked for input of their users, by forms.
+        /// Clients can be asked for input from their users through forms.
         static let elicitation = Features(rawValue: 1 << 10)
         /// Elicitation has modes: form and URL.
         static let elicitationModes = Features(rawValue: 1 << 11)
-        /// Sampling has tools; a message may hold several blocks.
+        /// Sampling supports tools; a message may contain several blocks.
         static let samplingTools = Features(rawValue: 1 << 12)
-        /// Completion knows the arguments that are filled in already.
+        /// Completion requests contain the arguments that are already filled in.
         static let completionContext = Features(rawValue: 1 << 13)
-        /// An event stream begins with an event that has an id and no data; it may be polled.
+        /// An event stream begins with an event that has an ID and no data; it may be polled.
         static let ssePriming = Features(rawValue: 1 << 14)
-        /// Event streams of a session can be taken up again.
+        /// Event streams of a session can be resumed.
         static let resumption = Features(rawValue: 1 << 15)
-        /// Either side may have extensions, under `capabilities.extensions`.
+        /// Either side may support extensions, under `capabilities.extensions`.
         static let extensions = Features(rawValue: 1 << 16)
     }
 
     let version: ProtocolVersion
-    /// Stateless: every request names its revision in `_meta`.
+    /// Whether requests are stateless: each one specifies its revision in `_meta`.
     let isModern: Bool
     let features: Features
     /// The code for a resource that does not exist.
     let resourceNotFound: Int
-    /// The place in `all`.
+    /// The index in `all`.
     let index: Int
 
-    /// Oldest first.
+    /// All revisions, oldest first.
     static let all: [Revision] = [
         Revision(
             version: .v2024_11_05, isModern: false, features: [],
@@ -84,14 +85,14 @@ package struct Revision: Sendable, Hashable {
             resourceNotFound: -32602, index: 4),
     ]
 
-    /// The newest one.
+    /// The newest revision.
     package static let newest = all[4]
     static let newestLegacy = all[3]
 
     static func named(_ text: String) -> Revision? { all.first { $0.version.text == text } }
 
     static func named(_ bytes: ByteSlice) -> Revision? {
-        // Dates of ten bytes: compare from the newest, which is the common one.
+        // Dates of ten bytes: compare from the newest, which is the most common.
         for revision in all.reversed() where bytes.elementsEqual(revision.version.text.utf8) {
             return revision
         }

@@ -1,13 +1,13 @@
-/// A place that the client lets a server work in (client/roots).
+/// A location in which the client lets a server work (client/roots).
 public struct Root: RevisionedWireType {
-    /// Where it is; a `file://` URI (ROOT-02).
+    /// The location; a `file://` URI (ROOT-02).
     public var uri: String
-    /// A name for people.
+    /// A human-readable name.
     public var name: String?
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Describes a root.
+    /// Creates a description of a root.
     public init(_ uri: String, name: String? = nil, meta: JSONObject? = nil) {
         self.uri = uri
         self.name = name

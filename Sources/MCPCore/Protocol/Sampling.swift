@@ -1,27 +1,27 @@
-/// A question to the client's model (client/sampling).
+/// A request to the client's model (client/sampling).
 public struct CreateMessageRequest: RevisionedWireType {
     /// The conversation so far.
     public var messages: [SamplingMessage]
-    /// The longest answer that is wanted, in tokens.
+    /// The maximum length of the answer, in tokens.
     public var maxTokens: Int
-    /// Which model is preferred.
+    /// Preferences for choosing the model.
     public var modelPreferences: ModelPreferences?
-    /// What the model is told first.
+    /// The system prompt.
     public var systemPrompt: String?
     /// `none`, `thisServer` or `allServers` (deprecated).
     public var includeContext: String?
-    /// How freely the model answers.
+    /// The sampling temperature.
     public var temperature: Double?
-    /// Texts that end the answer.
+    /// Strings that end the answer.
     public var stopSequences: [String]
-    /// For the provider of the model.
+    /// Metadata for the model's provider.
     public var metadata: JSONObject?
     /// Tools that the model may use (2025-11-25 and later).
     public var tools: [Tool]
-    /// Whether it must use one: `auto`, `required` or `none` (2025-11-25 and later).
+    /// Whether the model must use a tool: `auto`, `required` or `none` (2025-11-25 and later).
     public var toolChoice: String?
 
-    /// Asks with a conversation.
+    /// Creates a request with a conversation.
     public init(_ messages: [SamplingMessage], maxTokens: Int, systemPrompt: String? = nil) {
         self.messages = messages
         self.maxTokens = maxTokens
@@ -30,7 +30,7 @@ public struct CreateMessageRequest: RevisionedWireType {
         tools = []
     }
 
-    /// Asks one thing.
+    /// Creates a request with a single message from the user.
     public init(_ text: String, maxTokens: Int, systemPrompt: String? = nil) {
         self.init([.user(text)], maxTokens: maxTokens, systemPrompt: systemPrompt)
     }
@@ -76,8 +76,8 @@ public struct CreateMessageRequest: RevisionedWireType {
         writer.endObject()
     }
 
-    /// Why the conversation's uses of tools and their results do not match; nil when they do (SAMP-08,
-    /// SAMP-09).
+    /// The reason why the tool uses and tool results in the conversation do not match; nil when they do
+    /// (SAMP-08, SAMP-09).
     public var balanceProblem: String? {
         var open: Set<String> = []
         for message in messages {
@@ -100,23 +100,23 @@ public struct CreateMessageRequest: RevisionedWireType {
 
 /// One message of a conversation with a model.
 public struct SamplingMessage: RevisionedWireType {
-    /// Whose words it is.
+    /// The author of the message.
     public var role: Role
-    /// What it says: one block before 2025-11-25, any number since.
+    /// The content: one block before 2025-11-25, any number since.
     public var content: [ContentBlock]
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Makes a message.
+    /// Creates a message.
     public init(_ role: Role, _ content: [ContentBlock], meta: JSONObject? = nil) {
         self.role = role
         self.content = content
         self.meta = meta
     }
 
-    /// The person says a text.
+    /// Creates a message from the user with one text block.
     public static func user(_ text: String) -> SamplingMessage { SamplingMessage(.user, [.text(text)]) }
-    /// The model says a text.
+    /// Creates a message from the model with one text block.
     public static func assistant(_ text: String) -> SamplingMessage {
         SamplingMessage(.assistant, [.text(text)])
     }
@@ -138,20 +138,20 @@ public struct SamplingMessage: RevisionedWireType {
     }
 }
 
-/// What the client's model answered (client/sampling "Result Fields").
+/// The answer of the client's model (client/sampling "Result Fields").
 public struct CreateMessageResult: RevisionedWireType {
-    /// Whose words it is: the assistant's.
+    /// The author of the answer: the assistant.
     public var role: Role
-    /// What it says: one block before 2025-11-25, any number since.
+    /// The content: one block before 2025-11-25, any number since.
     public var content: [ContentBlock]
     /// The model's name.
     public var model: String
-    /// Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or another word.
+    /// The reason why the model stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or another word.
     public var stopReason: String?
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Makes an answer.
+    /// Creates an answer.
     public init(
         role: Role = .assistant, content: [ContentBlock], model: String, stopReason: String? = "endTurn"
     ) {
@@ -161,7 +161,7 @@ public struct CreateMessageResult: RevisionedWireType {
         self.stopReason = stopReason
     }
 
-    /// The first text of the answer.
+    /// The text of the first text block in the answer.
     public var text: String? { content.lazy.compactMap(\.text).first }
 
     /// Reads the value.
@@ -185,18 +185,18 @@ public struct CreateMessageResult: RevisionedWireType {
     }
 }
 
-/// Which model is preferred; the client decides (client/sampling "Model Preferences").
+/// Preferences for choosing the model; the client decides (client/sampling "Model Preferences").
 public struct ModelPreferences: WireType {
-    /// Parts of names, the most wanted first (SAMP-06).
+    /// Parts of model names, most preferred first (SAMP-06).
     public var hints: [String]
-    /// How much cost matters, 0 to 1.
+    /// The importance of low cost, from 0 to 1.
     public var costPriority: Double?
-    /// How much speed matters, 0 to 1.
+    /// The importance of speed, from 0 to 1.
     public var speedPriority: Double?
-    /// How much intelligence matters, 0 to 1.
+    /// The importance of intelligence, from 0 to 1.
     public var intelligencePriority: Double?
 
-    /// Makes preferences.
+    /// Creates preferences.
     public init(
         hints: [String] = [], costPriority: Double? = nil, speedPriority: Double? = nil,
         intelligencePriority: Double? = nil
@@ -207,7 +207,7 @@ public struct ModelPreferences: WireType {
         self.intelligencePriority = intelligencePriority
     }
 
-    /// Reads the value; a hint without a name is none.
+    /// Reads the value; a hint without a name is ignored.
     public init(json: JSONValue) throws(JSONError) {
         let members = try MemberReader(json, as: "ModelPreferences")
         hints = members["hints"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
@@ -216,7 +216,7 @@ public struct ModelPreferences: WireType {
         intelligencePriority = try members.optionalDouble("intelligencePriority")
     }
 
-    /// The value.
+    /// The preferences as JSON.
     public var json: JSONValue {
         var object = JSONObject()
         if !hints.isEmpty { object["hints"] = .array(hints.map { ["name": .string($0)] }) }
@@ -228,7 +228,7 @@ public struct ModelPreferences: WireType {
 }
 
 extension MemberReader {
-    /// One block, or an array of blocks.
+    /// Reads one block, or an array of blocks.
     fileprivate func blocks(_ key: String) throws(JSONError) -> [ContentBlock] {
         if case .array = self[key] { return try array(key) }
         guard let block: ContentBlock = try optional(key) else {
@@ -239,7 +239,8 @@ extension MemberReader {
 }
 
 extension JSONWriter {
-    /// One block as an object, several as an array where the revision has that; else the first.
+    /// Writes one block as an object, and several as an array if the revision supports it; otherwise only the
+    /// first.
     fileprivate mutating func blocks(_ blocks: [ContentBlock], for revision: Revision) {
         key("content")
         if blocks.count == 1 || !revision.has(.samplingTools) {

@@ -1,29 +1,29 @@
-/// What a server offers (basic/versioning, server/discover).
+/// The capabilities that a server offers (basic/versioning, server/discover).
 ///
-/// The object is open: unknown keys are kept in `json` (CAP-03).
+/// The object is open: unknown keys are preserved in `json` (CAP-03).
 public struct ServerCapabilities: WireType {
-    /// The capabilities as they came.
+    /// The capabilities as received.
     public var json: JSONValue
 
-    /// Takes the object as it is.
+    /// Creates capabilities from an object, which is kept unchanged.
     public init(json: JSONValue) throws(JSONError) {
         _ = try MemberReader(json, as: "ServerCapabilities")
         self.json = json
     }
 
-    /// Offers nothing.
+    /// Creates empty capabilities.
     public init() { json = [:] }
 
-    /// Has `tools/list` and `tools/call`.
+    /// Whether the server supports `tools/list` and `tools/call`.
     public var hasTools: Bool { json["tools"] != nil }
-    /// Has `resources/list` and `resources/read`.
+    /// Whether the server supports `resources/list` and `resources/read`.
     public var hasResources: Bool { json["resources"] != nil }
-    /// Has `prompts/list` and `prompts/get`.
+    /// Whether the server supports `prompts/list` and `prompts/get`.
     public var hasPrompts: Bool { json["prompts"] != nil }
-    /// Has `completion/complete`.
+    /// Whether the server supports `completion/complete`.
     public var hasCompletions: Bool { json["completions"] != nil }
-    /// Sends log messages.
+    /// Whether the server sends log messages.
     public var hasLogging: Bool { json["logging"] != nil }
-    /// The extensions offered, by identifier.
+    /// The offered extensions, by identifier.
     public var extensions: JSONObject { json["extensions"]?.objectValue ?? [:] }
 }

@@ -1,17 +1,17 @@
-/// What a subscription is told of (basic/patterns/subscriptions "Notification Filter").
+/// The changes that a subscription is notified about (basic/patterns/subscriptions "Notification Filter").
 public struct SubscriptionFilter: WireType {
-    /// The list of tools changed.
+    /// Whether to send a notification when the list of tools changes.
     public var toolsListChanged: Bool
-    /// The list of prompts changed.
+    /// Whether to send a notification when the list of prompts changes.
     public var promptsListChanged: Bool
-    /// The list of resources changed.
+    /// Whether to send a notification when the list of resources changes.
     public var resourcesListChanged: Bool
-    /// Resources whose contents are watched.
+    /// The URIs of resources whose contents are watched.
     public var resourceURIs: [String]
-    /// Tasks whose status is watched (`io.modelcontextprotocol/tasks`).
+    /// The IDs of tasks whose status is watched (`io.modelcontextprotocol/tasks`).
     public var taskIDs: [String]
 
-    /// Asks for what is named here and nothing else.
+    /// Creates a filter that requests only what is given here.
     public init(
         toolsListChanged: Bool = false, promptsListChanged: Bool = false, resourcesListChanged: Bool = false,
         resourceURIs: [String] = [], taskIDs: [String] = []
@@ -23,17 +23,17 @@ public struct SubscriptionFilter: WireType {
         self.taskIDs = taskIDs
     }
 
-    /// All three lists.
+    /// A filter that requests changes of all three lists.
     public static let lists = SubscriptionFilter(
         toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true)
 
-    /// Whether it asks for nothing.
+    /// Whether the filter requests nothing.
     public var isEmpty: Bool {
         !toolsListChanged && !promptsListChanged && !resourcesListChanged && resourceURIs.isEmpty
             && taskIDs.isEmpty
     }
 
-    /// Reads the member `notifications`; selectors of extensions that are not known are ignored.
+    /// Reads the member `notifications`; unknown selectors of extensions are ignored.
     public init(json: JSONValue) throws(JSONError) {
         let members = try MemberReader(json, as: "notifications")
         toolsListChanged = try members.optionalBool("toolsListChanged") ?? false
@@ -43,7 +43,7 @@ public struct SubscriptionFilter: WireType {
         taskIDs = try members.strings("taskIds")
     }
 
-    /// The member `notifications`: only what is asked for.
+    /// The member `notifications`, which contains only what is requested.
     public var json: JSONValue {
         var object = JSONObject()
         if toolsListChanged { object["toolsListChanged"] = true }

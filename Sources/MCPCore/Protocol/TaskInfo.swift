@@ -1,48 +1,48 @@
-/// How far a task has come (`io.modelcontextprotocol/tasks`).
+/// The status of a task (`io.modelcontextprotocol/tasks`).
 public struct TaskStatus: RawRepresentable, Sendable, Hashable {
-    /// The status as on the wire.
+    /// The status as sent on the wire.
     public let rawValue: String
-    /// Names a status.
+    /// Creates a status from its raw value.
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// It runs.
+    /// The task is running.
     public static let working = TaskStatus(rawValue: "working")
-    /// It waits for answers.
+    /// The task is waiting for answers.
     public static let inputRequired = TaskStatus(rawValue: "input_required")
-    /// It has a result.
+    /// The task has a result.
     public static let completed = TaskStatus(rawValue: "completed")
-    /// It ended with an error.
+    /// The task ended with an error.
     public static let failed = TaskStatus(rawValue: "failed")
-    /// It was given up.
+    /// The task was cancelled.
     public static let cancelled = TaskStatus(rawValue: "cancelled")
 
-    /// Whether it never changes any more (TASK-11).
+    /// Whether the status is final and never changes again (TASK-11).
     public var isTerminal: Bool { [.completed, .failed, .cancelled].contains(self) }
 }
 
-/// A task as `tasks/get` shows it (`io.modelcontextprotocol/tasks`).
+/// A task as returned by `tasks/get` (`io.modelcontextprotocol/tasks`).
 public struct TaskInfo: WireType {
-    /// Names it; unguessable (TASK-23).
+    /// The identifier of the task; unguessable (TASK-23).
     public var taskID: String
-    /// How far it has come.
+    /// The status of the task.
     public var status: TaskStatus
-    /// The same in words.
+    /// A description of the status.
     public var statusMessage: String?
-    /// When it was made, ISO 8601.
+    /// The time of creation, in ISO 8601 format.
     public var createdAt: String
-    /// When it last changed, ISO 8601.
+    /// The time of the last change, in ISO 8601 format.
     public var lastUpdatedAt: String
-    /// How long it is kept after it was made; nil: for ever.
+    /// The time for which the task is kept after its creation; nil means forever.
     public var ttl: Duration?
-    /// How often to ask for it.
+    /// The suggested interval between polls.
     public var pollInterval: Duration?
-    /// What it waits for, by key, as on the wire: `{method, params}`.
+    /// The requests for input that the task is waiting for, by key, as sent on the wire: `{method, params}`.
     public var inputRequests: JSONObject?
     /// The result of a completed task.
     public var result: JSONValue?
     /// The error of a failed task.
     public var error: MCPError?
 
-    /// Describes a task.
+    /// Creates a description of a task.
     public init(
         _ taskID: String, _ status: TaskStatus, createdAt: String, lastUpdatedAt: String,
         ttl: Duration? = nil, pollInterval: Duration? = nil, statusMessage: String? = nil
@@ -76,7 +76,7 @@ public struct TaskInfo: WireType {
         }
     }
 
-    /// The members of the value; `ttlMs` is null for a task that is kept for ever (TASK-06).
+    /// The members of the value; `ttlMs` is null for a task that is kept forever (TASK-06).
     public var json: JSONValue {
         var object: JSONObject = ["taskId": .string(taskID), "status": .string(status.rawValue)]
         if let statusMessage { object["statusMessage"] = .string(statusMessage) }
@@ -96,7 +96,7 @@ public struct TaskInfo: WireType {
 }
 
 extension Duration {
-    /// In milliseconds, saturating; what the wire brings is no more.
+    /// The duration in milliseconds, saturating; values read from the wire do not exceed this range.
     fileprivate var onTheWire: Int {
         let (milliseconds, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000)
         if overflow { return components.seconds > 0 ? .max : .min }

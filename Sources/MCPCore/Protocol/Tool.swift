@@ -1,23 +1,23 @@
-/// A tool as `tools/list` shows it (server/tools "Tool").
+/// A tool as listed by `tools/list` (server/tools "Tool").
 public struct Tool: RevisionedWireType {
-    /// 1 to 128 characters of `A-Z a-z 0-9 _ - .`, unique in a server (TOOL-08).
+    /// The name: 1 to 128 characters of `A-Z a-z 0-9 _ - .`, unique within a server (TOOL-08).
     public var name: String
-    /// A name for people (2025-06-18 and later).
+    /// A human-readable name (2025-06-18 and later).
     public var title: String?
-    /// What the tool does, for the model.
+    /// A description of what the tool does, for the model.
     public var description: String?
-    /// The JSON Schema of the arguments; its root has `"type": "object"`.
+    /// The JSON Schema of the arguments; its root contains `"type": "object"`.
     public var inputSchema: JSONValue
     /// The JSON Schema of `structuredContent` (2025-06-18 and later).
     public var outputSchema: JSONValue?
-    /// Hints about what the tool does to the world.
+    /// Hints about the effects of the tool.
     public var annotations: ToolAnnotations?
-    /// Pictures (2025-11-25 and later).
+    /// Icons (2025-11-25 and later).
     public var icons: [Icon]
-    /// Foreign data.
+    /// Additional metadata (`_meta`).
     public var meta: JSONObject?
 
-    /// Describes a tool; without a schema it takes no arguments.
+    /// Creates a description of a tool; without a schema, the tool accepts no arguments.
     public init(
         _ name: String, title: String? = nil, description: String? = nil,
         inputSchema: JSONValue = ["type": "object", "additionalProperties": false],
@@ -34,7 +34,7 @@ public struct Tool: RevisionedWireType {
         self.meta = meta
     }
 
-    /// The name to show to a person: title, the annotations' title, or the name (META-24).
+    /// The name to show to a person: the title, the annotations' title, or the name (META-24).
     public var displayName: String { title ?? annotations?.title ?? name }
 
     /// Reads the value.
@@ -50,7 +50,7 @@ public struct Tool: RevisionedWireType {
         meta = try members.optionalObject("_meta")
     }
 
-    /// Writes the value as the revision has it.
+    /// Writes the value in the form that the revision defines.
     package func write(to writer: inout JSONWriter, for revision: Revision) {
         writer.beginObject()
         writer.member("name", name)
@@ -69,27 +69,28 @@ public struct Tool: RevisionedWireType {
         writer.endObject()
     }
 
-    /// Before 2026-07-28 an output schema describes an object (TOOL-06).
+    /// Whether the revision can describe this output; before 2026-07-28, an output schema must describe an
+    /// object (TOOL-06).
     func showsOutputSchema(in revision: Revision) -> Bool {
         if revision.has(.anyStructured) { return true }
         return revision.has(.structured) && outputSchema?["type"]?.stringValue == "object"
     }
 }
 
-/// Hints about a tool; from a server you do not trust they are claims, not facts (TOOL-20).
+/// Hints about a tool; if the server is not trusted, they are claims, not facts (TOOL-20).
 public struct ToolAnnotations: RevisionedWireType {
-    /// A name for people.
+    /// A human-readable name.
     public var title: String?
-    /// Changes nothing. Absent means false.
+    /// Whether the tool changes nothing. Absent means false.
     public var readOnlyHint: Bool?
-    /// May destroy something. Absent means true.
+    /// Whether the tool may destroy something. Absent means true.
     public var destructiveHint: Bool?
-    /// Calling twice is calling once. Absent means false.
+    /// Whether calling the tool twice has the same effect as calling it once. Absent means false.
     public var idempotentHint: Bool?
-    /// Reaches things outside the server. Absent means true.
+    /// Whether the tool accesses things outside the server. Absent means true.
     public var openWorldHint: Bool?
 
-    /// Makes hints.
+    /// Creates hints.
     public init(
         title: String? = nil, readOnlyHint: Bool? = nil, destructiveHint: Bool? = nil,
         idempotentHint: Bool? = nil, openWorldHint: Bool? = nil

@@ -1,13 +1,13 @@
-/// A model's wish to use a tool, inside a sampling message (2025-11-25 and later).
+/// A model's request to use a tool, inside a sampling message (2025-11-25 and later).
 public struct ToolUse: Sendable, Hashable {
-    /// Names this use; its result repeats it.
+    /// The identifier of this use, which its result repeats.
     public var id: String
-    /// The tool.
+    /// The name of the tool.
     public var name: String
     /// The arguments.
     public var input: JSONObject
 
-    /// Makes a wish.
+    /// Creates a request.
     public init(id: String, name: String, input: JSONObject) {
         self.id = id
         self.name = name
@@ -27,18 +27,18 @@ public struct ToolUse: Sendable, Hashable {
     }
 }
 
-/// What a tool answered to a model, inside a sampling message (2025-11-25 and later).
+/// The result of a tool use, inside a sampling message (2025-11-25 and later).
 public struct ToolUseResult: Sendable, Hashable {
-    /// The use that is answered.
+    /// The ID of the tool use that this result belongs to.
     public var toolUseID: String
-    /// What the model reads.
+    /// The content that the model reads.
     public var content: [ContentBlock]
     /// The result as JSON.
     public var structuredContent: JSONValue?
-    /// The tool failed.
+    /// Whether the tool failed.
     public var isError: Bool
 
-    /// Makes a result.
+    /// Creates a result.
     public init(
         toolUseID: String, content: [ContentBlock], structuredContent: JSONValue? = nil, isError: Bool = false
     ) {

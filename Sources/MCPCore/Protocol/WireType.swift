@@ -1,21 +1,21 @@
-/// A type of the protocol: read from JSON by hand and written by hand, for any revision.
+/// A type of the Model Context Protocol, with hand-written JSON reading and writing for every revision.
 ///
-/// `Codable` comes with it, so that such a value can stand inside your own types.
+/// It also conforms to `Codable`, so that such a value can be part of your own types.
 public protocol WireType: Codable, Sendable, Hashable {
     /// Reads the value; unknown members are ignored (JRPC-23).
     init(json: JSONValue) throws(JSONError)
 
-    /// Writes the value as the newest revision has it.
+    /// The value as JSON in the form of the newest revision.
     var json: JSONValue { get }
 }
 
-/// How a wire type is written for one revision.
+/// A wire type whose JSON form depends on the revision.
 protocol RevisionedWireType: WireType {
     func write(to writer: inout JSONWriter, for revision: Revision)
 }
 
 extension RevisionedWireType {
-    /// The value as the newest revision has it.
+    /// The value as JSON in the form of the newest revision.
     public var json: JSONValue {
         var writer = JSONWriter()
         write(to: &writer, for: .newest)
@@ -24,14 +24,14 @@ extension RevisionedWireType {
 }
 
 extension WireType {
-    /// Decodes by way of JSON.
+    /// Decodes the value by way of JSON.
     public init(from decoder: any Decoder) throws { try self.init(json: JSONValue(from: decoder)) }
 
-    /// Encodes as the newest revision has it.
+    /// Encodes the value in the form of the newest revision.
     public func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
 }
 
-/// Reads the members of one object and says which is wrong.
+/// Reads the members of one object and reports the member that is wrong.
 struct MemberReader {
     let object: JSONObject
 
@@ -79,7 +79,7 @@ struct MemberReader {
     func optionalDouble(_ key: String) throws(JSONError) -> Double? {
         guard let value = self[key] else { return nil }
         guard let number = value.doubleValue else { throw mismatch(key, "a number") }
-        // Infinity could not be written again: JSON lacks it.
+        // Infinity could not be written back, because JSON does not support it.
         guard number.isFinite else { throw JSONError(.numberOutOfRange("Double"), path: "/\(key)") }
         return number
     }
@@ -90,8 +90,8 @@ struct MemberReader {
         return object
     }
 
-    /// `_meta` as some servers spell it, for user interfaces alone (MCP Apps 2026-01-26 "UI Resource
-    /// Format").
+    /// The `_meta` member as misspelled by some servers; accepted for user interfaces only (MCP Apps
+    /// 2026-01-26 "UI Resource Format").
     var misspelledMeta: JSONObject? {
         guard let meta = object["meta"]?.objectValue, meta["ui"]?.objectValue != nil else { return nil }
         return meta
@@ -108,7 +108,7 @@ struct MemberReader {
         return strings
     }
 
-    /// An array of wire types; absent means empty unless `required`.
+    /// Reads an array of wire types; an absent member is read as empty unless `required` is true.
     func array<T: WireType>(
         _ key: String, of type: T.Type = T.self, required: Bool = false
     ) throws(JSONError) -> [T] {
@@ -140,7 +140,7 @@ struct MemberReader {
 }
 
 extension JSONError {
-    /// The same error, seen from further outside.
+    /// Returns the same error with its path prefixed by that of an outer value.
     func prefixed(by outer: String) -> JSONError {
         var error = self
         error.path = outer + (path ?? "")

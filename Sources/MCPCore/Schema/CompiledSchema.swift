@@ -1,12 +1,12 @@
-/// A JSON Schema, compiled once and used for any number of checks, from any thread.
+/// A JSON Schema that is compiled once and can then be used for any number of checks, from any thread.
 ///
-/// Supported are JSON Schema 2020-12 and draft-07. Nothing is fetched: a `$ref` must lead to the schema
-/// itself, to ``SchemaOptions/documents`` or to a meta-schema of these dialects. Checking is bounded by
-/// ``SchemaLimits``; regular expressions take linear time.
+/// JSON Schema 2020-12 and draft-07 are supported. Nothing is fetched: a `$ref` must lead to the schema
+/// itself, to ``SchemaOptions/documents`` or to a meta-schema of these dialects. The work of a check is
+/// bounded by ``SchemaLimits``; regular expressions are matched in linear time.
 public final class CompiledSchema: Sendable {
     /// The dialect that the schema is written in.
     public let dialect: SchemaDialect
-    /// The names under `properties` of the schema itself, in order (also where it is only a `$ref`).
+    /// The names under `properties` of the schema itself, in order (even if the schema is only a `$ref`).
     public let topLevelPropertyNames: [String]
 
     private let program: SchemaProgram
@@ -16,8 +16,8 @@ public final class CompiledSchema: Sendable {
     /// Compiles a schema.
     ///
     /// - Throws: ``SchemaError`` when a keyword has a value that the dialect does not allow, the dialect is
-    ///   not
-    ///   supported, a `$ref` leads nowhere, or a limit is passed (MCP SCH-02, SCH-04, SCH-07, SCH-08).
+    ///   not supported, a `$ref` cannot be resolved, or a limit is exceeded (MCP SCH-02, SCH-04, SCH-07,
+    ///   SCH-08).
     public convenience init(_ schema: JSONValue, options: SchemaOptions = .init()) throws(SchemaError) {
         let (program, dialect) = try SchemaCompiler.compile(schema, options: options)
         self.init(program: program, dialect: dialect, limits: options.limits)
@@ -35,7 +35,8 @@ public final class CompiledSchema: Sendable {
             } ?? []
     }
 
-    /// Checks a value; no violation means that it is valid. At most `maxViolations` are given.
+    /// Checks a value and returns at most `maxViolations` violations; the result is empty if the value is
+    /// valid.
     public func validate(_ instance: JSONValue) -> [SchemaViolation] {
         violations(of: instance, work: limits.maxWork)
     }
@@ -45,9 +46,10 @@ public final class CompiledSchema: Sendable {
         holds(instance, work: limits.maxWork)
     }
 
-    /// Checks a value given as bytes, as ``validate(_:)-(JSONValue)`` does. A name that the schema lists
-    /// under `properties` must moreover not be repeated inside an object: of two different values, one would
-    /// go unseen.
+    /// Checks a value given as bytes, as ``validate(_:)-(JSONValue)`` does.
+    ///
+    /// In addition, a name that the schema lists under `properties` must not be repeated within an object: of
+    /// two different values, one would go unchecked.
     public func validate(_ raw: RawJSON) -> [SchemaViolation] {
         if flat?.check(raw) == .valid { return [] }
         if let repeated = RepeatedNames.first(in: raw, of: program.listedNames) {
@@ -62,8 +64,9 @@ public final class CompiledSchema: Sendable {
         return violations(of: raw.value, work: work(for: raw))
     }
 
-    /// Whether a value given as bytes has no violation. Common schemas need no memory for this and some 50
-    /// ns.
+    /// Whether a value given as bytes has no violation.
+    ///
+    /// For common schemas, the check allocates no memory and takes about 50 ns.
     public func isValid(_ raw: RawJSON) -> Bool {
         if let flat {
             switch flat.check(raw) {
@@ -85,8 +88,8 @@ public final class CompiledSchema: Sendable {
 
     private func violations(of instance: JSONValue, work: Int) -> [SchemaViolation] {
         guard !holds(instance, work: work) else { return [] }
-        // Only what is invalid pays for the words; the second check takes another path only in being
-        // complete.
+        // Only an invalid value pays for the messages. The second check differs from the first only in that
+        // it does not stop early.
         var validator = SchemaValidator(program, limits: limits, work: work, isReporting: true)
         _ = validator.run(instance)
         return validator.violations

@@ -1,6 +1,7 @@
-/// Which members of an object or elements of an array some schema has evaluated (2020-12 core 11).
+/// The members of an object or elements of an array that some schema has evaluated (2020-12 core 11).
 ///
-/// Members are named by their place in the object. Nothing is noted unless an `unevaluated…` keyword asks.
+/// Members are identified by their position in the object. Nothing is recorded unless an `unevaluated…`
+/// keyword needs it.
 struct EvaluatedParts {
     let isTracking: Bool
     private var all = false

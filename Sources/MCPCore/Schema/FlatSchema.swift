@@ -1,7 +1,8 @@
-/// The part of a schema that can be checked on the bytes of a value, without a tree and without memory.
+/// The part of a schema that can be checked on the bytes of a value, without building a tree or allocating
+/// memory.
 ///
-/// Types, lengths, bounds, `enum` of texts, `required`, `properties`, `additionalProperties` and `items` are
-/// known here, nested to a small depth; whatever else applies to a value makes the answer `unknown`.
+/// It covers types, lengths, bounds, string `enum`s, `required`, `properties`, `additionalProperties` and
+/// `items`, nested to a small depth. If anything else applies to a value, the verdict is `unknown`.
 @safe final class FlatSchema: @unchecked Sendable {
     enum Verdict {
         case valid, invalid, unknown
@@ -9,7 +10,7 @@
 
     struct Node {
         var types = SchemaTypes.all
-        /// The kinds of value that cannot be judged here.
+        /// The kinds of value that cannot be checked here.
         var unknown: SchemaTypes = []
         var minLength = 0
         var maxLength = Int.max
@@ -17,12 +18,12 @@
         var minimum = Int64.min
         var maximum = Int64.max
         var limitsNumber = false
-        /// The texts allowed by `enum`, in `names`.
+        /// Whether `enum` restricts strings; the allowed ones are the range `texts` of `names`.
         var hasTexts = false
         var texts = 0 ..< 0
-        /// The names of members, in `names`.
+        /// The range of member names in `names`.
         var members = 0 ..< 0
-        /// By place in `members`.
+        /// One bit per member, by position in `members`.
         var required: UInt64 = 0
         /// The node for other members: `any`, `none` or a number.
         var additional = FlatSchema.any
@@ -44,12 +45,13 @@
     static let none = -2
     static let unlisted = -3
 
-    // SAFETY: filled in `init`, never changed after it, freed in `deinit`; `check` reads within these bounds.
+    // SAFETY: filled in `init`, never changed afterwards, freed in `deinit`; `check` reads within these
+    // bounds.
     private let nodes: UnsafeMutableBufferPointer<Node>
     private let names: UnsafeMutableBufferPointer<Name>
     private let text: UnsafeMutableBufferPointer<UInt8>
 
-    /// Nil when nothing could be decided from the bytes.
+    /// Returns nil if nothing can be decided from the bytes.
     init?(_ program: SchemaProgram) {
         var builder = FlatSchemaBuilder(program)
         guard builder.build() else { return nil }

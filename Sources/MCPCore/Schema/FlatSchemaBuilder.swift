@@ -1,4 +1,4 @@
-/// Lays out a compiled schema for `FlatSchema`.
+/// Builds the memory layout of a compiled schema for `FlatSchema`.
 struct FlatSchemaBuilder {
     private let program: SchemaProgram
     private(set) var nodes: [FlatSchema.Node] = []
@@ -12,13 +12,13 @@ struct FlatSchemaBuilder {
 
     init(_ program: SchemaProgram) { self.program = program }
 
-    /// Whether the layout can decide anything.
+    /// Builds the layout and returns whether it can decide anything.
     mutating func build() -> Bool {
         let root = add(program.root, depth: 0)
         return root == 0 && nodes[0].unknown != .all
     }
 
-    /// Adds a node and what is under it, at most `maxDepth` deep; circles end there, too.
+    /// Adds a node and its descendants, at most `maxDepth` deep, which also ends cycles.
     private mutating func add(_ number: Int, depth: Int) -> Int {
         let place = nodes.count
         let source = program.nodes[number]
@@ -43,7 +43,7 @@ struct FlatSchemaBuilder {
         return place
     }
 
-    /// Only alternatives of types can be flattened, such as "a string or null".
+    /// Adds alternatives of types, such as "a string or null"; no other applicators can be flattened.
     private func addApplicators(_ source: SchemaNode, _ node: inout FlatSchema.Node) -> Bool {
         for applicator in source.applicators {
             guard case .anyOf(let branches) = applicator else { return false }
@@ -91,7 +91,7 @@ struct FlatSchemaBuilder {
         node.hasTexts = true
         node.texts = start ..< names.count
         if node.texts.count > Self.maxTexts { node.unknown.formUnion(.string) }
-        // Kinds that no listed value has are refused like a wrong type.
+        // Kinds of value that no listed value has are rejected like a wrong type.
         node.types.formIntersection(possible)
     }
 

@@ -1,6 +1,6 @@
-/// Walks once over the bytes of a validated value, beside the nodes of a `FlatSchema`.
+/// Walks once over the bytes of a well-formed value, in step with the nodes of a `FlatSchema`.
 ///
-/// The grammar was checked before, so only the ends of tokens are looked for.
+/// The grammar has already been checked, so the walker only needs to find the ends of tokens.
 @safe struct FlatWalker {
     typealias Verdict = FlatSchema.Verdict
 
@@ -26,7 +26,7 @@
     @inline(__always)
     private var byte: UInt8 { position < end ? unsafe base[position] : 0 }
 
-    /// Judges the value at the position and steps over it (where it is found valid).
+    /// Checks the value at the current position and, if it is valid, moves past it.
     mutating func check(_ number: Int) -> Verdict {
         guard number >= 0 else {
             skipValue()
@@ -103,7 +103,8 @@
         return unsafe length >= node.pointee.minLength && length <= node.pointee.maxLength ? .valid : .invalid
     }
 
-    /// The place of a name (or text) among `range` of `names`, counted from its start.
+    /// Returns the index of a name (or string) within `range` of `names`, counted from the start of the
+    /// range.
     @inline(__always)
     private func find(_ content: Range<Int>, in range: Range<Int>) -> Int? {
         for place in range {
@@ -188,7 +189,7 @@
         while position < end, unsafe base[position] <= 0x20 { position += 1 }
     }
 
-    /// Steps over a string; tells whether it has no escapes.
+    /// Moves past a string and returns whether it has no escapes.
     @inline(__always)
     private mutating func skipString() -> Bool {
         var isPlain = true

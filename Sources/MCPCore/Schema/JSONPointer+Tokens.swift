@@ -1,11 +1,11 @@
-/// Pointers as text, which is how paths into schemas and instances are kept.
+/// JSON pointers in their text form, which is how paths into schemas and instances are stored.
 extension JSONPointer {
-    /// `pointer` with one more token.
+    /// Returns `pointer` with one more token.
     static func appending(_ token: String, to pointer: String) -> String {
         pointer + "/" + escaped(token)
     }
 
-    /// The tokens of a pointer; nil when the text is not a pointer.
+    /// Returns the tokens of a pointer; nil when the string is not a pointer.
     static func tokens(of pointer: String) -> [String]? {
         guard !pointer.isEmpty else { return [] }
         guard pointer.utf8.first == 0x2F else { return nil }
@@ -36,12 +36,12 @@ extension JSONPointer {
         return String(result)
     }
 
-    /// A token read as an array index: digits without leading zeros.
+    /// Returns the array index that a token denotes: digits without leading zeros.
     static func index(_ token: String) -> Int? {
         guard let first = token.utf8.first, token.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
             return nil
         }
-        // Small: no conversion: digits are read, nil beyond Int.
+        // Small: no conversion: digits are parsed, nil beyond Int.
         return first == 0x30 && token.utf8.count > 1 ? nil : Int(token)
     }
 }

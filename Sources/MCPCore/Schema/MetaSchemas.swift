@@ -1,8 +1,9 @@
-/// The meta-schemas that are known without a network: JSON Schema 2020-12 and draft-07, by their URIs.
+/// The meta-schemas that are available without a network: JSON Schema 2020-12 and draft-07, by their URIs.
 ///
-/// What `$schema` names and a `$ref` to a meta-schema finds: nothing is ever fetched (requirement SCH-05).
+/// They resolve the URI in `$schema` and a `$ref` to a meta-schema: nothing is ever fetched (requirement
+/// SCH-05).
 enum MetaSchemas {
-    /// The JSON text of the meta-schema with a URI (without fragment), or nil.
+    /// Returns the JSON text of the meta-schema with a URI (without a fragment), or nil.
     static func text(for uri: String) -> String? {
         switch uri {
         case SchemaDialect.draft202012.rawValue: schema202012

@@ -1,4 +1,4 @@
-/// Finds a name that an object gives twice, which a tree cannot show.
+/// Finds a name that occurs twice in an object, which a parsed tree cannot show.
 enum RepeatedNames {
     private struct Frame {
         let isObject: Bool
@@ -7,7 +7,7 @@ enum RepeatedNames {
         var seen: Set<JSONKey> = []
     }
 
-    /// The first repetition of one of `names` inside any object, with the object's path.
+    /// Returns the first repetition of one of `names` inside any object, with the object's path.
     static func first(in raw: RawJSON, of names: Set<JSONKey>) -> (path: String, name: String)? {
         guard !names.isEmpty else { return nil }
         return raw.scan { scanner in try? search(&scanner, names) }

@@ -1,4 +1,4 @@
-/// The keywords that hold schemas.
+/// The keywords that contain schemas.
 extension SchemaCompiler {
     mutating func compileApplicators(
         _ reader: SchemaReader, _ place: SchemaPlace, _ parts: inout SchemaParts
@@ -32,7 +32,7 @@ extension SchemaCompiler {
         return nodes
     }
 
-    /// The schemas in an object, such as `properties`, with their names.
+    /// Returns the schemas in an object such as `properties`, with their names.
     private mutating func members(
         _ keyword: String, _ reader: SchemaReader, _ place: SchemaPlace
     ) throws(SchemaError) -> [(name: String, node: Int)] {
@@ -124,8 +124,8 @@ extension SchemaCompiler {
         return ObjectRules(rules)
     }
 
-    /// `dependencies` is of draft-07; 2020-12 split it in two but schemas still carry it (2020-12 core
-    /// 10.2.2.4).
+    /// Compiles `dependencies`, a draft-07 keyword. 2020-12 split it in two, but schemas still use it
+    /// (2020-12 core 10.2.2.4).
     private mutating func compileDependencies(
         _ reader: SchemaReader, _ place: SchemaPlace, _ rules: inout ObjectRules.Parts,
         _ slots: inout PropertySlots
@@ -155,7 +155,7 @@ extension ObjectRules.Parts {
     }
 }
 
-/// Numbers the names that an object's keywords mention.
+/// Assigns slot numbers to the names that an object's keywords mention.
 struct PropertySlots {
     private(set) var names: [String] = []
     private var slots: [JSONKey: Int] = [:]

@@ -1,10 +1,10 @@
-/// Turns a schema and everything it refers to into nodes, one by one from a list: nothing here recurses.
+/// Compiles a schema and everything it refers to into nodes, one by one from a work list, without recursion.
 struct SchemaCompiler {
     private var index: SchemaIndex
     private let options: SchemaOptions
     private var nodes: [SchemaNode?] = []
     private var places: [SchemaPlace] = []
-    /// The nodes by document and pointer.
+    /// The node numbers, by document and pointer.
     private var known: [String: Int] = [:]
     private var anchorNumbers: [String: Int] = [:]
     private var dynamicAnchors: [[Int: Int]] = []
@@ -63,10 +63,10 @@ struct SchemaCompiler {
 
     // MARK: Nodes
 
-    /// The number of the node for a schema, which is compiled later.
+    /// Returns the number of the node for a schema; the node itself is compiled later.
     ///
-    /// A schema that is only a `$ref` needs no node, unless passing through its resource, which is another
-    /// one than where it is applied, changes the dynamic scope.
+    /// A schema that is only a `$ref` needs no node, unless it belongs to a different resource than the one
+    /// where it is applied and passing through that resource changes the dynamic scope.
     private mutating func node(for place: SchemaPlace, from resource: Int) throws(SchemaError) -> Int {
         var place = place
         var hops = 0
@@ -89,7 +89,7 @@ struct SchemaCompiler {
         return places.count - 1
     }
 
-    /// The `$ref` of a schema that constrains nothing else.
+    /// Returns the `$ref` of a schema that has no other constraint.
     private func soleReference(_ place: SchemaPlace) -> String? {
         guard case .object(let members) = place.value, case .string(let reference)? = members["$ref"] else {
             return nil
@@ -154,7 +154,7 @@ struct SchemaCompiler {
         let target = try index.resolve(reference, from: place, at: reader.location("$dynamicRef"))
         let number = try node(for: target, from: place.resource)
         let name = SchemaURI(reference).fragment.flatMap(SchemaURI.percentDecoded) ?? ""
-        // Without a $dynamicAnchor at its first target it is a plain $ref.
+        // If the first target has no $dynamicAnchor, this is a plain $ref.
         guard index.resources[target.resource].dynamicAnchors[name]?.pointer == target.pointer else {
             return .reference(number)
         }
@@ -162,7 +162,7 @@ struct SchemaCompiler {
         return .dynamicReference(anchor: anchorNumber(name), fallback: number)
     }
 
-    /// The node of a schema inside `place`.
+    /// Returns the node of a schema inside `place`.
     mutating func child(
         _ value: JSONValue, _ path: String, of place: SchemaPlace
     ) throws(SchemaError) -> Int {

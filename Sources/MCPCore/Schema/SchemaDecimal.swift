@@ -1,15 +1,15 @@
-/// A number of a schema or an instance, for exact comparison whatever its size or precision.
+/// A number in a schema or an instance that can be compared exactly, whatever its size or precision.
 struct SchemaDecimal: Sendable {
     let text: String
-    /// Set when the number is integral and fits: almost always.
+    /// Set when the number is integral and fits, which is almost always the case.
     let int64: Int64?
     private let isNegative: Bool
-    /// Without zeros at either end; empty for 0.
+    /// The digits without leading or trailing zeros; empty for 0.
     private let digits: [UInt8]
     /// The power of ten of the last digit.
     private let exponent: Int
 
-    /// Exponents beyond this are cut: such numbers differ from all that can be written out.
+    /// Exponents beyond this limit are clamped: such numbers differ from all that can be written out.
     private static let maxExponent = 1 << 58
 
     init(_ number: JSONNumber) {
@@ -68,7 +68,7 @@ struct SchemaDecimal: Sendable {
         return top == otherTop ? digits.lexicographicallyPrecedes(other.digits) : top < otherTop
     }
 
-    /// How many significant digits a divisor may have.
+    /// The maximum number of significant digits in a divisor.
     static let maxDivisorDigits = 18
 
     var isUsableAsDivisor: Bool { sign > 0 && digits.count <= Self.maxDivisorDigits }
@@ -77,9 +77,9 @@ struct SchemaDecimal: Sendable {
     func isMultiple(of divisor: SchemaDecimal) -> Bool {
         if let value = int64, let step = divisor.int64, step > 0 { return value % step == 0 }
         guard !digits.isEmpty else { return true }
-        // Neither side ends in a zero digit: a divisor with the greater power of ten cannot divide.
+        // Neither number ends in a zero digit, so a divisor with the greater power of ten cannot divide.
         guard exponent >= divisor.exponent else { return false }
-        // Small: 18 digits at most, as `isUsableAsDivisor` says.
+        // Small: 18 digits at most, as `isUsableAsDivisor` ensures.
         let modulus = divisor.digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1) }
         guard modulus > 1 else { return true }
         var remainder: UInt64 = 0
@@ -95,7 +95,7 @@ struct SchemaDecimal: Sendable {
         return Self.multiply(remainder, power, 0, modulus) == 0
     }
 
-    /// (`a` × `b` + `c`) mod `modulus`, where `a` and `modulus` are below 10^18.
+    /// Returns (`a` × `b` + `c`) mod `modulus`, where `a` and `modulus` are below 10^18.
     private static func multiply(_ a: UInt64, _ b: UInt64, _ c: UInt8, _ modulus: UInt64) -> UInt64 {
         let product = a.multipliedFullWidth(by: b)
         // Small: from a byte.

@@ -1,11 +1,11 @@
-/// The dialects of JSON Schema that are supported; any other is refused with a ``SchemaError`` (MCP SCH-02).
+/// The supported dialects of JSON Schema; any other is rejected with a ``SchemaError`` (MCP SCH-02).
 public enum SchemaDialect: String, Sendable, Hashable, CaseIterable {
-    /// JSON Schema 2020-12, which a schema without `$schema` is written in.
+    /// JSON Schema 2020-12, the dialect of a schema without `$schema`.
     case draft202012 = "https://json-schema.org/draft/2020-12/schema"
     /// JSON Schema draft-07.
     case draft07 = "http://json-schema.org/draft-07/schema#"
 
-    /// The dialect that a `$schema` names, with or without an empty fragment.
+    /// Creates the dialect with the URI from a `$schema`, with or without an empty fragment.
     init?(uri: String) {
         let plain = uri.hasSuffix("#") ? String(uri.dropLast()) : uri
         switch plain {
@@ -18,7 +18,7 @@ public enum SchemaDialect: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The groups of keywords that a meta-schema's `$vocabulary` can switch off or on (2020-12 core 8.1.2).
+/// The groups of keywords that a meta-schema's `$vocabulary` can turn on or off (2020-12 core 8.1.2).
 struct SchemaVocabularies: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -31,7 +31,7 @@ struct SchemaVocabularies: OptionSet, Sendable {
 
     static let standard: SchemaVocabularies = [.applicator, .unevaluated, .validation]
 
-    /// The vocabulary with a URI; nil when it is not known, empty when it holds annotations only.
+    /// Creates the vocabulary with a URI; nil when it is unknown, empty when it contains annotations only.
     init?(uri: String) {
         let prefix = "https://json-schema.org/draft/2020-12/vocab/"
         guard uri.hasPrefix(prefix) else { return nil }

@@ -1,23 +1,26 @@
-/// Finds schemas by URI, anchor and pointer: in the schema itself, the given documents and the meta-schemas.
+/// Finds schemas by URI, anchor and pointer in the schema itself, the given documents and the meta-schemas.
 struct SchemaIndex {
     private(set) var resources: [SchemaResource] = []
     private var byURI: [String: Int] = [:]
-    /// The roots of resources by document and pointer.
+    /// The roots of resources, by document and pointer.
     private var roots: [String: Int] = [:]
     private var documentCount = 0
     private var subschemaCount = 0
     private var nameBytes = 0
     private let options: SchemaOptions
 
-    /// How many bytes the places (JSON pointers) of all subschemas and the URIs of all resources may have
-    /// together. Each holds the names on the way to it, so that they can take far more than the schema.
+    /// The maximum total length, in bytes, of the places (JSON pointers) of all subschemas and the URIs of
+    /// all resources.
+    ///
+    /// Each pointer contains all names on the path to its subschema, so together they can take far more
+    /// memory than the schema.
     static let maxNameBytes = 16 << 20
 
     init(options: SchemaOptions) { self.options = options }
 
     // MARK: Finding
 
-    /// The schema that a reference in `place` names.
+    /// Returns the schema that a reference in `place` refers to.
     mutating func resolve(
         _ reference: String, from place: SchemaPlace, at location: String
     ) throws(SchemaError) -> SchemaPlace {
@@ -57,7 +60,7 @@ struct SchemaIndex {
         return try add(document, uri: uri)
     }
 
-    /// Follows a pointer, minding that a part of the way may be a resource of its own.
+    /// Follows a pointer, taking into account that parts along the way may be resources of their own.
     private func follow(_ pointer: String, from start: SchemaPlace) -> SchemaPlace? {
         guard let tokens = JSONPointer.tokens(of: pointer) else { return nil }
         let document = resources[start.resource].document
@@ -77,7 +80,7 @@ struct SchemaIndex {
         return place
     }
 
-    /// The same place, seen from the resource that it is the root of, if it is one.
+    /// Returns the same place; if it is the root of a resource, as seen from that resource.
     func place(_ place: SchemaPlace) -> SchemaPlace {
         let document = resources[place.resource].document
         guard let resource = roots[Self.key(document, place.pointer)] else { return place }
@@ -88,7 +91,7 @@ struct SchemaIndex {
 
     // MARK: Adding
 
-    /// Takes in a document that was retrieved under `uri`, with all resources and anchors in it.
+    /// Adds a document that was retrieved under `uri`, with all resources and anchors in it.
     mutating func add(_ document: JSONValue, uri: SchemaURI) throws(SchemaError) -> Int {
         let number = documentCount
         documentCount += 1
@@ -110,7 +113,7 @@ struct SchemaIndex {
                 pending.append(SchemaPlace(resource: resource, pointer: place.pointer + path, value: value))
             }
         }
-        // A document's own `$id` counts more than where it was found.
+        // A document's own `$id` takes precedence over the URI under which it was found.
         return byURI[uri.description] ?? root
     }
 
@@ -132,12 +135,12 @@ struct SchemaIndex {
         return number
     }
 
-    /// Notes the names that a schema gives itself; returns the resource it belongs to.
+    /// Records the names that a schema gives itself and returns the resource it belongs to.
     private mutating func register(_ members: JSONObject, at place: SchemaPlace) throws(SchemaError) -> Int {
         var resource = place.resource
         let location = location(of: place)
         let isDraft07 = resources[resource].dialect == .draft07
-        // draft-07 core 8.3: beside a $ref everything is ignored.
+        // draft-07 core 8.3: all siblings of a $ref are ignored.
         if let id = members["$id"], !(isDraft07 && members["$ref"] != nil) {
             guard case .string(let text) = id else {
                 throw SchemaError(at: location + "/$id", "must be a string")
@@ -165,7 +168,7 @@ struct SchemaIndex {
         return resource
     }
 
-    /// Makes the schema at `place` a resource with `uri`.
+    /// Turns the schema at `place` into a resource with `uri`.
     private mutating func enter(
         _ uri: SchemaURI, at place: SchemaPlace, _ location: String
     ) throws(SchemaError) -> Int {
@@ -178,7 +181,8 @@ struct SchemaIndex {
                 uri: uri, document: parent.document, pointer: place.pointer, value: place.value,
                 dialect: dialect, vocabularies: vocabularies))
         if place.pointer.isEmpty {
-            // Found under one URI, named by another: both lead to the resource with the `$id`.
+            // The document was found under one URI but names another: both lead to the resource with the
+            // `$id`.
             byURI[parent.uri.description] = number
         }
         return number
@@ -191,7 +195,7 @@ struct SchemaIndex {
         return name.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "-._".utf8.contains($0) }
     }
 
-    /// Where a place is, as shown in errors and violations.
+    /// Returns the location of a place, as shown in errors and violations.
     func location(of place: SchemaPlace) -> String {
         let resource = resources[place.resource]
         if resource.document == 0 { return "#" + place.pointer }
@@ -246,11 +250,11 @@ struct SchemaIndex {
     }
 }
 
-/// A schema with a URI of its own: a whole document, or a part that has an `$id` (2020-12 core 4.3.5).
+/// A schema with its own URI: a whole document, or a part that has an `$id` (2020-12 core 4.3.5).
 struct SchemaResource {
-    /// The absolute URI without fragment; empty for a document that has none.
+    /// The absolute URI without a fragment; empty for a document that has none.
     let uri: SchemaURI
-    /// Which document it lies in, and where.
+    /// The document that contains it, and its position there.
     let document: Int
     let pointer: String
     let value: JSONValue
@@ -265,7 +269,7 @@ struct SchemaResource {
 /// A schema inside a document.
 struct SchemaPlace {
     let resource: Int
-    /// From the root of the document.
+    /// The path from the root of the document.
     let pointer: String
     let value: JSONValue
 }
@@ -273,7 +277,7 @@ struct SchemaPlace {
 extension SchemaIndex {
     /// Calls `body` with each member of `schema` that is a schema by its keyword, and the pointer to it.
     ///
-    /// What stands under other keywords (`enum`, `const`, unknown ones) is no schema, even if it looks like
+    /// A value under any other keyword (`enum`, `const`, unknown ones) is not a schema, even if it looks like
     /// one.
     static func forEachSubschema(
         of schema: JSONObject, _ body: (_ path: String, JSONValue) throws(SchemaError) -> Void

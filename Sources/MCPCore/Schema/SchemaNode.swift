@@ -1,7 +1,7 @@
-/// One compiled schema; other nodes are named by their places in `SchemaProgram.nodes`, so that circles are
-/// plain.
+/// One compiled schema. Other nodes are referred to by their indices in `SchemaProgram.nodes`, so cycles need
+/// no special handling.
 final class SchemaNode: Sendable {
-    /// Where the schema stands: a fragment in the root document, else a URI.
+    /// The location of the schema: a fragment in the root document, otherwise a URI.
     let location: String
     /// The schema resource it belongs to.
     let resource: Int
@@ -9,7 +9,7 @@ final class SchemaNode: Sendable {
     let verdict: Bool?
     let types: SchemaTypes
     let enumeration: [JSONValue]?
-    /// The same values, where they are too many to compare one by one.
+    /// The same values as a set, when there are too many to compare one by one.
     let enumerationSet: Set<JSONValue>?
     let constant: JSONValue?
     let number: NumberRules?
@@ -18,7 +18,7 @@ final class SchemaNode: Sendable {
     let object: ObjectRules?
     let applicators: [SchemaApplicator]
 
-    /// Whether it needs to know what the schemas beside and beneath it have evaluated.
+    /// Whether it needs to know what the schemas next to it and below it have evaluated.
     var needsEvaluated: Bool { array?.unevaluated != nil || object?.unevaluated != nil }
 
     init(verdict: Bool, location: String, resource: Int) {
@@ -52,7 +52,7 @@ final class SchemaNode: Sendable {
     }
 }
 
-/// What the compiler collects for a node.
+/// The parts of a node while the compiler collects them.
 struct SchemaParts {
     var types = SchemaTypes.all
     var enumeration: [JSONValue]?
@@ -64,10 +64,10 @@ struct SchemaParts {
     var applicators: [SchemaApplicator] = []
 }
 
-/// A keyword that applies schemas to the very same value.
+/// A keyword that applies schemas to the same value.
 enum SchemaApplicator: Sendable {
     case reference(Int)
-    /// A `$dynamicRef` whose first target has the `$dynamicAnchor` of that number (2020-12 core 8.2.3.2).
+    /// A `$dynamicRef` whose first target has the `$dynamicAnchor` with that number (2020-12 core 8.2.3.2).
     case dynamicReference(anchor: Int, fallback: Int)
     case allOf([Int])
     case anyOf([Int])
@@ -76,7 +76,7 @@ enum SchemaApplicator: Sendable {
     case conditional(condition: Int, then: Int?, otherwise: Int?)
 }
 
-/// A set of the names that `type` can have.
+/// A set of the type names that `type` can have.
 struct SchemaTypes: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
 
@@ -142,7 +142,7 @@ final class ArrayRules: Sendable {
 
 final class ObjectRules: Sendable {
     struct Parts {
-        /// All names that some keyword mentions; the rules below name them by their slots.
+        /// All names that some keyword mentions; the rules below refer to them by their slots.
         var names: [String] = []
         /// For each slot, the schema under `properties`.
         var properties: [Int?] = []
@@ -161,7 +161,7 @@ final class ObjectRules: Sendable {
     private let table: [JSONKey: Int]
     var unevaluated: Int? { parts.unevaluated }
 
-    /// Whether it matters which of the names are present.
+    /// Whether the presence of names needs to be tracked.
     let needsPresence: Bool
 
     init(_ parts: Parts) {
@@ -181,14 +181,14 @@ final class ObjectRules: Sendable {
     }
 }
 
-/// A compiled schema with everything that it refers to.
+/// A compiled schema together with everything that it refers to.
 struct SchemaProgram: Sendable {
     var nodes: [SchemaNode]
     var root: Int
     let rootResource: Int
-    /// For each resource, the nodes of its dynamic anchors by the number of their name.
+    /// For each resource, the nodes of its dynamic anchors, keyed by the number of the anchor's name.
     var dynamicAnchors: [[Int: Int]]
     var usesDynamicScope: Bool
-    /// Every name under some `properties`.
+    /// Every name that appears under some `properties`.
     var listedNames: Set<JSONKey>
 }

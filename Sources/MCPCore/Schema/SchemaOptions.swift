@@ -1,15 +1,16 @@
-/// How a schema is compiled and how much work checking against it may take.
+/// Options for compiling a schema, and bounds on the work of checking against it.
 public struct SchemaOptions: Sendable {
-    /// Whether `format` is checked. Off by default, as the specification has it: then it is an annotation.
+    /// Whether `format` is checked. Off by default, as in the specification; `format` is then an annotation.
     public var assertFormat: Bool
     /// The dialect of a schema without `$schema`: 2020-12 (MCP SCH-01).
     public var defaultDialect: SchemaDialect
-    /// Other schemas that a `$ref` may name, by their absolute URIs. Nothing is ever fetched (MCP SCH-05).
+    /// Other schemas that a `$ref` may refer to, keyed by their absolute URIs. Nothing is ever fetched (MCP
+    /// SCH-05).
     public var documents: [String: JSONValue]
     /// The bounds on the work.
     public var limits: SchemaLimits
 
-    /// Options with the defaults described at the properties.
+    /// Creates options with the defaults described at the properties.
     public init(
         assertFormat: Bool = false, defaultDialect: SchemaDialect = .draft202012,
         documents: [String: JSONValue] = [:], limits: SchemaLimits = .init()
@@ -21,21 +22,23 @@ public struct SchemaOptions: Sendable {
     }
 }
 
-/// Bounds on what a schema may cost (MCP SCH-08). A value that passes a bound counts as invalid.
+/// Bounds on the cost of a schema (MCP SCH-08). A value that exceeds a bound counts as invalid.
 public struct SchemaLimits: Sendable, Hashable {
-    /// How deep schemas may be applied inside each other, through references and into values: 192 (at most).
+    /// The maximum depth to which schemas are applied inside each other, through references and into values:
+    /// 192, which is also the upper limit.
     public var maxDepth: Int
-    /// How many steps one check may take: 20,000,000, which is some tenths of a second.
+    /// The maximum number of steps in one check: 20,000,000, which takes a few tenths of a second.
     ///
-    /// Every schema applied, every member, element and character of a `pattern` is at least one step. For a
-    /// value in bytes, its length times 8 is added, so that size alone does not make it invalid.
+    /// Every schema that is applied, every member, every element and every character matched against a
+    /// `pattern` costs at least one step. For a value given as bytes, its length times 8 is added, so that
+    /// size alone does not make it invalid.
     public var maxWork: Int
-    /// How many violations are reported: 20.
+    /// The maximum number of violations that are reported: 20.
     public var maxViolations: Int
-    /// How many subschemas a schema may have, referenced documents included: 20,000.
+    /// The maximum number of subschemas in a schema, including referenced documents: 20,000.
     public var maxSubschemas: Int
 
-    /// Limits with the defaults described at the properties.
+    /// Creates limits with the defaults described at the properties.
     public init(
         maxDepth: Int = 192, maxWork: Int = 20_000_000, maxViolations: Int = 20, maxSubschemas: Int = 20_000
     ) {

@@ -1,4 +1,4 @@
-/// Reads the keywords of one schema and refuses values that the meta-schema does not allow (MCP SCH-04).
+/// Reads the keywords of one schema and rejects values that the meta-schema does not allow (MCP SCH-04).
 struct SchemaReader {
     let members: JSONObject
     private let place: String
@@ -48,7 +48,8 @@ struct SchemaReader {
         return SchemaDecimal(number)
     }
 
-    /// A count: an integer that is not negative. One beyond any size counts as the greatest possible.
+    /// Reads a count: a non-negative integer. A number that is too large is read as the greatest possible
+    /// count.
     func count(_ keyword: String) throws(SchemaError) -> Int? {
         guard let number = try number(keyword) else { return nil }
         guard number.isInteger, !number.text.hasPrefix("-") || number.int64 == 0 else {

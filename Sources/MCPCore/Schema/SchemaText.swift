@@ -1,11 +1,11 @@
-/// Values as they appear in messages: short, in one line, and harmless on a terminal.
+/// Formatting of values in messages: short, on one line and safe to print on a terminal.
 enum SchemaText {
-    /// How many characters of a value are shown.
+    /// The maximum number of characters shown of a value.
     static let maxLength = 60
-    /// How many values of a list are shown.
+    /// The maximum number of values shown of a list.
     static let maxListed = 10
 
-    /// A string in quotes.
+    /// Returns a string in quotes.
     static func quoted(_ text: String) -> String {
         let shown = text.unicodeScalars.prefix(maxLength)
         var result = "\""
@@ -13,7 +13,7 @@ enum SchemaText {
         return result + (shown.endIndex == text.unicodeScalars.endIndex ? "\"" : "…\"")
     }
 
-    /// Any value as JSON, cut when it is long.
+    /// Returns any value as JSON, truncated when it is long.
     static func brief(_ value: JSONValue) -> String {
         switch value {
         case .string(let text): return quoted(text)
@@ -21,7 +21,7 @@ enum SchemaText {
         case .array(let elements) where elements.count > maxLength: return "this array"
         case .object(let members) where members.count > maxLength: return "this object"
         default:
-            // Not written out only to be cut.
+            // Avoid writing out a large value only to truncate it.
             var room = 1_000
             value.weigh(against: &room)
             guard room > 0 else { return value.objectValue == nil ? "this array" : "this object" }
@@ -34,12 +34,12 @@ enum SchemaText {
         return values.count > maxListed ? "\(shown), … (\(values.count) values)" : shown
     }
 
-    /// A count with its noun: `1 element`, `2 elements`.
+    /// Returns a count with its noun: `1 element`, `2 elements`.
     static func count(_ number: Int, _ noun: String) -> String {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 
-    /// Text without characters that could move a terminal's cursor or reorder the line.
+    /// Returns the text without characters that could move a terminal's cursor or reorder the line.
     static func plain(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars { append(scalar, to: &result) }

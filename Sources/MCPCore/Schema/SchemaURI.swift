@@ -1,4 +1,4 @@
-/// A URI reference split into its parts, and the resolution of one against another (RFC 3986 section 5).
+/// A URI reference split into its components, and its resolution against a base (RFC 3986 section 5).
 struct SchemaURI: Sendable, Hashable, CustomStringConvertible {
     var scheme: String?
     var authority: String?
@@ -6,7 +6,7 @@ struct SchemaURI: Sendable, Hashable, CustomStringConvertible {
     var query: String?
     var fragment: String?
 
-    /// Splits any text, as the expression of RFC 3986 appendix B does; nothing is checked.
+    /// Splits any text, like the regular expression in RFC 3986 appendix B; nothing is validated.
     init(_ text: String) {
         var rest = text[...]
         if let hash = rest.firstIndex(of: "#") {
@@ -47,7 +47,7 @@ struct SchemaURI: Sendable, Hashable, CustomStringConvertible {
         return uri
     }
 
-    /// This reference seen from `base` (RFC 3986 section 5.2.2).
+    /// Resolves this reference against `base` (RFC 3986 section 5.2.2).
     func resolved(against base: SchemaURI) -> SchemaURI {
         var target = self
         guard scheme == nil else {
@@ -77,7 +77,7 @@ struct SchemaURI: Sendable, Hashable, CustomStringConvertible {
         return base.path[...slash] + path
     }
 
-    /// RFC 3986 section 5.2.4.
+    /// Removes dot segments (RFC 3986 section 5.2.4).
     private static func withoutDotSegments(_ path: String) -> String {
         guard path.contains(".") else { return path }
         var output: [Substring] = []
@@ -95,7 +95,7 @@ struct SchemaURI: Sendable, Hashable, CustomStringConvertible {
         return output.joined(separator: "/")
     }
 
-    /// Text with its percent-encoding undone; nil when that is malformed or not UTF-8.
+    /// Returns the text with its percent-encoding decoded; nil when that is malformed or not UTF-8.
     static func percentDecoded(_ text: String) -> String? {
         guard text.utf8.contains(0x25) else { return text }
         var bytes: [UInt8] = []

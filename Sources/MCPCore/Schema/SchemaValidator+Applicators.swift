@@ -41,7 +41,7 @@ extension SchemaValidator {
             if outcome.isValid {
                 isValid = true
                 evaluated.formUnion(inner)
-                // Further branches matter only for what they evaluate.
+                // Further branches matter only for the parts that they evaluate.
                 if !evaluated.isTracking { return true }
             } else {
                 failures.append(outcome.violations)
@@ -72,13 +72,14 @@ extension SchemaValidator {
         return report("oneOf", "fits alternatives \(which) of \(branches.count), must fit exactly one", node)
     }
 
-    /// Says why no alternative fits: in the words of the one that was meant, if that can be told.
+    /// Reports why no alternative matches, using the violations of the intended alternative if it can be
+    /// determined.
     private mutating func reportNone(
         _ keyword: String, _ failures: [[SchemaViolation]], _ node: SchemaNode, _ value: JSONValue
     ) -> Bool {
         guard isReporting else { return false }
         let path = instancePath
-        // Where only one alternative has the right type, the others were not meant.
+        // If only one alternative has the right type, the others were not intended.
         let close = failures.filter { found in
             !found.contains { $0.keyword == "type" && $0.instancePath == path }
         }

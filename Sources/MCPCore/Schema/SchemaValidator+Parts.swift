@@ -1,4 +1,4 @@
-/// The keywords about the elements of arrays and the members of objects.
+/// The keywords that apply to the elements of arrays and the members of objects.
 extension SchemaValidator {
     mutating func check(
         _ elements: [JSONValue], _ rules: ArrayRules.Parts, _ node: SchemaNode,
@@ -135,7 +135,7 @@ extension SchemaValidator {
         return isValid
     }
 
-    /// Applies the schema for members that no other keyword knows.
+    /// Applies the schema for members that no other keyword covers.
     private mutating func applyRest(
         _ number: Int, _ keyword: String, _ member: JSONObject.Member, _ node: SchemaNode
     ) -> Bool {

@@ -1,4 +1,4 @@
-/// The keywords about one value by itself.
+/// The keywords that apply to a single value.
 extension SchemaValidator {
     mutating func checkValue(_ value: JSONValue, _ node: SchemaNode) -> Bool {
         var isValid = true
@@ -16,7 +16,7 @@ extension SchemaValidator {
             isValid = report("type", message, node)
         }
         if let values = node.enumeration {
-            // The set hashes the value once; without it the value is compared with each.
+            // With a set, the value is hashed once; without one, it is compared with each element.
             for _ in 0 ..< (node.enumerationSet == nil ? values.count : 1) { value.weigh(against: &work) }
             guard work > 0 else { return false }
             let isListed = node.enumerationSet?.contains(value) ?? values.contains(value)
@@ -125,8 +125,10 @@ extension SchemaValidator {
 }
 
 extension JSONValue {
-    /// Takes off `budget` what hashing, comparing or writing this value costs: a step for each part and for
-    /// 16 bytes of text. Goes no further when nothing is left.
+    /// Subtracts from `budget` the cost of hashing, comparing or writing this value: one step for each part
+    /// and for every 16 bytes of text.
+    ///
+    /// Stops when the budget is exhausted.
     func weigh(against budget: inout Int) {
         budget -= 1
         switch self {

@@ -1,16 +1,16 @@
-/// One check of one value. Recursion is bounded by `SchemaLimits.maxDepth`, all work by
+/// A single check of one value. Recursion is bounded by `SchemaLimits.maxDepth`, all work by
 /// `SchemaLimits.maxWork`.
 struct SchemaValidator {
     let program: SchemaProgram
     let limits: SchemaLimits
-    /// Whether violations are wanted; without, the check ends at the first.
+    /// Whether violations are collected; otherwise the check stops at the first one.
     var isReporting: Bool
     var violations: [SchemaViolation] = []
-    /// The steps that are left; at 0 everything counts as invalid.
+    /// The number of steps left; at 0 everything counts as invalid.
     var work: Int
     private var depth = 0
     private var isTooDeep = false
-    /// The schema resources that were entered on the way here, outermost first.
+    /// The schema resources entered on the way here, outermost first.
     private var scope: [Int]
     private var path: [PathStep] = []
 
@@ -27,7 +27,7 @@ struct SchemaValidator {
         scope = [program.rootResource]
     }
 
-    /// Checks a whole value; false also when a limit was reached.
+    /// Checks a whole value; also returns false when a limit was reached.
     mutating func run(_ value: JSONValue) -> Bool {
         var evaluated = EvaluatedParts(isTracking: false)
         let isValid = apply(program.root, to: value, &evaluated)
@@ -45,7 +45,8 @@ struct SchemaValidator {
 
     // MARK: Nodes
 
-    /// Applies a node to a value; what it evaluates is added to `evaluated` (and counts only if it is valid).
+    /// Applies a node to a value and adds what it evaluates to `evaluated` (which counts only if the value is
+    /// valid).
     mutating func apply(_ number: Int, to value: JSONValue, _ evaluated: inout EvaluatedParts) -> Bool {
         guard work > 0, !isTooDeep else { return false }
         guard depth < limits.maxDepth else {
@@ -64,7 +65,8 @@ struct SchemaValidator {
         if entersResource { scope.append(node.resource) }
         defer { if entersResource { scope.removeLast() } }
         guard node.needsEvaluated else { return applyKeywords(of: node, to: value, &evaluated) }
-        // What was evaluated outside of this schema is none of its business, but not the other way round.
+        // This schema must not see what was evaluated outside it, but the outer schemas see what it
+        // evaluates.
         var own = EvaluatedParts(isTracking: true)
         let isValid = applyKeywords(of: node, to: value, &own)
         evaluated.formUnion(own)
@@ -99,7 +101,7 @@ struct SchemaValidator {
 
     // MARK: Violations
 
-    /// Notes a violation and returns false.
+    /// Records a violation and returns false.
     @discardableResult
     mutating func report(
         _ keyword: String, _ message: @autoclosure () -> String, _ node: SchemaNode, member: String? = nil
@@ -108,7 +110,8 @@ struct SchemaValidator {
         let violation = SchemaViolation(
             instancePath: instancePath, keyword: keyword, message: message(),
             schemaPath: keyword == "false" ? node.location : "\(node.location)/\(keyword)", member: member)
-        // Alternatives keep theirs until one of them fits: what is kept counts, so that it has a bound.
+        // Alternatives keep their violations until one alternative matches, so recorded violations count as
+        // work to bound their memory.
         work -= violation.byteCount
         if work > 0 { add(violation) }
         return false
@@ -117,7 +120,7 @@ struct SchemaValidator {
     mutating func add(_ violation: SchemaViolation) {
         guard isReporting else { return }
         violations.append(violation)
-        // With enough to tell, the rest is checked as fast as possible.
+        // There are enough violations to report, so the rest is checked as fast as possible.
         if violations.count >= limits.maxViolations { isReporting = false }
     }
 
@@ -141,7 +144,7 @@ struct SchemaValidator {
         return apply(number, to: part, &evaluated)
     }
 
-    /// Applies a node without reporting what does not fit.
+    /// Applies a node without reporting violations.
     mutating func fits(_ number: Int, _ value: JSONValue, _ evaluated: inout EvaluatedParts) -> Bool {
         let wasReporting = isReporting
         isReporting = false
@@ -149,7 +152,7 @@ struct SchemaValidator {
         return apply(number, to: value, &evaluated)
     }
 
-    /// Applies a node and keeps what it reports apart.
+    /// Applies a node and returns its violations separately.
     mutating func attempt(
         _ number: Int, _ value: JSONValue, _ evaluated: inout EvaluatedParts
     ) -> (isValid: Bool, violations: [SchemaViolation]) {
@@ -164,7 +167,8 @@ struct SchemaValidator {
         return (isValid, violations)
     }
 
-    /// The node that a `$dynamicRef` means here: that of the outermost resource with such an anchor.
+    /// Returns the node that a `$dynamicRef` resolves to here: that of the outermost resource with such an
+    /// anchor.
     func target(ofAnchor anchor: Int, fallback: Int) -> Int {
         for resource in scope where resource < program.dynamicAnchors.count {
             if let node = program.dynamicAnchors[resource][anchor] { return node }

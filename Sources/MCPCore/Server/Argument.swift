@@ -1,19 +1,19 @@
-/// One argument of a tool that is declared by its closure.
+/// One argument of a tool that is declared by a closure.
 ///
-/// The type comes from the closure's parameter; an optional one need not be given.
+/// The type comes from the closure's parameter; an argument with an optional type may be omitted.
 public struct Argument<Value: Decodable & Sendable>: Sendable {
     /// The argument's name.
     public let name: String
-    /// What it means, for the model.
+    /// The meaning of the argument, for the model.
     public let description: String?
 
-    /// Names an argument.
+    /// Creates an argument with this name.
     public init(_ name: String, _ description: String? = nil) {
         self.name = name
         self.description = description
     }
 
-    /// The argument's value; an absent one is null, which only optional types accept.
+    /// Returns the argument's value; a missing argument is null, which only optional types accept.
     func value(in arguments: RawJSON) throws -> Value {
         do {
             return try (arguments[name] ?? .null).decode(Value.self)
@@ -34,9 +34,9 @@ public struct Argument<Value: Decodable & Sendable>: Sendable {
     }
 }
 
-/// An argument that may be left out.
+/// An argument that may be omitted.
 private protocol OptionalArgument {}
 extension Optional: OptionalArgument {}
 
-// A duplicate name, or a type without a schema, is a mistake in the program: these forms stop it with a clear
-// text. For tools that come from configuration, files or peers there is `register`.
+// A duplicate name, or a type without a schema, is a programming error: these forms stop the program with a
+// clear message. For tools that come from configuration, files or peers, use `register`.

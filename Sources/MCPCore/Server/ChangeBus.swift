@@ -1,16 +1,16 @@
 import Dispatch
 import Synchronization
 
-/// Something that changed on the server.
+/// A change on the server.
 enum Change: Hashable, Sendable {
     case toolsList, promptsList, resourcesList
     case resource(String)
-    /// More resources changed than can be told apart: any may have.
+    /// More resources changed than can be recorded individually: any resource may have changed.
     case anyResource
-    /// A task came further; `json` is the task as `tasks/get` shows it.
+    /// A task made progress; `json` is the task as `tasks/get` shows it.
     case task(id: String, json: RawJSON)
 
-    /// The same changes, with `anyResource` told as every resource that somebody watches.
+    /// Returns the same changes, with `anyResource` replaced by every watched resource.
     static func named(_ changes: [Change], watching uris: @autoclosure () -> Set<String>) -> [Change] {
         guard changes.contains(.anyResource) else { return changes }
         let others = changes.filter { change in
@@ -23,21 +23,21 @@ enum Change: Hashable, Sendable {
     }
 }
 
-/// Somebody who wants to know. Called without any lock, on a queue of the bus, one call at a time.
+/// A recipient of changes. Called without any lock, on a queue of the bus, one call at a time.
 protocol ChangeSubscriber: AnyObject, Sendable {
     func take(_ changes: [Change])
 }
 
-/// Brings changes to those who subscribed: one bus for every transport and every revision (DUAL-24).
+/// A bus that delivers changes to subscribers: one bus for every transport and every revision (DUAL-24).
 ///
-/// Changes are collected for a moment, so that a burst is told once: one change per list, per resource and
-/// per task.
+/// Changes are collected for a short time, so that a burst is reported once: one change per list, per
+/// resource and per task.
 final class ChangeBus: Sendable {
-    /// How long changes are collected.
+    /// The time for which changes are collected.
     static let moment = Duration.milliseconds(20)
-    /// Different resources that one moment can hold; beyond them subscribers are told that the list of
-    /// resources and each that they watch changed, which makes them look for themselves. Lists are three,
-    /// and tasks as many as there are.
+    /// The maximum number of different resources that are collected at a time. Beyond it, subscribers are
+    /// notified that the list of resources and every resource they watch changed, which makes them check for
+    /// themselves. There are three lists, and as many tasks as exist.
     static let maxPending = 1_024
 
     private struct State {
@@ -45,7 +45,7 @@ final class ChangeBus: Sendable {
         var nextNumber: UInt64 = 0
         var pending: [Change] = []
         var known: Set<Change> = []
-        /// Where the news of a task stands in `pending`: only the newest is told.
+        /// The index of each task's change in `pending`: only the newest change is reported.
         var tasks: [String: Int] = [:]
         var isScheduled = false
     }
@@ -57,7 +57,7 @@ final class ChangeBus: Sendable {
 
     init(clock: any TimeSource = SystemClock()) { self.clock = clock }
 
-    /// Whether anybody would hear a change.
+    /// Whether any subscriber would receive a change.
     var hasSubscribers: Bool { count.load(ordering: .relaxed) > 0 }
 
     func add(_ subscriber: any ChangeSubscriber) -> UInt64 {
@@ -69,13 +69,13 @@ final class ChangeBus: Sendable {
         }
     }
 
-    /// Adds a subscriber that `greeting` speaks to first: no change is told before it, and every one after it
-    /// (SUB-04). Never from a subscriber.
+    /// Adds a subscriber after `greeting` has run: no change is reported before the greeting, and every later
+    /// change is reported after it (SUB-04). Must not be called from a subscriber.
     func add(
         _ subscriber: any ChangeSubscriber, after greeting: @escaping @Sendable () -> Void
     ) async -> UInt64 {
         await withCheckedContinuation { continuation in
-            // Where changes are told: none is under way.
+            // On the queue that delivers changes, so that no delivery is in progress.
             queue.async {
                 let number = self.add(subscriber)
                 greeting()
@@ -89,7 +89,7 @@ final class ChangeBus: Sendable {
         if removed != nil { count.subtract(1, ordering: .relaxed) }
     }
 
-    /// Tells everybody, soon. Costs nothing while nobody listens.
+    /// Notifies all subscribers, soon. Costs nothing while there are no subscribers.
     func publish(_ change: Change) {
         guard hasSubscribers else { return }
         let isFirst = state.withLock { state -> Bool in
@@ -98,7 +98,7 @@ final class ChangeBus: Sendable {
             return !state.isScheduled
         }
         guard isFirst else { return }
-        // With the last owner of the bus everybody is gone who would hear it.
+        // Once the last owner of the bus is gone, no subscriber is left to notify.
         clock.schedule(at: clock.now + Self.moment, on: queue) { [weak self] in self?.deliver() }
     }
 
@@ -120,7 +120,8 @@ final class ChangeBus: Sendable {
         }
     }
 
-    /// Tells what was collected at once, and returns when it was told. Never from a subscriber.
+    /// Reports the collected changes immediately, and returns when they were delivered. Must not be called
+    /// from a subscriber.
     func deliverNow() { queue.sync { deliver() } }
 
     private func deliver() {

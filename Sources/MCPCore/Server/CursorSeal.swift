@@ -1,7 +1,7 @@
-/// Makes and checks the cursors of lists.
+/// A seal that creates and verifies the cursors of lists.
 ///
-/// A cursor carries its position and a MAC, so any instance with the same key serves it (PAGE-07), and one
-/// that was made up or belongs to another list is refused (PAGE-06).
+/// A cursor carries its position and a MAC, so any instance with the same key accepts it (PAGE-07), and a
+/// cursor that was forged or belongs to another list is refused (PAGE-06).
 struct CursorSeal: Sendable {
     private let key: [UInt8]
     private static let macBytes = 8
@@ -13,7 +13,7 @@ struct CursorSeal: Sendable {
         return Base64URL.encode(body + mac(body))
     }
 
-    /// The payload, or nil when the cursor is not one of this list.
+    /// Returns the payload, or nil when the cursor does not belong to this list.
     func open(_ cursor: String, for list: Method) -> String? {
         guard cursor.utf8.count <= 4096, let bytes = Base64URL.decode(cursor), bytes.count > Self.macBytes
         else { return nil }

@@ -1,7 +1,7 @@
-/// Ends requests whose handler takes too long: one answer, then the handler is cancelled.
+/// A watch that ends requests whose handlers take too long: it sends one response, then cancels the handler.
 ///
-/// It sleeps until the earliest deadline and looks at all requests then. Since later requests mostly have
-/// later deadlines, a request costs one comparison here and no timer of its own.
+/// It sleeps until the earliest deadline and then examines all requests. Since later requests usually have
+/// later deadlines, a request costs one comparison here and needs no timer of its own.
 final class DeadlineWatch: Sendable {
     private let table: InFlightTable<PendingRequest>
     private let clock: any TimeSource
@@ -21,7 +21,7 @@ final class DeadlineWatch: Sendable {
         alarm.set(for: MonotonicInstant(nanoseconds: deadline), waking: self) { $0.expire() }
     }
 
-    /// Ends what is past its deadline and sleeps until the next one.
+    /// Ends the requests that are past their deadline and sleeps until the next deadline.
     func expire() {
         let now = clock.now.nanoseconds
         var earliest = Int64.max

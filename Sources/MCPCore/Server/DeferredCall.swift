@@ -1,20 +1,20 @@
 import Synchronization
 
-/// A request whose answer comes later, as its handler sees it: whether anybody still waits, and who answers
-/// the handler's questions.
+/// A request whose response comes later, as its handler sees it: whether a caller still waits, and who
+/// answers the handler's questions.
 final class DeferredCall: Sendable {
     private let counted = Counted(.deferredCall)
     let request: Dispatcher.Request
     let exchange: PendingRequest
     let dispatcher: Dispatcher
-    /// Log messages that were sent or held back.
+    /// The number of log messages that were sent or held back.
     let logged = Atomic<Int>(0)
 
-    /// Who the handler works for.
+    /// The party that the handler works for.
     private enum Role {
-        /// The client that waits for the answer to this request.
+        /// The client that waits for the response to this request.
         case request
-        /// A task: the request was answered with its name.
+        /// A task: the request was answered with its id.
         case task(ServerTask)
     }
 
@@ -27,7 +27,7 @@ final class DeferredCall: Sendable {
     private let work = Mutex(Work())
     /// Whether the call may become a task.
     let taskSupport: TaskSupport
-    /// What the handler asked, and what is answered.
+    /// The handler's questions and their answers.
     let input: Mutex<InputState>
 
     init(
@@ -41,7 +41,7 @@ final class DeferredCall: Sendable {
         input = Mutex(InputState(retry))
     }
 
-    /// Whether nobody waits for the outcome any more.
+    /// Whether no caller waits for the outcome any more.
     var isOver: Bool { task?.isOver ?? exchange.isOver }
 
     /// The task that the call has become.
@@ -51,7 +51,7 @@ final class DeferredCall: Sendable {
 
     func become(_ task: ServerTask) { role.withLock { $0 = .task(task) } }
 
-    /// Who answers questions that are asked now.
+    /// The source of the answers to questions that are asked now.
     var inputSource: any InputSource {
         get throws(MCPError) {
             switch role.withLock({ $0 }) {
@@ -78,7 +78,7 @@ final class DeferredCall: Sendable {
 
     // MARK: The handler's work
 
-    /// Remembers the handler's work; stops it at once when that was asked for already.
+    /// Stores the handler's work; stops it immediately if a stop was already requested.
     func attach(_ handler: Task<Void, Never>) {
         exchange.attach(handler)
         let isStopped = work.withLock { work in
@@ -88,7 +88,7 @@ final class DeferredCall: Sendable {
         if isStopped { handler.cancel() }
     }
 
-    /// Tells the handler to stop.
+    /// Cancels the handler's work.
     func stopWork() {
         let handler = work.withLock { work in
             work.isStopped = true

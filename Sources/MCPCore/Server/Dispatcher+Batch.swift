@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Batches of 2025-03-26 (JRPC-19): several messages in, one array of answers out.
+/// Batches of 2025-03-26 (JRPC-19): several messages in, one array of responses out.
 extension Dispatcher {
-    /// Serves the messages of a batch, which 2025-03-26 has.
+    /// Serves the messages of a batch, a feature of 2025-03-26.
     func serveBatch(
         _ message: Message, from channel: inout ServerChannel, into writer: inout JSONWriter, sink: SinkMaker
     ) -> Disposition {
@@ -36,7 +36,7 @@ extension Dispatcher {
         let disposition: Disposition
         do {
             let message = try MessageScanner.scan(element.bytes, limits: jsonLimits)
-            // `initialize` stands alone (LIFE-09).
+            // `initialize` must be sent on its own (LIFE-09).
             disposition =
                 message.method == "initialize"
                 ? refuse(
@@ -51,21 +51,21 @@ extension Dispatcher {
     }
 }
 
-/// Collects the answers of one batch; the last one sends them all.
+/// A sink that collects the responses of one batch; the last response sends them all.
 final class BatchSink: ResponseSink {
     private struct State {
         var answers: [ByteSlice] = []
         var expected = 0
         var finished = 0
         var sink: (any ResponseSink)?
-        /// What came before the whole batch was read; handlers run meanwhile.
+        /// The messages that came before the whole batch was read, because handlers run in the meantime.
         var early: [ByteSlice] = []
         var earlyBytes = 0
         var isSent = false
     }
 
     private let state = Mutex(State())
-    /// Bytes that `early` may have; further messages are left out.
+    /// The maximum number of bytes in `early`; further messages are dropped.
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
@@ -76,12 +76,12 @@ final class BatchSink: ResponseSink {
 
     func expectOne() { state.withLock { $0.expected += 1 } }
 
-    /// All answers as one array, when none is outstanding; empty when no message wanted one.
+    /// Returns all responses as one array when none is outstanding; empty when no message required one.
     func answersIfComplete() -> ByteSlice? {
         state.withLock { $0.finished == $0.expected ? Self.array($0.answers) : nil }
     }
 
-    /// Sends the answers to `sink` once all are there.
+    /// Sends the responses to `sink` once all of them have arrived.
     func complete(into sink: any ResponseSink) {
         let (isComplete, early) = state.withLock { state in
             state.sink = sink

@@ -1,8 +1,8 @@
-/// What a client asks to complete.
+/// A client's request for the completion of an argument.
 public struct CompletionQuery: Sendable, Hashable {
-    /// What was typed so far.
+    /// The text typed so far.
     public let value: String
-    /// The arguments that are filled in already (2025-06-18 and later).
+    /// The arguments that are already filled in (2025-06-18 and later).
     public let arguments: [String: String]
 }
 
@@ -65,7 +65,7 @@ extension Dispatcher {
         return (name, value)
     }
 
-    /// The arguments filled in already, where the revision tells them (COMP-02).
+    /// Returns the arguments that are already filled in, in revisions that send them (COMP-02).
     private func otherArguments(of request: Request) throws(MCPError) -> [String: String] {
         guard request.revision.has(.completionContext), let context = request.message.params?["context"],
             !context.isNull, let given = context["arguments"], !given.isNull
@@ -88,7 +88,7 @@ extension Dispatcher {
     ) -> Disposition {
         let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
-        // The handler may have changed the values of a result, so they are counted once more (COMP-04).
+        // The handler may have changed the values of a result, so they are counted again (COMP-04).
         let cut = CompletionResult(result.values, total: result.total, hasMore: result.hasMore)
         writer.member("completion", cut.json)
         return close(request, from: mark, meta: nil, &writer)
@@ -96,7 +96,7 @@ extension Dispatcher {
 }
 
 extension Registry {
-    /// Whether there is anything of this name whose arguments could be completed.
+    /// Returns whether the reference names anything whose arguments could be completed.
     func knows(_ reference: CompletionReference) -> Bool {
         switch reference.kind {
         case .prompt: prompt(named: reference.name) != nil

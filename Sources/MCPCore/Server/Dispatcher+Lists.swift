@@ -20,7 +20,7 @@ extension Dispatcher {
         return .answered(status: 200)
     }
 
-    /// The cursor of a list request; an empty string is a cursor, null is none (PAGE-04).
+    /// Returns the cursor of a list request; an empty string is a cursor, null is not (PAGE-04).
     func cursor(of request: Request) throws(MCPError) -> String? {
         guard let raw = request.message.params?["cursor"], !raw.isNull else { return nil }
         guard let text = raw.string else { throw .invalidParams("\"cursor\" must be a string") }
@@ -41,7 +41,7 @@ extension Dispatcher {
 
     static var badCursor: MCPError { .invalidParams("Invalid cursor") }
 
-    /// The page, encoded now or earlier.
+    /// Returns the page, encoded now or earlier.
     private func page(
         _ list: Method, from offset: Int, _ registry: Registry, _ revision: Revision
     ) -> ListPage {
@@ -63,7 +63,7 @@ extension Dispatcher {
 }
 
 extension JSONWriter {
-    /// Writes members that were encoded before, without braces.
+    /// Writes members that were encoded earlier, without braces.
     mutating func rawMembers(_ members: ByteSlice) {
         raw(RawJSON(unchecked: members))
     }

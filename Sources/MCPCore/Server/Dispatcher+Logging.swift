@@ -1,5 +1,5 @@
 /// Log levels: `logging/setLevel` of the handshake revisions (2025-11-25 server/utilities/logging), and the
-/// level that a request of 2026-07-28 carries.
+/// level that a 2026-07-28 request carries.
 extension Dispatcher {
     func setLevel(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
         guard let level = request.message.params?["level"]?.string.flatMap(LoggingLevel.init(rawValue:))
@@ -10,7 +10,7 @@ extension Dispatcher {
         return pong(request, &writer)
     }
 
-    /// Why a request is refused whose log level does not exist (LOG-05); nil when it does.
+    /// Returns the error for a request whose log level does not exist (LOG-05), or nil when the level exists.
     func badLogLevel(_ message: Message) -> MCPError? {
         let name = message.raw(message.head.metaLogLevel)?.string
         return name.flatMap(LoggingLevel.init(rawValue:)) == nil ? Self.unknownLevel : nil

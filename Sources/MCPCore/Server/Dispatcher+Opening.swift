@@ -1,5 +1,5 @@
 extension Dispatcher {
-    /// `server/discover` (server/discover; VER-05 to VER-09).
+    /// Serves `server/discover` (server/discover; VER-05 to VER-09).
     func discover(_ request: Request, _ registry: Registry, _ writer: inout JSONWriter) -> Disposition {
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         writer.key("supportedVersions")
@@ -14,7 +14,7 @@ extension Dispatcher {
         return .answered(status: 200)
     }
 
-    /// `initialize` (2025-11-25 basic/lifecycle "Initialization").
+    /// Serves `initialize` (2025-11-25 basic/lifecycle "Initialization").
     func initialize(
         _ request: Request, _ registry: Registry, _ channel: inout ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
@@ -24,7 +24,7 @@ extension Dispatcher {
         guard let wanted = request.message.params?["protocolVersion"]?.string else {
             return fail(request, .invalidParams("initialize needs \"protocolVersion\", a string"), &writer)
         }
-        // A version that is not served gets a counter-offer, not an error (LIFE-03).
+        // A client with an unsupported version receives a counter-offer, not an error (LIFE-03).
         let named = Revision.named(wanted).flatMap { $0.isModern ? nil : $0 }
         let revision = named ?? .newestLegacy
         let declared = request.message.params?["capabilities"] ?? RawJSON(unchecked: ByteSlice("{}"))
@@ -41,14 +41,14 @@ extension Dispatcher {
         return .answered(status: 200)
     }
 
-    /// `ping` (LIFE-10).
+    /// Serves `ping` (LIFE-10).
     func pong(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         envelope.end(&writer, for: request.revision)
         return .answered(status: 200)
     }
 
-    /// Exactly what is implemented and registered (VER-13).
+    /// Writes exactly the capabilities that are implemented and registered (VER-13).
     private func writeCapabilities(
         _ registry: Registry, to writer: inout JSONWriter, for revision: Revision
     ) {
@@ -74,8 +74,8 @@ extension Dispatcher {
         writer.endObject()
     }
 
-    /// `ttlMs` and `cacheScope` (CACHE-01). Nothing here depends on who asks, so lists are public, unless
-    /// they hold tools of others.
+    /// Writes `ttlMs` and `cacheScope` (CACHE-01). Nothing here depends on the caller, so lists are public
+    /// unless they contain tools that others provide.
     func writeCacheHints(
         _ ttl: Duration, to writer: inout JSONWriter, for revision: Revision, isPrivate: Bool = false
     ) {
@@ -93,14 +93,14 @@ extension JSONWriter {
     }
 }
 
-/// An extension as a server declares it, without settings (basic/versioning "Extension Negotiation").
+/// An extension that a server declares, without settings (basic/versioning "Extension Negotiation").
 struct DeclaredExtension: Sendable {
     let identifier: String
-    /// What the revision has where the extension is declared.
+    /// The features of the revisions in which the extension is declared.
     let needs: Revision.Features
     let isOffered: @Sendable (Dispatcher, Registry) -> Bool
 
-    /// All that this library has.
+    /// All extensions that this library supports.
     static let all: [DeclaredExtension] = [
         DeclaredExtension(identifier: TaskOptions.identifier, needs: .extensions) { dispatcher, _ in
             dispatcher.tasks != nil

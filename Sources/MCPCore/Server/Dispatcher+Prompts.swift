@@ -40,7 +40,8 @@ extension Dispatcher {
         return entry
     }
 
-    /// The arguments as text; all that the prompt needs must be there (PROM-04, PROM-06).
+    /// Returns the arguments as text; every argument that the prompt requires must be present
+    /// (PROM-04, PROM-06).
     private func promptArguments(_ request: Request, _ prompt: Prompt) throws(MCPError) -> [String: String] {
         var arguments: [String: String] = [:]
         if let raw = request.message.raw(request.message.head.arguments), !raw.isNull {

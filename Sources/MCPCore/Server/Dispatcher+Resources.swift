@@ -1,6 +1,6 @@
 /// `resources/list` and `resources/read` (server/resources).
 extension Dispatcher {
-    /// The longest address that is looked at, in bytes.
+    /// The maximum length of a URI that is considered, in bytes.
     static let maxURIBytes = 8192
 
     // MARK: Listing
@@ -94,7 +94,7 @@ extension Dispatcher {
                 guard let contents = try await read(uri, registry, context), !contents.isEmpty else {
                     return answer { fail(request, .resourceNotFound(uri), &$0) }
                 }
-                // What depends on answers is not the same for the next one who reads it.
+                // A result that depends on answers is not the same for the next reader.
                 let ttl = deferred.hasAsked ? .zero : options.readTTL
                 return answer { write(contents, keptFor: ttl, for: request, &$0) }
             } catch {
@@ -134,16 +134,16 @@ extension Dispatcher {
         writer.array(contents, for: request.revision)
         if request.revision.has(.stampedResults) {
             writer.member("ttlMs", Int(clamping: ttl.milliseconds))
-            // What is read may belong to one caller only; lists are the same for all.
+            // The contents may be for one caller only; lists are the same for all callers.
             writer.member("cacheScope", "private")
         }
         return close(request, from: mark, meta: nil, &writer)
     }
 
-    /// An error as the peer may see it: JSON-RPC errors as they are, all others without their text.
+    /// Returns an error as the peer may see it: a JSON-RPC error as it is, any other error without its text.
     func publicError(_ error: any Error, _ method: String) -> MCPError {
         if let error = error as? MCPError { return error.peerFailure.map { .internalError($0) } ?? error }
-        // Never sent: the questions are the answer.
+        // Never sent: the questions are the response.
         if let pending = error as? InputPending { return .internalError(pending.description) }
         log("\(method) failed: \(error)")
         return .internalError("\(method) failed")

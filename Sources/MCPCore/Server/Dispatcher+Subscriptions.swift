@@ -1,9 +1,9 @@
 /// `subscriptions/listen`, and `resources/subscribe` of the handshake revisions.
 extension Dispatcher {
-    /// Addresses that one subscription may name; more is refused.
+    /// The maximum number of resources and tasks that one subscription may name; more are refused.
     static let maxURIs = 1_024
 
-    /// Not inlined where calls are routed, which are what has to be fast there.
+    /// Not inlined into the routing code, in which tool calls have to be fast.
     @inline(never)
     func listen(
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
@@ -27,12 +27,12 @@ extension Dispatcher {
             }
             return answer(call, atTheEndOf: subscription)
         }
-        // Refused: it never began.
+        // Refused: the subscription never began.
         if case .answered = disposition { subscriptions.leave(subscription) }
         return disposition
     }
 
-    /// Not a part of the task that waits for the end, as `settle` is not.
+    /// Kept out of the task that waits for the end, like `settle`.
     @inline(never)
     private func answer(_ call: DeferredCall, atTheEndOf subscription: ListenSubscription) -> Answer {
         subscriptions.leave(subscription)
@@ -46,7 +46,7 @@ extension Dispatcher {
             message: "This subscription has ended: its messages were not read; listen again")
     }
 
-    /// What is asked for, as far as this server has it (SUB-03).
+    /// Returns the requested filter, as far as this server supports it (SUB-03).
     private func honoured(
         _ request: Request, _ registry: Registry
     ) throws(MCPError) -> SubscriptionFilter {
@@ -70,7 +70,7 @@ extension Dispatcher {
         return filter
     }
 
-    /// The closing result, which the server sends when it ends the subscription (SUB-09).
+    /// Writes the closing result, which the server sends when it ends the subscription (SUB-09).
     private func end(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
         let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, for: request.revision)

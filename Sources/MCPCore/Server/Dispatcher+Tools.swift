@@ -1,7 +1,7 @@
 import Dispatch
 
 extension Dispatcher {
-    /// `tools/call` (server/tools "Calling Tools").
+    /// Serves `tools/call` (server/tools "Calling Tools").
     func callTool(
         _ request: Request, _ registry: Registry, _ claims: HeaderClaims?, _ writer: inout JSONWriter,
         _ sink: SinkMaker
@@ -53,7 +53,7 @@ extension Dispatcher {
         }
     }
 
-    // MARK: On the spot
+    // MARK: Synchronous tools
 
     private func callNow(
         _ request: Request, _ entry: ToolEntry, _ arguments: RawJSON, _ writer: inout JSONWriter,
@@ -61,7 +61,7 @@ extension Dispatcher {
     ) -> Disposition {
         let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
-        // The buffer moves into the result writer and back; only its reference does.
+        // The buffer moves into the result writer and back; only the reference to it is moved.
         var result = ResultWriter(json: JSONWriter(), revision: request.revision)
         swap(&result.json, &writer)
         let failure: (any Error)?
@@ -87,7 +87,7 @@ extension Dispatcher {
         return close(request, from: mark, meta: meta, &writer)
     }
 
-    /// Answers with what a failed handler threw, by the rules of `result(of:failedWith:)`.
+    /// Answers with the error that a handler threw, by the rules of `result(of:failedWith:)`.
     private func answer(
         _ request: Request, _ entry: ToolEntry, failedWith error: any Error, _ writer: inout JSONWriter
     ) -> Disposition {
@@ -97,9 +97,10 @@ extension Dispatcher {
         }
     }
 
-    // MARK: Later
+    // MARK: Deferred tools
 
-    /// Runs a handler. Its result is the answer to the request, or the end of the task that the call became.
+    /// Runs a handler. Its result is the response to the request, or the end of the task that
+    /// the call became.
     private func answer(
         _ request: Request, _ entry: ToolEntry, _ call: DeferredCall,
         _ body: () async throws -> CallToolResult
@@ -144,7 +145,7 @@ extension Dispatcher {
         return close(request, from: mark, meta: result.meta, &writer)
     }
 
-    /// Closes a result; one that is too deep to encode becomes -32603 (fault 22).
+    /// Closes a result; one that is nested too deeply to encode becomes -32603 (fault 22).
     func close(
         _ request: Request, from mark: JSONWriter.Mark, meta: JSONObject?, _ writer: inout JSONWriter
     ) -> Disposition {
@@ -157,8 +158,8 @@ extension Dispatcher {
 
     // MARK: Failures
 
-    /// A thrown error as a result the model can act on, or as a JSON-RPC error when it is one (TOOL-17,
-    /// TOOL-18).
+    /// Returns a thrown error as a result that the model can act on, or as a JSON-RPC error when it is one
+    /// (TOOL-17, TOOL-18).
     private func result(
         of entry: ToolEntry, failedWith error: any Error, revision: Revision
     ) -> Result<CallToolResult, MCPError> {
@@ -166,7 +167,7 @@ extension Dispatcher {
         case let error as MCPError:
             guard let text = error.peerFailure else { return .failure(error) }
             return .success(.error(text))
-        // Never sent: the questions are the answer.
+        // Never sent: the questions are the response.
         case let pending as InputPending: return .success(.error(pending.description))
         case let error as ToolError: return .success(.error(error.description))
         case let error as JSONError where error.path != nil:
@@ -178,8 +179,8 @@ extension Dispatcher {
             return .failure(.internalError("The result could not be encoded"))
         case is CancellationError: return .success(.error("\(entry.tool.name) was cancelled"))
         default:
-            // The text of a foreign error may name files, hosts or queries: it goes to the log, not to the
-            // peer.
+            // The text of a foreign error may name files, hosts or queries, so it goes to the log,
+            // not to the peer.
             log("tool \(entry.tool.name) failed: \(error)")
             return .success(.error("\(entry.tool.name) failed"))
         }
@@ -221,7 +222,7 @@ extension Dispatcher {
 }
 
 extension JSONError {
-    /// A value has more levels than may be written.
+    /// Whether a value is nested more deeply than may be written.
     fileprivate var isTooDeep: Bool {
         if case .depthExceeded = reason { path == nil } else { false }
     }

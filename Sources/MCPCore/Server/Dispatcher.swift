@@ -1,19 +1,19 @@
-/// What became of a message.
+/// The outcome of a message.
 enum Disposition: Sendable {
-    /// The answer was written; it travels with this HTTP status.
+    /// The response was written; it is sent with this HTTP status.
     case answered(status: Int)
-    /// A notification was taken: there is no answer.
+    /// A notification was accepted; there is no response.
     case accepted
-    /// A message that no client may send here, such as a response nobody waits for; it was counted.
+    /// A message that no client may send here, such as a response that no request waits for; it was counted.
     case dropped
-    /// The answer comes later, through the sink; a batch has no single exchange.
+    /// The response comes later, through the sink; a batch has no single exchange.
     case deferred(PendingRequest?)
 }
 
-/// Serves messages: one scan, one verdict, one handler, one answer.
+/// A dispatcher that serves messages: one scan, one verdict, one handler, one response.
 ///
-/// It knows neither sockets nor HTTP: bytes come in from a `ServerChannel`, and an answer is written into the
-/// caller's buffer, or goes to the sink that the caller makes when the answer has to wait.
+/// It does not depend on sockets or HTTP: bytes come in from a `ServerChannel`, and a response is written
+/// into the caller's buffer, or goes to the sink that the caller creates when the response has to wait.
 final class Dispatcher: Sendable {
     let identity: Implementation
     let options: ServerOptions
@@ -27,7 +27,7 @@ final class Dispatcher: Sendable {
     let deadlines: DeadlineWatch
     let subscriptions: SubscriptionHub
     let counters = ServerCounters()
-    /// What the connections of this server share.
+    /// The memory that the connections of this server share.
     let memory: MemoryBudget
     let clock: any TimeSource
     /// Nil when the tasks extension is off.
@@ -56,12 +56,12 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// What a request carries through its handling.
+    /// A request with the data that is needed while it is handled.
     struct Request {
         let message: Message
         let verdict: Classifier.Verdict
         let channelID: UInt64
-        /// What a client of a handshake revision can be asked for.
+        /// The requests that a client of a handshake revision can receive.
         let abilities: ClientAbilities
         /// Nil without middleware.
         var trace: RequestTrace?
@@ -69,8 +69,8 @@ final class Dispatcher: Sendable {
         var revision: Revision { verdict.revision }
         var idBytes: ByteSlice { message.bytes[message.head.id.range] }
 
-        /// The same in memory of its own, for a request that is kept for long: what came over a connection
-        /// lies in a block of many kilobytes.
+        /// The same request in memory of its own, for a request that is kept for a long time: the bytes
+        /// received over a connection are part of a block of many kilobytes.
         var copied: Request {
             Request(
                 message: Message(bytes: message.bytes.copy(), head: message.head), verdict: verdict,
@@ -93,7 +93,7 @@ final class Dispatcher: Sendable {
             Refusal(.parseError("Parse error: \(error)")), id: nil, session: channel.session, &writer)
     }
 
-    /// Answers a message with an error. The revision of the session decides how an unknown id is written.
+    /// Answers a message with an error. The revision of the session determines how an unknown id is written.
     func refuse(
         _ refusal: Refusal, id: ByteSlice?, session: NegotiatedSession?, _ writer: inout JSONWriter
     ) -> Disposition {
@@ -180,7 +180,7 @@ final class Dispatcher: Sendable {
     private func refuse(
         _ message: Message, _ refusal: Refusal, _ channel: ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
-        // A notification is never answered (JRPC-15); over HTTP the status alone says that it was refused.
+        // A notification is never answered (JRPC-15); over HTTP, only the status shows that it was refused.
         if message.head.kind == .notification {
             counters.count(.refused)
             return channel.claims == nil || refusal.error.code == MCPError.methodNotFoundCode
@@ -190,7 +190,7 @@ final class Dispatcher: Sendable {
         return refuse(refusal, id: id, session: channel.session, &writer)
     }
 
-    /// Answers a request with an error of its revision.
+    /// Answers a request with an error in the form of the request's revision.
     func fail(_ request: Request, _ error: MCPError, _ writer: inout JSONWriter) -> Disposition {
         counters.count(.refused)
         ResultEnvelope.error(error, id: request.idBytes, to: &writer, for: request.revision)
@@ -213,7 +213,7 @@ final class Dispatcher: Sendable {
         if verdict.entry.method == .cancelled, let raw = message.params?["requestId"],
             let id = RequestID(raw)
         {
-            // Unknown, finished and malformed ones are ignored (CANC-04).
+            // Unknown, finished and malformed ids are ignored (CANC-04).
             if inFlight.entry(at: .init(channelID: channel.id, id: id))?.cancel() == true {
                 counters.count(.cancelled)
             }
@@ -223,8 +223,8 @@ final class Dispatcher: Sendable {
 
     // MARK: Deferring
 
-    /// Runs `body` as a task and sends the answer that it returns; nil when the request has its answer
-    /// already.
+    /// Runs `body` as a task and sends the response that it returns; nil when the request has
+    /// already been answered.
     func `defer`(
         _ request: Request, timeout: Duration?, isEndless: Bool = false, task support: TaskSupport = .never,
         _ writer: inout JSONWriter, _ sink: SinkMaker,
@@ -271,8 +271,8 @@ final class Dispatcher: Sendable {
         return .deferred(exchange)
     }
 
-    /// Sends what the handler returned. Not a part of the task, which has room for everything in it as long
-    /// as the handler runs.
+    /// Sends the response that the handler returned. Kept out of the task, which has memory for everything in
+    /// it while the handler runs.
     @inline(never)
     private func settle(_ call: DeferredCall, _ first: Answer) {
         let answer = conclude(call, first)
@@ -284,7 +284,7 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// The answer that `write` makes.
+    /// Returns the response that `write` produces.
     func answer(_ write: (inout JSONWriter) throws -> Disposition) rethrows -> Answer {
         var writer = JSONWriter()
         guard case .answered(let status) = try write(&writer) else {

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// One page of a list, encoded: the members of the result, without the envelope.
+/// One encoded page of a list: the members of the result, without the envelope.
 ///
-/// A list that does not change is encoded once per revision and page; only the id is new in each answer.
+/// A list that does not change is encoded once per revision and page; only the id is new in each response.
 struct ListPage: Sendable {
     struct Key: Hashable, Sendable {
         let list: Method
@@ -17,7 +17,7 @@ struct ListPage: Sendable {
 }
 
 extension Registry {
-    /// How many entries a list has.
+    /// Returns the number of entries of a list.
     func count(of list: Method) -> Int {
         switch list {
         case .toolsList: contents.tools.count
@@ -28,7 +28,7 @@ extension Registry {
         }
     }
 
-    /// Registered templates, then those of the providers.
+    /// The registered templates, followed by those of the providers.
     var allTemplates: [ResourceTemplate] {
         contents.templates.map(\.template) + contents.providers.flatMap { $0.templates() }
     }
@@ -39,19 +39,20 @@ extension Registry {
         case .promptsList: writer.array(contents.prompts[range].map(\.prompt), for: revision)
         case .resourcesList: writer.array(contents.resources[range].map(\.resource), for: revision)
         case .resourceTemplatesList:
-            // Providers may have fewer than a moment ago.
+            // Providers may have fewer templates than a moment ago.
             let templates = allTemplates
             writer.array(Array(templates[range.clamped(to: 0 ..< templates.count)]), for: revision)
         default: writer.array([Tool](), for: revision)
         }
     }
 
-    /// Whether the list is the same as long as this registry; what providers have may change at any time.
+    /// Returns whether the list stays the same as long as this registry exists; the lists of providers may
+    /// change at any time.
     func isStable(_ list: Method) -> Bool { list != .resourceTemplatesList || contents.providers.isEmpty }
 
-    /// Names what the list holds, so that a cursor of another list content is noticed (fault 47). Any
-    /// instance with the same entries has the same digest. It is made once: each page of a long list needs
-    /// it.
+    /// Returns a digest of the contents of the list, so that a cursor for different contents is detected
+    /// (fault 47). Any instance with the same entries has the same digest. It is computed once, because each
+    /// page of a long list needs it.
     func digest(of list: Method) -> String {
         if isStable(list), let digest = digests.withLock({ $0[list] }) { return digest }
         var writer = JSONWriter()
@@ -63,7 +64,7 @@ extension Registry {
 }
 
 extension Method {
-    /// The member of the result that holds the entries.
+    /// The member of the result that contains the entries.
     var listMember: StaticString {
         switch self {
         case .toolsList: "tools"

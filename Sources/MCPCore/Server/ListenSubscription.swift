@@ -1,20 +1,20 @@
 import Synchronization
 
-/// One `subscriptions/listen`: what it is told, until either side ends it.
+/// One `subscriptions/listen`: the changes that it reports, until either side ends it.
 final class ListenSubscription: ChangeSubscriber {
     private let counted = Counted(.listenSubscription)
 
-    /// Why the server ends it.
+    /// The reason why the server ends the subscription.
     enum End: Sendable {
-        /// It serves this connection no longer.
+        /// The server no longer serves this connection.
         case served
         /// The client does not read.
         case tooSlow
     }
 
-    /// The connection.
+    /// The number of the connection.
     let channelID: UInt64
-    /// The id of the request, byte for byte: what every message of the subscription is tagged with (SUB-05).
+    /// The id of the request, byte for byte: every message of the subscription is tagged with it (SUB-05).
     private let tag: RawJSON
     private let filter: SubscriptionFilter
     private let uris: Set<String>
@@ -33,7 +33,7 @@ final class ListenSubscription: ChangeSubscriber {
 
     var hasNothingToTell: Bool { filter.isEmpty }
 
-    /// The first message: what will be told (SUB-03).
+    /// Sends the first message: the changes that will be reported (SUB-03).
     func begin(_ exchange: PendingRequest) {
         self.exchange.withLock { $0 = exchange }
         exchange.notify(
@@ -60,10 +60,10 @@ final class ListenSubscription: ChangeSubscriber {
         }
     }
 
-    /// Returns when the server ends the subscription, or its client has.
+    /// Returns when the server ends the subscription, or its client has ended it.
     func wait() async { await end.wait() }
 
-    /// The server ends it.
+    /// Ends the subscription on behalf of the server.
     func finish(_ end: End) {
         reason.withLock { $0 = end }
         self.end.happen()

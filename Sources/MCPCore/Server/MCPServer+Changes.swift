@@ -1,24 +1,24 @@
-/// Changes while the server runs, and the notifications that tell clients about them.
+/// Changes while the server runs, and the notifications that report them to clients.
 extension MCPServer {
     // MARK: Notifications
 
-    /// Tells subscribers that the list of tools changed. Registering does so by itself.
+    /// Notifies subscribers that the list of tools changed. Registering does so automatically.
     ///
-    /// Changes within 20 ms are told once.
+    /// Changes within 20 ms are reported once.
     public func notifyToolsChanged() { dispatcher.subscriptions.bus.publish(.toolsList) }
 
-    /// Tells subscribers that the list of prompts changed. Registering does so by itself.
+    /// Notifies subscribers that the list of prompts changed. Registering does so automatically.
     public func notifyPromptsChanged() { dispatcher.subscriptions.bus.publish(.promptsList) }
 
-    /// Tells subscribers that the list of resources changed. Registering does so by itself; for what a
-    /// `ResourceProvider` lists this has to be called.
+    /// Notifies subscribers that the list of resources changed. Registering does so automatically; for the
+    /// resources that a `ResourceProvider` lists, this method has to be called.
     public func notifyResourcesChanged() { dispatcher.subscriptions.bus.publish(.resourcesList) }
 
-    /// Tells those who watch this resource that its contents changed.
+    /// Notifies the clients that watch this resource that its contents changed.
     public func notifyResourceUpdated(_ uri: String) { dispatcher.subscriptions.bus.publish(.resource(uri)) }
 
-    /// Tells subscribers that the list of resources, and every resource that they watch, may have changed:
-    /// more happened than can be named.
+    /// Notifies subscribers that the list of resources, and every resource that they watch, may have changed:
+    /// more resources changed than can be named.
     package func anyResourceChanged() {
         notifyResourcesChanged()
         dispatcher.subscriptions.bus.publish(.anyResource)
@@ -30,7 +30,7 @@ extension MCPServer {
         from list: any WritableKeyPath<Registry.Draft, [T]> & Sendable, where isMeant: (T) -> Bool
     ) -> Bool {
         var isFound = false
-        // Taking away cannot clash.
+        // Removal cannot cause a conflict.
         try? update { draft in
             let count = draft[keyPath: list].count
             draft[keyPath: list].removeAll(where: isMeant)
@@ -39,10 +39,10 @@ extension MCPServer {
         return isFound
     }
 
-    /// Changes what is offered and tells subscribers which lists are others now.
+    /// Changes what is offered and notifies subscribers about the lists that changed.
     ///
-    /// - Parameter isReplacement: whether a list may be another one with the same number of entries.
-    ///   Comparing takes as long as writing all lists.
+    /// - Parameter isReplacement: whether a list may differ even if it has the same number of entries. The
+    ///   comparison takes as long as writing all lists.
     func update(
         isReplacement: Bool = false, _ change: (inout Registry.Draft) throws(RegistrationError) -> Void
     ) throws(RegistrationError) {
@@ -66,14 +66,14 @@ extension MCPServer {
 }
 
 extension MCPServer {
-    /// Takes over everything that another server offers, at once, in place of what it offered itself.
+    /// Replaces everything that this server offers with everything that another server offers, in one step.
     ///
-    /// For programs that build a new server when their configuration changes: calls in flight go on with what
-    /// they started with, and subscribers are told which lists changed. Instructions come along; name,
-    /// version and options stay.
+    /// For programs that build a new server when their configuration changes: calls in flight continue with
+    /// what they started with, and subscribers are notified about the lists that changed. Instructions are
+    /// included; name, version and options stay.
     public func adopt(_ other: MCPServer) {
         let contents = other.dispatcher.registry.draft
-        // What is registered elsewhere has been checked there.
+        // The registrations were already checked by the other server.
         try? update(isReplacement: true) { $0 = contents }
     }
 }

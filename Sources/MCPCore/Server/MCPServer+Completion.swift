@@ -1,12 +1,12 @@
 extension MCPServer {
-    /// Completes an argument of a prompt, or a variable of a resource template; takes the place of what
-    /// completed it before (server/utilities/completion).
+    /// Completes an argument of a prompt, or a variable of a resource template; replaces the completion that
+    /// was registered for it before (server/utilities/completion).
     ///
-    /// The code runs as a task within the request's deadline; of its values the first 100 are sent.
+    /// The code runs as a task within the request's deadline; only the first 100 of its values are sent.
     /// - Parameters:
-    ///   - reference: the prompt or the template, registered before or later.
+    ///   - reference: the prompt or the template, which may be registered before or after this call.
     ///   - argument: the argument's name.
-    ///   - body: gets what was typed so far; the most likely value comes first.
+    ///   - body: receives the text typed so far; the most likely value comes first in its result.
     public func addCompletion(
         _ reference: CompletionReference, _ argument: String,
         _ body:
@@ -15,15 +15,15 @@ extension MCPServer {
             ) async throws -> CompletionResult
     ) {
         let entry = CompletionEntry(reference: reference, argument: argument, body: body)
-        // Nothing about it can clash, so the update cannot throw.
+        // A completion cannot conflict with another one, so the update cannot throw.
         try? update { draft in
             draft.completions.removeAll { $0.reference == reference && $0.argument == argument }
             draft.completions.append(entry)
         }
     }
 
-    /// Completes an argument from a fixed list: first the values that begin with what was typed, then those
-    /// that hold it, each in the order of the list; upper and lower case are the same.
+    /// Completes an argument from a fixed list: first the values that begin with the typed text, then those
+    /// that contain it, each in the order of the list; case is ignored.
     public func addCompletion(_ reference: CompletionReference, _ argument: String, _ values: [String]) {
         let list = CompletionList(values)
         addCompletion(reference, argument) { query, _ in CompletionResult(list.matches(query.value)) }
@@ -52,7 +52,7 @@ struct CompletionList: Sendable {
 }
 
 extension String.UTF8View {
-    /// Whether `other` occurs, byte by byte.
+    /// Returns whether `other` occurs, byte for byte.
     fileprivate func contains(sequence other: String.UTF8View) -> Bool {
         var rest = self[...]
         while rest.count >= other.count {

@@ -18,7 +18,7 @@ extension MCPServer {
         }
     }
 
-    /// Takes a prompt away; requests in flight go on. False when there is none of this name.
+    /// Removes a prompt; requests in flight continue. Returns false when there is no prompt with this name.
     @discardableResult
     public func unregisterPrompt(_ name: String) -> Bool {
         remove(from: \.prompts) { $0.prompt.name == name }

@@ -2,7 +2,7 @@
 extension MCPServer {
     /// Registers one resource.
     ///
-    /// - Throws: `RegistrationError` when the address is taken.
+    /// - Throws: `RegistrationError` when the URI is taken.
     public func register(
         _ resource: Resource,
         read: @escaping @Sendable (RequestContext) async throws -> [ResourceContents]
@@ -15,11 +15,11 @@ extension MCPServer {
         }
     }
 
-    /// Registers a family of resources; `read` gets the address and the template's variables,
+    /// Registers a family of resources; `read` receives the URI and the template's variables,
     /// percent-decoded.
     ///
-    /// - Throws: `RegistrationError` when the template is taken or not supported (`{name}` and `{+name}`
-    ///   are).
+    /// - Throws: `RegistrationError` when the template is taken or not supported (`{name}` and
+    ///   `{+name}` are supported).
     public func register(
         _ template: ResourceTemplate,
         read:
@@ -36,13 +36,13 @@ extension MCPServer {
         }
     }
 
-    /// Registers a source of resources that are not known one by one.
+    /// Registers a source of resources that are not known individually.
     public func register(_ provider: any ResourceProvider) {
-        // Nothing about a provider can clash, so the update cannot throw.
+        // A provider cannot conflict with another one, so the update cannot throw.
         try? update { $0.providers.append(provider) }
     }
 
-    /// Takes a resource away; reads in flight go on. False when there is none at this address.
+    /// Removes a resource; reads in flight continue. Returns false when there is no resource with this URI.
     @discardableResult
     public func unregisterResource(_ uri: String) -> Bool {
         remove(from: \.resources) { $0.resource.uri == uri }

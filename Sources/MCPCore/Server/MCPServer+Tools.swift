@@ -1,12 +1,12 @@
-/// Tools: `register` throws what is wrong with a tool, `addTool` stops the program.
+/// Tools: `register` throws an error for an invalid tool, `addTool` stops the program.
 extension MCPServer {
-    /// Registers a tool whose code is asynchronous: it runs as a task on the connection's loop.
+    /// Registers a tool with asynchronous code, which runs as a task on the connection's loop.
     ///
     /// - Parameters:
-    ///   - timeout: how long a call may take; nil is the server's `requestDeadline`.
+    ///   - timeout: the time limit of a call; nil uses the server's `requestDeadline`.
     ///   - task: whether calls become tasks, which the handler does with `RequestContext.becomeTask`.
-    /// - Throws: `RegistrationError` when the name is taken or no tool name, a schema is not valid, or the
-    ///   tool has tasks and `ServerOptions.tasks` is nil.
+    /// - Throws: `RegistrationError` when the name is taken or is not a valid tool name, a schema is not
+    ///   valid, or the tool supports tasks and `ServerOptions.tasks` is nil.
     public func register(
         _ tool: Tool, timeout: Duration? = nil, task: TaskSupport = .never,
         handler: @escaping @Sendable (ToolCall, RequestContext) async throws -> CallToolResult
@@ -18,9 +18,11 @@ extension MCPServer {
         try register(ToolEntry(tool, timeout: timeout, task: task, handler: .asynchronous(handler)))
     }
 
-    /// Registers a tool whose code blocks or computes for long: it runs on a thread of the system's pool.
+    /// Registers a tool whose code blocks or computes for a long time; it runs on a thread of
+    /// the system's pool.
     ///
-    /// - Throws: `RegistrationError` when the name is taken or no tool name, or a schema is not valid.
+    /// - Throws: `RegistrationError` when the name is taken or is not a valid tool name, or a
+    ///   schema is not valid.
     public func registerBlocking(
         _ tool: Tool, timeout: Duration? = nil,
         handler: @escaping @Sendable (ToolCall, RequestContext) throws -> CallToolResult
@@ -28,11 +30,12 @@ extension MCPServer {
         try register(ToolEntry(tool, timeout: timeout, handler: .offloaded(handler)))
     }
 
-    /// Registers a tool that answers at once and writes its result straight into the answer: the fastest
-    /// form.
+    /// Registers a synchronous tool that writes its result directly into the response, which is
+    /// the fastest form.
     ///
     /// The code runs on the connection's own thread and must not block.
-    /// - Throws: `RegistrationError` when the name is taken or no tool name, or a schema is not valid.
+    /// - Throws: `RegistrationError` when the name is taken or is not a valid tool name, or a
+    ///   schema is not valid.
     public func registerRaw(
         _ tool: Tool,
         handler: @escaping @Sendable (RawJSON, RequestContext, inout ResultWriter) throws -> Void
@@ -49,7 +52,7 @@ extension MCPServer {
         }
     }
 
-    /// Takes a tool away; calls in flight go on. False when there is none of this name.
+    /// Removes a tool; calls in flight continue. Returns false when there is no tool with this name.
     @discardableResult
     public func unregisterTool(_ name: String) -> Bool {
         remove(from: \.tools) { $0.tool.name == name }
@@ -57,16 +60,16 @@ extension MCPServer {
 
     // MARK: Tools declared by their closures
 
-    /// Adds a tool whose arguments are the closure's parameters; it answers at once on the connection's own
-    /// thread.
+    /// Adds a tool whose arguments are the closure's parameters; it runs synchronously on the
+    /// connection's own thread.
     ///
     /// ```swift
     /// server.addTool("add", "Add two numbers", Argument("a"), Argument("b", "the second")) {
     ///     (a: Double, b: Double?) in a + (b ?? 0)
     /// }
     /// ```
-    /// A `String` becomes text, a `CallToolResult` is sent as it is, any other value becomes the structured
-    /// result.
+    /// A `String` becomes text, a `CallToolResult` is sent as is, and any other value becomes the
+    /// structured result.
     public func addTool<each A: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, _ arguments: repeat Argument<each A>,
         annotations: ToolAnnotations? = nil, handler: @escaping @Sendable (repeat each A) throws -> R
@@ -85,8 +88,8 @@ extension MCPServer {
     public func addTool<each A: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, _ arguments: repeat Argument<each A>,
         annotations: ToolAnnotations? = nil,
-        // `@concurrent`, because Swift 6.3 crashes on `nonisolated(nonsending)` closures whose parameters are
-        // a pack; the task's executor preference keeps the handler on the loop all the same.
+        // `@concurrent`, because Swift 6.3 crashes on `nonisolated(nonsending)` closures with a parameter
+        // pack; the task's executor preference still keeps the handler on the loop.
         handler: @escaping @Sendable @concurrent (repeat each A) async throws -> R
     ) {
         let tool = Tool(
@@ -100,7 +103,7 @@ extension MCPServer {
         }
     }
 
-    /// Adds a tool whose arguments are one `Decodable` value; the schema is derived from its type.
+    /// Adds a tool whose arguments are a single `Decodable` value; the schema is derived from its type.
     ///
     /// ```swift
     /// struct Forecast: Codable, Sendable { var city: String; var days: Int? }
@@ -110,8 +113,8 @@ extension MCPServer {
     /// }
     /// ```
     /// - Parameters:
-    ///   - describe: what the members mean, by name, for the model.
-    ///   - timeout: how long a call may take; nil is the server's `requestDeadline`.
+    ///   - describe: descriptions of the members for the model, by member name.
+    ///   - timeout: the time limit of a call; nil uses the server's `requestDeadline`.
     ///   - task: whether calls become tasks, which the handler does with `RequestContext.becomeTask`.
     public func addTool<Q: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, describe: [String: String] = [:],
@@ -128,7 +131,7 @@ extension MCPServer {
         }
     }
 
-    /// Adds a tool that reads its arguments as JSON and writes its result straight into the answer.
+    /// Adds a tool that reads its arguments as JSON and writes its result directly into the response.
     ///
     /// ```swift
     /// server.addTool("echo", "Repeats a text", schema:
@@ -169,7 +172,8 @@ extension MCPServer {
         return .object(schema)
     }
 
-    /// A type whose schema is not that of an object cannot be the arguments of a tool.
+    /// Returns the schema of a type; a type whose schema does not describe an object, which a tool's
+    /// arguments must be, gives a plain object schema.
     private static func schema<Q: Decodable>(of type: Q.Type, describe: [String: String]) -> JSONValue {
         let schema = SchemaBuilder.schema(for: type, describe: describe)
         return schema["type"]?.stringValue == "object" ? schema : ["type": "object"]
@@ -177,7 +181,7 @@ extension MCPServer {
 }
 
 extension ResultWriter {
-    /// Writes what a typed handler returned.
+    /// Writes the value that a typed handler returned.
     mutating func write(_ value: some Encodable) throws {
         switch value {
         case let text as String: self.text(text)
@@ -190,7 +194,7 @@ extension ResultWriter {
 }
 
 extension CallToolResult {
-    /// What a typed handler returned, as a result.
+    /// Creates a result from the value that a typed handler returned.
     init(returning value: some Encodable) throws {
         switch value {
         case let text as String: self = .text(text)

@@ -1,8 +1,8 @@
 /// An MCP server: what it offers, and the ways to serve it.
 ///
-/// One value serves any number of connections and transports, in every revision of the protocol at once;
-/// state belongs to connections and sessions, never to the server. Tools, resources and prompts may be
-/// registered before and while it serves.
+/// One instance serves any number of connections and transports, in every protocol revision at once; state
+/// belongs to connections and sessions, never to the server. Tools, resources and prompts may be registered
+/// before and while it serves.
 ///
 /// ```swift
 /// let server = MCPServer("calc", version: "1.0")
@@ -12,20 +12,20 @@
 public final class MCPServer: Sendable {
     private let counted = Counted(.mcpServer)
 
-    /// Who the server says it is.
+    /// The identity that the server declares.
     public let identity: Implementation
     let dispatcher: Dispatcher
-    /// Signs what clients carry for the server: cursors and session ids.
+    /// The key that signs the data that clients carry for the server: cursors and session ids.
     let stateKey: [UInt8]
 
-    /// Makes a server that offers nothing yet.
+    /// Creates a server that offers nothing yet.
     ///
     /// - Parameters:
     ///   - name: the program's name, shown to people.
-    ///   - version: its version.
+    ///   - version: the program's version.
     ///   - title: a name for people (2025-06-18 and later).
     ///   - instructions: how a model should use the server.
-    ///   - options: limits, caching, the key for cursors and sessions, and where log lines go.
+    ///   - options: limits, caching, the key for cursors and sessions, and the destination of log lines.
     public convenience init(
         _ name: String, version: String, title: String? = nil, instructions: String? = nil,
         options: ServerOptions = ServerOptions()

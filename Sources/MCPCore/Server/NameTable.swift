@@ -1,6 +1,7 @@
-/// Finds a place by the bytes of a name, without making a string: open addressing over FNV-1a.
+/// A table that finds an index by the bytes of a name, without creating a string: open
+/// addressing over FNV-1a.
 ///
-/// Names come from the server's own registry, so nobody can choose them to collide.
+/// Names come from the server's own registry, so a client cannot choose them to collide.
 struct NameTable: Sendable {
     private let slots: [Int32]
     private let names: [ByteSlice]
@@ -20,7 +21,7 @@ struct NameTable: Sendable {
         self.slots = slots
     }
 
-    /// The place of the name, or nil.
+    /// Returns the index of the name, or nil.
     @inline(__always)
     func index(of name: UnsafeBufferPointer<UInt8>) -> Int? {
         var slot = unsafe Self.hash(name) & mask

@@ -12,7 +12,7 @@ enum Notifications {
         writer.beginObject()
         members(&writer)
         if let subscription {
-            // Only what belongs to a subscription is tagged (META-13, META-14).
+            // Only messages that belong to a subscription are tagged (META-13, META-14).
             writer.key("_meta")
             writer.beginObject()
             writer.key("io.modelcontextprotocol/subscriptionId")
@@ -34,7 +34,7 @@ enum Notifications {
             make("notifications/resources/updated", subscription: subscription) { $0.member("uri", uri) }
         case .task(_, let json):
             make("notifications/tasks", subscription: subscription) { writer in
-                // The members without their braces.
+                // The members of the object, without its braces.
                 writer.rawMembers(json.bytes[1 ..< json.bytes.count - 1])
             }
         }

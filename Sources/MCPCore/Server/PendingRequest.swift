@@ -1,26 +1,26 @@
 import Synchronization
 
-/// A finished answer: one JSON-RPC message and the HTTP status it travels with.
+/// A finished response: one JSON-RPC message and the HTTP status that it is sent with.
 struct Answer: Sendable {
     let bytes: ByteSlice
     let status: Int
 }
 
-/// Where the messages of one exchange go: a stdio pipe, an HTTP response, a waiting caller in the same
-/// process.
+/// The destination of the messages of one exchange: a stdio pipe, an HTTP response, or a waiting caller in
+/// the same process.
 ///
-/// Called from any thread; a transport takes the message to its own loop. `finish` is called exactly once.
+/// Called from any thread; a transport moves the message to its own loop. `finish` is called exactly once.
 protocol ResponseSink: AnyObject, Sendable {
-    /// Where asynchronous handlers run; nil for the default.
+    /// The executor of asynchronous handlers; nil for the default.
     var executor: (any TaskExecutor)? { get }
 
-    /// Sends a notification, or a request of the server, that belongs to this exchange, before its answer.
+    /// Sends a notification, or a server request, that belongs to this exchange, before the response.
     func notify(_ message: ByteSlice)
 
-    /// Lets the client poll for the rest, where the transport and the revision have that.
+    /// Lets the client poll for the rest, where the transport and the revision support this.
     func release(retryAfter: Duration)
 
-    /// Ends the exchange: with an answer, or with nothing when it was cancelled.
+    /// Ends the exchange with a response, or without one when it was cancelled.
     func finish(_ answer: Answer?)
 }
 
@@ -28,28 +28,28 @@ extension ResponseSink {
     func release(retryAfter: Duration) {}
 }
 
-/// One request whose answer comes later.
+/// One request whose response comes later.
 ///
-/// It is answered at most once, whoever comes first: the handler, the deadline, or a cancellation.
+/// It is answered at most once, by whichever comes first: the handler, the deadline, or a cancellation.
 final class PendingRequest: Sendable {
     let key: InFlightTable<PendingRequest>.Key
     let revision: Revision
     let progressToken: RawJSON?
-    /// Where asynchronous handlers run; nil for the default.
+    /// The executor of asynchronous handlers; nil for the default.
     let executor: (any TaskExecutor)?
 
     private struct State {
-        /// Where the messages go; nil when the exchange is over. The handler of a task may go on for long
-        /// after the answer, and must not keep the connection.
+        /// The destination of the messages; nil once the exchange has ended. The handler of a task may
+        /// continue long after the response, and must not keep the connection alive.
         var sink: (any ResponseSink)?
         var isOver: Bool { sink == nil }
-        /// The handler was to be stopped, too.
+        /// Whether the handler should stop, too.
         var isStopped = false
         var task: Task<Void, Never>?
         var deadline: Int64
-        /// What the client was asked and has not answered.
+        /// The questions that the client has not answered yet.
         var questions: [ServerRequest] = []
-        /// What is left of the handler's time while it waits for the client.
+        /// The remainder of the handler's time while it waits for the client.
         var rest: Int64 = 0
     }
     private let state: Mutex<State>
@@ -70,13 +70,13 @@ final class PendingRequest: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// When the server gives up, in nanoseconds of the monotonic clock.
+    /// The time at which the server gives up, in nanoseconds of the monotonic clock.
     var deadline: Int64 { state.withLock { $0.deadline } }
 
-    /// Whether the handler waits for the client.
+    /// Whether the handler is waiting for the client.
     var isAsking: Bool { state.withLock { !$0.questions.isEmpty } }
 
-    /// Remembers the handler's task; cancels it at once when it was to be stopped already.
+    /// Stores the handler's task; cancels it immediately if a stop was already requested.
     func attach(_ task: Task<Void, Never>) {
         let late = state.withLock { state in
             if !state.isOver { state.task = task }
@@ -85,8 +85,8 @@ final class PendingRequest: Sendable {
         if late { task.cancel() }
     }
 
-    /// Moves to `over`; nil when somebody else was first. Questions are taken back, on the same way that they
-    /// went (CANC-11).
+    /// Ends the exchange; returns nil when it had already ended. Open questions are withdrawn on the same
+    /// path on which they were sent (CANC-11).
     private func end(stopping isStopped: Bool) -> (sink: any ResponseSink, task: Task<Void, Never>?)? {
         let ended = state.withLock { state -> State? in
             guard !state.isOver else { return nil }
@@ -104,8 +104,8 @@ final class PendingRequest: Sendable {
         return (sink, ended.task)
     }
 
-    /// Answers, unless the exchange is over. Returns whether this answer was sent. The handler may go on, as
-    /// that of a task does.
+    /// Sends the response, unless the exchange has ended. Returns whether this response was sent. The handler
+    /// may continue, as that of a task does.
     @discardableResult
     func finish(_ answer: Answer) -> Bool {
         guard let (sink, _) = end(stopping: false) else { return false }
@@ -114,7 +114,7 @@ final class PendingRequest: Sendable {
         return true
     }
 
-    /// Ends without an answer and stops the handler; nothing more is sent (CANC-03, HTTP-25).
+    /// Ends the exchange without a response and stops the handler; nothing more is sent (CANC-03, HTTP-25).
     @discardableResult
     func cancel() -> Bool {
         guard let (sink, task) = end(stopping: true) else { return false }
@@ -124,7 +124,7 @@ final class PendingRequest: Sendable {
         return true
     }
 
-    /// Answers with an error and stops the handler.
+    /// Sends an error response and stops the handler.
     @discardableResult
     func fail(_ answer: Answer) -> Bool {
         guard let (sink, task) = end(stopping: true) else { return false }
@@ -134,7 +134,7 @@ final class PendingRequest: Sendable {
         return true
     }
 
-    /// Sends a notification that belongs to this request, while it runs (JRPC-30).
+    /// Sends a notification that belongs to this request while the request is in progress (JRPC-30).
     func notify(_ message: @autoclosure () -> ByteSlice) {
         guard let sink = state.withLock({ $0.sink }) else { return }
         sink.notify(message())
@@ -149,8 +149,8 @@ final class PendingRequest: Sendable {
 
     enum QuestionRefusal: Error { case over, tooMany }
 
-    /// Takes in questions that are about to be sent. The handler's time rests until they are closed; the
-    /// client has `timeout` for them, in nanoseconds like `now`.
+    /// Adds questions that are about to be sent. The handler's time is paused until they are closed; the
+    /// client has `timeout` to answer them, in nanoseconds like `now`.
     func open(
         _ questions: [ServerRequest], limit: Int, now: Int64, timeout: Int64
     ) throws(QuestionRefusal) {
@@ -165,7 +165,7 @@ final class PendingRequest: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// The handler does not wait for these any more.
+    /// Removes questions that the handler no longer waits for.
     func close(_ questions: [ServerRequest], now: Int64) {
         state.withLock { state in
             state.questions.removeAll { open in questions.contains { $0 === open } }
@@ -178,7 +178,7 @@ final class PendingRequest: Sendable {
         return overflow ? .max : sum
     }
 
-    /// Whether a progress value may be sent: it must be greater than the last (PROG-03).
+    /// Returns whether a progress value may be sent: it must be greater than the previous one (PROG-03).
     func accepts(progress: Double) -> Bool {
         guard progress.isFinite else { return false }
         return progressReported.withLock { last in

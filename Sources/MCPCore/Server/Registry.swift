@@ -6,7 +6,7 @@ struct ResourceEntry: Sendable {
     let read: @Sendable (RequestContext) async throws -> [ResourceContents]
 }
 
-/// A template with the code that reads what matches it.
+/// A template with the code that reads the resources that match it.
 struct TemplateEntry: Sendable {
     let template: ResourceTemplate
     let pattern: URITemplate
@@ -19,9 +19,9 @@ struct PromptEntry: Sendable {
     let get: @Sendable ([String: String], RequestContext) async throws -> GetPromptResult
 }
 
-/// Everything that a server offers, at one moment. A request keeps the snapshot it started with.
+/// Everything that a server offers at one moment. A request keeps the snapshot that it started with.
 final class Registry: Sendable {
-    /// What can be registered, before it is frozen.
+    /// The contents of a registry, before it is frozen.
     struct Draft: Sendable {
         var tools: [ToolEntry] = []
         var resources: [ResourceEntry] = []
@@ -29,25 +29,26 @@ final class Registry: Sendable {
         var providers: [any ResourceProvider] = []
         var prompts: [PromptEntry] = []
         var completions: [CompletionEntry] = []
-        /// How a model should use the server.
+        /// Instructions for a model that uses the server.
         var instructions: String?
-        /// Tools of others come and go: they are declared even while there are none, and nobody keeps lists.
+        /// Whether others provide tools that come and go: tools are then declared even while there are none,
+        /// and clients do not cache lists.
         var toolsComeAndGo = false
     }
 
     let contents: Draft
     private let declared: OfferedKinds
-    /// Whether there is a view, or a tool that points to one: servers declare it (MCP Apps).
+    /// Whether there is a view, or a tool that refers to one, which servers declare (MCP Apps).
     let offersUI: Bool
     private let toolNames: NameTable
     private let resourceURIs: NameTable
     private let promptNames: NameTable
-    /// Encoded pages of lists, made when first asked for.
+    /// The encoded pages of lists, created on first request.
     let pages = Mutex<[ListPage.Key: ListPage]>([:])
-    /// What names the contents of a list.
+    /// The digests of the contents of lists.
     let digests = Mutex<[Method: String]>([:])
 
-    /// - Parameter declared: kinds that are offered even while there are none.
+    /// - Parameter declared: the kinds that are offered even while they have no entries.
     init(_ draft: Draft, declared: OfferedKinds = []) {
         contents = draft
         self.declared = declared
@@ -69,13 +70,13 @@ final class Registry: Sendable {
             || !contents.providers.isEmpty
     }
 
-    /// The tool named by a JSON string, quotes included.
+    /// Returns the tool that a JSON string, including its quotes, names.
     @inline(__always)
     func tool(named quoted: ByteSlice) -> ToolEntry? {
         let index = unsafe quoted.withBytes { bytes -> Int? in
             unsafe toolNames.index(of: UnsafeBufferPointer(rebasing: bytes[1 ..< bytes.count - 1]))
         }
-        // An escaped spelling is the same name; it only takes the slow way.
+        // A name with escapes is the same name; it only takes the slow path.
         if index == nil, quoted.contains(0x5C), let name = RawJSON(unchecked: quoted).string {
             return toolNames.index(of: name).map { contents.tools[$0] }
         }
@@ -86,8 +87,8 @@ final class Registry: Sendable {
         resourceURIs.index(of: uri).map { contents.resources[$0] }
     }
 
-    /// Whether a change of this resource can be told: it is registered, a template covers it, or a provider
-    /// says so.
+    /// Returns whether changes of this resource can be reported: it is registered, a template matches it, or
+    /// a provider reports its changes.
     func reportsChanges(of uri: String) -> Bool {
         resource(at: uri) != nil || contents.templates.contains { $0.pattern.match(uri) != nil }
             || contents.providers.contains { $0.reportsChanges(of: uri) }
@@ -98,7 +99,7 @@ final class Registry: Sendable {
     }
 }
 
-/// The current registry, and the way to change it.
+/// The current registry, and the means to change it.
 final class RegistryBox: Sendable {
     private struct State {
         var draft = Registry.Draft()
@@ -124,10 +125,10 @@ final class RegistryBox: Sendable {
         }
     }
 
-    /// What is registered at this moment.
+    /// The contents that are registered at this moment.
     var draft: Registry.Draft { state.withLock { $0.draft } }
 
-    /// Changes what is offered; requests in flight keep the snapshot they started with.
+    /// Changes what is offered; requests in flight keep the snapshot that they started with.
     func update(
         _ change: (inout Registry.Draft) throws(RegistrationError) -> Void
     ) throws(RegistrationError) {

@@ -1,15 +1,15 @@
 import Synchronization
 
 extension RequestContext {
-    /// Sends a log message to the client, when it asked for messages of this level: with this request
-    /// (2026-07-28), or by `logging/setLevel`, before which it gets `info` and above.
+    /// Sends a log message to the client if the client requested messages of this level: with this request
+    /// (2026-07-28), or with `logging/setLevel`, before which it receives `info` and above.
     ///
-    /// Messages travel before the answer; what comes later is dropped. One request sends at most
-    /// `ServerLimits.maxLogMessages`; the last one then says how many were held back. No secrets and nothing
-    /// about your internals belong into it (server/utilities/logging).
+    /// Messages are sent before the response; later ones are dropped. One request sends at most
+    /// `ServerLimits.maxLogMessages`; a final message then reports how many were held back. Log messages must
+    /// not contain secrets or internal details of your server (server/utilities/logging).
     /// - Parameters:
-    ///   - data: what happened: a text, or any other JSON.
-    ///   - logger: what part of the server says it.
+    ///   - data: a description of the event, as text or any other JSON.
+    ///   - logger: the part of the server that reports the event.
     public func log(_ level: LoggingLevel, _ data: JSONValue, logger: String? = nil) async {
         guard let call, let threshold = call.logLevel, level >= threshold, !call.exchange.isOver else {
             return
@@ -21,7 +21,7 @@ extension RequestContext {
 }
 
 extension DeferredCall {
-    /// The lowest level that this request's client wants to hear; nil: it wants none (LOG-02).
+    /// The lowest level that this request's client wants to receive; nil when it wants no messages (LOG-02).
     var logLevel: LoggingLevel? {
         if request.verdict.isModern {
             return request.message.raw(request.message.head.metaLogLevel)?.string
@@ -30,7 +30,7 @@ extension DeferredCall {
         return dispatcher.subscriptions.sessions.level(of: request.channelID)
     }
 
-    /// Says how many messages the limit held back, as the last one (LOG-08).
+    /// Reports, as the last message, how many messages the limit held back (LOG-08).
     func sayWhatWasNotLogged() {
         let held = logged.load(ordering: .relaxed) - dispatcher.options.limits.maxLogMessages
         guard held > 0, let threshold = logLevel else { return }

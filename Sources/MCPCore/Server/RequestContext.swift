@@ -1,12 +1,12 @@
-/// What a handler knows about the request it serves.
+/// The information that a handler has about the request it serves.
 ///
-/// It comes from the request alone: nothing of it is kept from earlier requests (JRPC-24).
+/// It comes from the request alone: nothing is kept from earlier requests (JRPC-24).
 public struct RequestContext: Sendable {
     let message: Message
     let revision: Revision
-    /// What a client of a handshake revision can be asked for.
+    /// The requests that a client of a handshake revision can receive.
     let abilities: ClientAbilities
-    /// Nil for a tool that answers on the spot.
+    /// Nil for a synchronous tool.
     let call: DeferredCall?
 
     init(_ request: Dispatcher.Request, _ call: DeferredCall?) {
@@ -16,45 +16,47 @@ public struct RequestContext: Sendable {
         self.call = call
     }
 
-    /// The revision of the protocol that the request speaks.
+    /// The protocol revision that the request uses.
     public var protocolVersion: ProtocolVersion { revision.version }
 
-    /// The request's `_meta`, as it came.
+    /// The request's `_meta`, as received.
     public var meta: RawJSON? { message.meta }
 
-    /// Who the client says it is (2026-07-28): for display and logs, never for decisions (META-12).
+    /// The identity that the client declares (2026-07-28): for display and logs, never for
+    /// decisions (META-12).
     public var clientInfo: Implementation? {
         meta?["io.modelcontextprotocol/clientInfo"].flatMap { try? Implementation(json: $0.value) }
     }
 
-    /// What the client says it can do: with this request (2026-07-28), or at the handshake.
+    /// The capabilities that the client declares: with this request (2026-07-28), or at the handshake.
     public var clientCapabilities: ClientCapabilities {
         guard revision.isModern else { return abilities.capabilities }
         return meta?["io.modelcontextprotocol/clientCapabilities"]
             .flatMap { try? ClientCapabilities(json: $0.value) } ?? ClientCapabilities()
     }
 
-    /// Whether nobody waits for the answer any more: cancelled, disconnected or past its deadline.
+    /// Whether no caller waits for the response any more: the request was cancelled, the client disconnected,
+    /// or the deadline has passed.
     public var isCancelled: Bool { Task.isCancelled || call?.isOver == true }
 
-    /// Closes the client's connection while the call goes on; the client comes back for the answer after this
-    /// time (2025-11-25 over HTTP, "SSE polling"). Without effect elsewhere.
+    /// Closes the client's connection while the call continues; the client reconnects for the response after
+    /// this time (2025-11-25 over HTTP, "SSE polling"). Has no effect elsewhere.
     public func releaseStream(retryAfter: Duration = .seconds(1)) {
         call?.exchange.release(retryAfter: retryAfter)
     }
 
-    /// Reports how far the call has come, when the client asked for it (basic/patterns/progress).
+    /// Reports the progress of the call, if the client requested it (basic/patterns/progress).
     ///
-    /// A value that is not greater than the last one is dropped, and so is a report after the answer
-    /// (PROG-03).
+    /// A value that is not greater than the previous one is dropped, as is a report after the
+    /// response (PROG-03).
     public func progress(_ progress: Double, total: Double? = nil, message: String? = nil) async {
         report(Progress(progress, total: total, message: message))
     }
 
-    /// Whether the client asked for reports.
+    /// Whether the client requested progress reports.
     var wantsProgress: Bool { call?.exchange.progressToken != nil }
 
-    /// The same from code that cannot wait.
+    /// Reports progress from code that cannot wait.
     func report(_ progress: Progress) {
         guard let exchange = call?.exchange, let token = exchange.progressToken,
             exchange.accepts(progress: progress.progress)

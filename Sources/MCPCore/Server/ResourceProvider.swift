@@ -1,35 +1,38 @@
-/// A source of resources that are not known one by one: a directory, a database.
+/// A source of resources that are not known individually, such as a directory or a database.
 public protocol ResourceProvider: Sendable {
-    /// One page of the list, in a stable order; `cursor` is what the page before returned as `next`.
+    /// Returns one page of the list, in a stable order; `cursor` is the `next` value of the previous page.
     ///
-    /// Throw `MCPError.invalidParams` for a cursor that is not yours or no longer good.
+    /// Throw `MCPError.invalidParams` for a cursor that this provider did not issue or that is
+    /// no longer valid.
     func resources(
         after cursor: String?, limit: Int
     ) async throws -> (page: [Resource], next: String?)
 
-    /// The templates that the list shows; none by default.
+    /// Returns the templates that the list shows; none by default.
     func templates() -> [ResourceTemplate]
 
-    /// The contents at `uri`, or nil when the address is not of this provider.
+    /// Returns the contents at `uri`, or nil when the URI does not belong to this provider.
     ///
-    /// Throw `MCPError.resourceNotFound` when it is of this provider and not there.
+    /// Throw `MCPError.resourceNotFound` when the URI belongs to this provider but the
+    /// resource does not exist.
     func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]?
 
-    /// Whether clients are told when the resource at `uri` changes, so that they may subscribe to it; it need
-    /// not exist yet. By default every address that fits one of `templates()`, or any when there are none.
+    /// Returns whether clients are notified when the resource at `uri` changes, so that they may subscribe to
+    /// it; the resource need not exist yet. By default, this is true for every URI that matches one of
+    /// `templates()`, or for any URI when there are no templates.
     ///
-    /// Called for each address of a subscription, on the thread that serves it: it must not wait.
+    /// Called for each URI of a subscription, on the thread that serves it; it must not block.
     func reportsChanges(of uri: String) -> Bool
 }
 
 extension ResourceProvider {
-    /// None.
+    /// Returns no templates.
     public func templates() -> [ResourceTemplate] { [] }
 
-    /// Every address that fits one of `templates()`, or any when there are none.
+    /// Returns whether `uri` matches one of `templates()`; without templates, every URI does.
     public func reportsChanges(of uri: String) -> Bool {
         let templates = templates()
-        // A form that is not supported here may fit anything.
+        // A form of template that is not supported here may match anything.
         return templates.isEmpty
             || templates.contains { template in
                 guard let pattern = try? URITemplate(template.uriTemplate) else { return true }
@@ -38,10 +41,10 @@ extension ResourceProvider {
     }
 }
 
-/// Why something could not be registered.
+/// The reason why something could not be registered.
 public struct RegistrationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong and with what.
+    /// The problem, and what it concerns.
     public let description: String
-    /// What is wrong and with what.
+    /// Creates an error that describes the problem, and what it concerns.
     package init(_ text: String) { description = text }
 }

@@ -1,9 +1,9 @@
-/// The bytes around every result, worked out once per server.
+/// The bytes that surround every result, computed once per server.
 struct ResultEnvelope: Sendable {
-    /// What ends a modern result: `_meta` with the server's identity (META-11), and the closing braces.
+    /// The end of a modern result: `_meta` with the server's identity (META-11), and the closing braces.
     private let modernTail: ByteSlice
     private let serverInfo: RawJSON
-    /// How deep a result may be nested: what we refuse to read we do not write (fault 22).
+    /// The maximum nesting depth of a result: we do not write what we refuse to read (fault 22).
     private let maxDepth: Int
 
     init(identity: Implementation, maxDepth: Int) {
@@ -32,7 +32,7 @@ struct ResultEnvelope: Sendable {
         }
     }
 
-    /// The same for a result that is not complete, which only stamped revisions have (JRPC-09).
+    /// Writes the same for a result that is not complete, which exists only in stamped revisions (JRPC-09).
     func begin(_ writer: inout JSONWriter, id: ByteSlice, resultType: StaticString) {
         writer.startMessage()
         writer.maxDepth = maxDepth
@@ -71,7 +71,7 @@ struct ResultEnvelope: Sendable {
         writer.out.append("}}")
     }
 
-    /// Writes an error response. Without a usable id the member is left out, or null before 2025-11-25
+    /// Writes an error response. Without a usable id, the member is omitted, or null before 2025-11-25
     /// (JRPC-11, JRPC-12).
     static func error(
         _ error: MCPError, id: ByteSlice?, to writer: inout JSONWriter, for revision: Revision
@@ -90,7 +90,7 @@ struct ResultEnvelope: Sendable {
         writer.out.append("}")
     }
 
-    /// Writes the error object alone.
+    /// Writes only the error object.
     static func write(_ error: MCPError, to writer: inout JSONWriter, for revision: Revision) {
         writer.beginObject()
         writer.key("code")
@@ -100,7 +100,8 @@ struct ResultEnvelope: Sendable {
         writer.endObject()
     }
 
-    /// A missing resource has the code of the revision (DUAL-22).
+    /// Returns an error's code in the revision: the code for a missing resource differs between
+    /// revisions (DUAL-22).
     static func code(of error: MCPError, for revision: Revision) -> Int {
         error.code == MCPError.legacyResourceNotFoundCode ? revision.resourceNotFound : error.code
     }

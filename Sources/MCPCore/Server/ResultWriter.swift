@@ -1,15 +1,15 @@
-/// Writes the result of a synchronous tool straight into the answer.
+/// A writer that writes the result of a synchronous tool directly into the response.
 ///
-/// Call `text`, `content` or `structured`, in any number; a result without content is an empty one.
+/// Call `text`, `content` or `structured` any number of times; a result without content is empty.
 public struct ResultWriter: ~Copyable {
     var json: JSONWriter
     let revision: Revision
     private var isInContent = false
     private var hasContent = false
     private var isStructured = false
-    /// Where the structured content lies in the output, for the check against the tool's output schema.
+    /// The range of the structured content in the output, for validation against the tool's output schema.
     private(set) var structuredRange: Range<Int>?
-    /// Foreign data of a finished result.
+    /// The `_meta` of a finished result, which is foreign data.
     private(set) var meta: JSONObject?
 
     init(json: consuming JSONWriter, revision: Revision) {
@@ -17,12 +17,12 @@ public struct ResultWriter: ~Copyable {
         self.revision = revision
     }
 
-    /// The tool failed; the content says why.
+    /// Whether the tool failed; the content describes the failure.
     public var isError = false
 
     private mutating func openContent() {
         guard !isInContent else { return }
-        // The handler's mistake costs it this result, not the process.
+        // A faulty handler loses this result, but does not end the process.
         if hasContent {
             json.fail(JSONError(.invalidValue("content was written after the structured result")))
         }
@@ -47,8 +47,8 @@ public struct ResultWriter: ~Copyable {
         json.endObject()
     }
 
-    /// Adds a block of text from a JSON string of the request, without decoding it; nil or another kind of
-    /// value adds its JSON text.
+    /// Adds a block of text from a JSON string of the request, without decoding it; for nil or a value of
+    /// another kind, adds its JSON text.
     public mutating func text(_ value: RawJSON?) {
         guard let value else { return text("null") }
         guard value.kind == .string else { return text(String(value.bytes)) }
@@ -66,12 +66,12 @@ public struct ResultWriter: ~Copyable {
         block.write(to: &json, for: revision)
     }
 
-    /// Gives the result as JSON, and its text as a block for older clients (TOOL-16).
+    /// Sets the result as JSON, and adds its text as a block for older clients (TOOL-16).
     public mutating func structured(_ value: some Encodable) throws {
         try structured(raw: RawJSON(encoding: value))
     }
 
-    /// Gives the result as JSON that is there already.
+    /// Sets the result from JSON that already exists.
     public mutating func structured(raw value: RawJSON) {
         if !hasContent { text(String(value.bytes)) }
         closeContent()
@@ -87,7 +87,7 @@ public struct ResultWriter: ~Copyable {
         structuredRange = start ..< json.out.count
     }
 
-    /// Writes what a finished result has.
+    /// Writes the contents of a finished result.
     mutating func result(_ result: CallToolResult) throws {
         for block in result.content { content(block) }
         if !hasContent { openContent() }
@@ -97,7 +97,7 @@ public struct ResultWriter: ~Copyable {
         meta = result.meta
     }
 
-    /// Closes what is open.
+    /// Closes everything that is open.
     mutating func close() {
         if !hasContent { openContent() }
         closeContent()
@@ -106,7 +106,7 @@ public struct ResultWriter: ~Copyable {
 }
 
 extension JSONWriter {
-    /// A value that is spliced in counts as deep as it is.
+    /// Checks the depth of a value that is spliced in, including the levels that it contains itself.
     fileprivate mutating func checkDepth(of value: RawJSON) {
         let limits = JSONLimits(maxDepth: maxDepth)
         let depth = depth

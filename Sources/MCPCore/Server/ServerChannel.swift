@@ -1,33 +1,37 @@
-/// One client of a server, as its transport sees it: a connection of a pipe, a socket or in memory for its
-/// whole life; over HTTP the session that a request names, or else the connection it came on.
+/// One client of a server, as its transport sees it: for a pipe, a socket or an in-memory transport, a
+/// connection for its whole life; over HTTP, the session that a request names, or else the connection that
+/// the request arrived on.
 ///
-/// Every transport serves and ends a client by the methods of `Dispatcher` below, so what holds of a client
-/// holds everywhere:
+/// Every transport serves and ends a client through the `Dispatcher` methods below, so the same rules apply
+/// to every client:
 ///
-/// - Ids: one request in flight for each; else -32600 (`InFlightTable`).
-/// - Requests in flight: `ServerLimits.maxRequestsInFlight`; one more is refused with 503 (`InFlightTable`).
-/// - Time of a request: `ServerLimits.requestDeadline`; then one error, and the handler is cancelled
+/// - Ids: one request in flight for each id; a second one is refused with -32600 (`InFlightTable`).
+/// - Requests in flight: `ServerLimits.maxRequestsInFlight`; another one is refused with 503
+///   (`InFlightTable`).
+/// - Time of a request: `ServerLimits.requestDeadline`; then one error is sent, and the handler is cancelled
 ///   (`DeadlineWatch`).
-/// - Questions to the client: `ServerLimits.maxOpenQuestions`, for `.inputTimeout`; the handler gets an error
-///   (`PendingRequest`).
-/// - Resources that are watched: `SessionTable.maxURIs`; one more is -32602 (`SessionTable`).
-/// - Streams for messages of the server: one; over HTTP `SessionStreams.maxServerStreams`, then 409
+/// - Questions to the client: `ServerLimits.maxOpenQuestions`, for `.inputTimeout`; then the handler receives
+///   an error (`PendingRequest`).
+/// - Watched resources: `SessionTable.maxURIs`; another one is refused with -32602 (`SessionTable`).
+/// - Streams for server messages: one; over HTTP `SessionStreams.maxServerStreams`, then 409
 ///   (`StreamableEndpoint`).
-/// - Input that is read ahead: one line, or one body within `ServerLimits.maxMemoryBytes`; an error, or 503
-///   (`LineServer`, `MemoryBudget`).
-/// - Output that nobody reads: `ServerLimits.maxOutputBytes`, on a pipe `LineServer.backlogBytes`; the
-///   connection or the subscription ends (`HTTPConnection`, `LineServer`).
+/// - Input that is read ahead: one line, or one body within `ServerLimits.maxMemoryBytes`; then an error, or
+///   503 (`LineServer`, `MemoryBudget`).
+/// - Unread output: `ServerLimits.maxOutputBytes`, on a pipe `LineServer.backlogBytes`; then the connection
+///   or the subscription ends (`HTTPConnection`, `LineServer`).
 ///
-/// A request is answered at most once, by the first of handler, deadline, cancellation and the end of the
-/// channel (`PendingRequest`). After `end` nothing of the channel is in flight, watched or subscribed.
+/// A request is answered at most once, by whichever comes first: the handler, the deadline, a
+/// cancellation, or the end of the channel (`PendingRequest`). After `end`, nothing of the channel is in
+/// flight, watched or subscribed.
 struct ServerChannel: Sendable {
-    /// The number of the connection or session: ids of requests are unique within it.
+    /// The number of the connection or session; request ids are unique within it.
     let id: UInt64
-    /// What the HTTP headers say about the message; nil on other transports.
+    /// The claims of the HTTP headers about the message; nil on other transports.
     var claims: HeaderClaims?
-    /// What `initialize` settled; nil before it, and for clients of 2026-07-28.
+    /// The outcome of `initialize`; nil before it, and for clients of 2026-07-28.
     var session: NegotiatedSession?
-    /// Takes messages of the server from the handshake on; nil where clients open streams themselves.
+    /// The stream that receives server messages from the handshake on; nil where clients open
+    /// streams themselves.
     var stream: ConnectionStream?
 
     init(
@@ -42,10 +46,10 @@ struct ServerChannel: Sendable {
 }
 
 extension Dispatcher {
-    /// Serves one message of a channel: a request, a notification, a response, or a batch where the revision
-    /// has batches. Messages of one channel come one after the other, in their order.
+    /// Serves one message of a channel: a request, a notification, a response, or a batch if the revision
+    /// supports batches. Messages of one channel are served one after another, in order.
     ///
-    /// - Parameter sink: makes what takes the answer of a request that has to wait.
+    /// - Parameter sink: creates the sink that receives the response to a request that has to wait.
     func receive(
         _ bytes: ByteSlice, from channel: inout ServerChannel, into writer: inout JSONWriter, sink: SinkMaker
     ) -> Disposition {
@@ -62,34 +66,34 @@ extension Dispatcher {
 
     // MARK: Streams
 
-    /// Sends messages of the server to this stream from now on.
+    /// Sends server messages to this stream from now on.
     func attach(_ stream: any SessionStream, to channelID: UInt64) {
         subscriptions.sessions.attach(stream, to: channelID)
     }
 
-    /// A stream may have lost its reader: others take its place.
+    /// Handles a stream that may have lost its reader: other streams take its place.
     func streamLostReader(of channelID: UInt64) { subscriptions.sessions.lostReader(channelID) }
 
-    /// How many streams are read.
+    /// Returns the number of streams that are being read.
     func streamCount(of channelID: UInt64) -> Int { subscriptions.sessions.streamCount(channelID) }
 
-    // MARK: The end
+    // MARK: Ending
 
     /// Cancels one request whose client is gone.
     func cancel(_ exchange: PendingRequest?) {
         if exchange?.cancel() == true { counters.count(.cancelled) }
     }
 
-    /// Ends the subscriptions of a channel with an answer (SUB-09).
+    /// Ends the subscriptions of a channel with a response (SUB-09).
     func endSubscriptions(of channelID: UInt64, _ end: ListenSubscription.End = .served) {
         subscriptions.finish(in: channelID, end)
     }
 
-    /// Tells of what has changed so far, before the server or a channel ends.
+    /// Reports the changes collected so far, before the server or a channel ends.
     func deliverChanges() { subscriptions.bus.deliverNow() }
 
-    /// Answers everything in flight with an error (520) and stops it: of one channel, or of all when the
-    /// server stops.
+    /// Answers every request in flight with an error (520) and stops it: for one channel, or for all channels
+    /// when the server stops.
     func failAll(_ text: String, in channelID: UInt64? = nil) {
         for exchange in channelID.map({ inFlight.entries(in: $0) }) ?? inFlight.entries() {
             var writer = JSONWriter()
@@ -100,8 +104,8 @@ extension Dispatcher {
         }
     }
 
-    /// A channel is over: what it has in flight is cancelled, what it asked for forgotten. Harmless when it
-    /// has ended already.
+    /// Ends a channel: cancels what it has in flight and forgets what it requested. Has no effect when the
+    /// channel has already ended.
     func end(_ channelID: UInt64) {
         for exchange in inFlight.entries(in: channelID) where exchange.cancel() { counters.count(.cancelled) }
         subscriptions.sessions.forget(channelID)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts what happened, for status pages and tests; one relaxed addition each.
+/// Counters of events, for status pages and tests; each count is one relaxed addition.
 final class ServerCounters: Sendable {
     enum Event: Int, CaseIterable {
         case requests, notifications, refused, parseErrors, strayResponses, cancelled, lateResults, deadlines,

@@ -1,30 +1,32 @@
-/// Sees every request that a server serves, in all revisions and on all transports: for logs, metrics, rate
-/// limits and authorization.
+/// Middleware that sees every request that a server serves, in all revisions and on all transports: for logs,
+/// metrics, rate limits and authorization.
 ///
-/// Several take effect in their order in `ServerOptions.middleware`, and end in the reverse order. Messages
-/// that cannot be served at all, such as an unknown method, are answered before any of them.
+/// Several are called in the order of `ServerOptions.middleware`, and end in the reverse order. Messages that
+/// cannot be served at all, such as one with an unknown method, are answered before any middleware is called.
 public protocol ServerMiddleware: Sendable {
-    /// A request is about to be served, on the connection's own thread: return at once, and do not block.
+    /// Called when a request is about to be served, on the connection's own thread: return at once,
+    /// and do not block.
     ///
-    /// - Throws: to refuse it. The client gets an `MCPError` as it is, and -32603 for any other error; the
-    ///   handler is not called.
+    /// - Throws: an error to refuse the request. The client receives an `MCPError` as it is, and -32603 for
+    ///   any other error; the handler is not called.
     func willServe(_ request: IncomingRequest) throws
 
-    /// A request that `willServe` let pass has ended: once for each, on any thread. Do not block.
+    /// Called when a request that `willServe` accepted has ended: once for each request, on any
+    /// thread. Do not block.
     ///
-    /// - Parameter duration: from the call of `willServe` on.
+    /// - Parameter duration: the time since `willServe` was called.
     func didServe(_ request: IncomingRequest, outcome: RequestOutcome, duration: Duration)
 }
 
 extension ServerMiddleware {
-    /// Lets the request pass.
+    /// Accepts the request.
     public func willServe(_ request: IncomingRequest) throws {}
 
-    /// Nothing.
+    /// Does nothing.
     public func didServe(_ request: IncomingRequest, outcome: RequestOutcome, duration: Duration) {}
 }
 
-/// One request of a client.
+/// One request from a client.
 public struct IncomingRequest: Sendable {
     /// The JSON-RPC method, such as `tools/call`.
     public let method: String
@@ -38,37 +40,38 @@ public struct IncomingRequest: Sendable {
         context = RequestContext(request, nil)
     }
 
-    /// The revision of the protocol that the request speaks.
+    /// The protocol revision that the request uses.
     public var protocolVersion: ProtocolVersion { context.protocolVersion }
 
-    /// The request's `params`, as they came.
+    /// The request's `params`, as received.
     public var params: RawJSON? { context.message.params }
 
-    /// What the request names: a tool, a prompt or the URI of a resource; nil for other methods.
+    /// The tool, the prompt or the URI of the resource that the request names; nil for other methods.
     public var name: String? { (params?["name"] ?? params?["uri"])?.string }
 
-    /// Who the client says it is (2026-07-28): for display and logs, never for decisions (META-12).
+    /// The identity that the client declares (2026-07-28): for display and logs, never for
+    /// decisions (META-12).
     public var clientInfo: Implementation? { context.clientInfo }
 }
 
-/// How a request ended.
+/// The way in which a request ended.
 public enum RequestOutcome: Sendable, Hashable {
-    /// With a result; that of a tool may say that the tool failed (`isError`).
+    /// With a result; that of a tool may report that the tool failed (`isError`).
     case result
-    /// With a JSON-RPC error of this code, also when its deadline passed (504) or the server stopped.
+    /// With a JSON-RPC error of this code, including when its deadline passed (504) or the server stopped.
     case error(Int)
-    /// Without an answer: the client took it back, or is gone.
+    /// Without a response: the client withdrew it, or is gone.
     case cancelled
 }
 
-/// Brings one request to the middleware that has let it pass.
+/// The connection between one request and the middleware that accepted it.
 final class RequestTrace: Sendable {
     private let request: IncomingRequest
     private let entered: [any ServerMiddleware]
     private let start: MonotonicInstant
     private let clock: any TimeSource
 
-    /// Shows the request to all, up to the first that throws.
+    /// Shows the request to each middleware, up to the first that throws.
     static func begin(
         _ request: IncomingRequest, _ middleware: [any ServerMiddleware], clock: any TimeSource
     ) -> (trace: RequestTrace, refusal: (any Error)?) {
@@ -103,7 +106,7 @@ final class RequestTrace: Sendable {
 }
 
 extension Dispatcher {
-    /// Serves a request between the middleware's two looks at it.
+    /// Serves a request between the two calls of the middleware.
     @inline(never)
     func serveTraced(
         _ request: Request, _ writer: inout JSONWriter,
@@ -120,7 +123,7 @@ extension Dispatcher {
             request.trace = trace
             disposition = route(request, &writer)
         }
-        // Otherwise its `PendingRequest` ends it.
+        // Otherwise its `PendingRequest` ends the trace.
         if case .answered = disposition {
             trace.end(unsafe writer.out.withBytes { unsafe RequestOutcome.of($0[start...]) })
         }
@@ -129,7 +132,7 @@ extension Dispatcher {
 }
 
 extension RequestOutcome {
-    /// How an answer of ours ends its request.
+    /// Returns how one of our responses ends its request.
     static func of(_ answer: some Collection<UInt8>) -> RequestOutcome {
         errorCode(in: answer).map { .error($0) } ?? .result
     }

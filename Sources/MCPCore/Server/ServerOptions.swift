@@ -1,41 +1,47 @@
-/// What one server may use; every limit has one documented outcome.
+/// The limits of one server; every limit has one documented outcome.
 public struct ServerLimits: Sendable, Hashable {
-    /// How deep JSON may be nested: 64, at most 128. Deeper is a parse error.
+    /// The maximum nesting depth of JSON: 64, at most 128. Deeper JSON is a parse error.
     public var maxJSONDepth = 64
-    /// Requests in flight per connection or session: 64. One more gets an overload error (code 503).
+    /// The maximum number of requests in flight per connection or session: 64. Another one receives an
+    /// overload error (code 503).
     public var maxRequestsInFlight = 64
-    /// How long a handler may take: 60 s. Then the request is cancelled and answered with an error, once.
+    /// The time limit of a handler: 60 s. After that, the request is cancelled and answered
+    /// with an error, once.
     public var requestDeadline: Duration = .seconds(60)
-    /// Log messages of one request: 1,000. More are held back, and the last message says how many.
+    /// The maximum number of log messages of one request: 1,000. Further ones are held back, and the last
+    /// message reports how many.
     public var maxLogMessages = 1000
-    /// How long a client of the handshake revisions may take to answer a question: 5 min. The deadline of the
-    /// request rests in the meantime; then the request is cancelled and answered with an error, once.
+    /// The time that a client of the handshake revisions has to answer a question: 5 min. The deadline
+    /// of the request is paused in the meantime. After this time, the request is cancelled and answered
+    /// with an error, once.
     public var inputTimeout: Duration = .seconds(300)
-    /// Questions of one request that are open at the same time: 16. One more fails with -32603.
+    /// The maximum number of questions of one request that are open at the same time: 16. Another one
+    /// fails with -32603.
     public var maxOpenQuestions = 16
-    /// Messages in one batch of 2025-03-26: 64. More is an invalid request.
+    /// The maximum number of messages in one batch of 2025-03-26: 64. A larger batch is an invalid request.
     public var maxBatchMessages = 64
-    /// Entries on one page of a list: 100.
+    /// The number of entries on one page of a list: 100.
     public var pageSize = 100
-    /// The longest line over stdio: 64 MiB. A longer line is skipped and answered with -32600.
+    /// The maximum length of a line over stdio: 64 MiB. A longer line is skipped and answered with -32600.
     public var maxLineBytes = 64 * 1024 * 1024
-    /// Answers waiting for a reader on one connection: 1 MiB; then reading stops until it has caught up.
+    /// The maximum size of responses that wait for a reader on one connection: 1 MiB. Beyond it, reading
+    /// stops until the reader has caught up.
     public var maxOutputBytes = 1024 * 1024
-    /// Memory of all HTTP connections together for bodies, what is read ahead and answers that wait, beyond
-    /// 32 KiB of each connection: 256 MiB. A body that does not fit is refused with 503 and Retry-After; a
-    /// client that leaves more than 32 KiB of its answer unread is disconnected.
+    /// The memory that all HTTP connections together may use for bodies, read-ahead data and waiting
+    /// responses, beyond 32 KiB for each connection: 256 MiB. A body that does not fit is refused with 503
+    /// and Retry-After; a client that leaves more than 32 KiB of its response unread is disconnected.
     public var maxMemoryBytes = 256 * 1024 * 1024
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
 }
 
-/// Kinds of what a server offers.
+/// The kinds of entries that a server offers.
 public struct OfferedKinds: OptionSet, Sendable, Hashable {
     /// One bit for each kind.
     public let rawValue: Int
 
-    /// The kinds of these bits.
+    /// Creates the set of the kinds with these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Tools.
@@ -44,35 +50,37 @@ public struct OfferedKinds: OptionSet, Sendable, Hashable {
     public static let resources = OfferedKinds(rawValue: 2)
     /// Prompts.
     public static let prompts = OfferedKinds(rawValue: 4)
-    /// All of them.
+    /// All kinds.
     public static let all: OfferedKinds = [.tools, .resources, .prompts]
 }
 
-/// How one server behaves.
+/// The options of one server.
 public struct ServerOptions: Sendable {
     /// The limits.
     public var limits = ServerLimits()
-    /// How long clients may keep lists, in milliseconds (`ttlMs`, CACHE-01): 0.
+    /// The time for which clients may cache lists, sent in milliseconds (`ttlMs`, CACHE-01): 0.
     public var listTTL: Duration = .zero
-    /// How long clients may keep what they read: 0.
+    /// The time for which clients may cache what they read: 0.
     public var readTTL: Duration = .zero
-    /// Kinds that are declared even while there are none of them, because they may come later: none.
+    /// The kinds that are declared even while they have no entries, because entries may be added later: none.
     ///
-    /// A client that was told nothing of a kind asks for no list of it, and hears of no change (VER-13).
+    /// A client does not request lists of a kind that was not declared to it, and is not notified about
+    /// changes (VER-13).
     public var declaredKinds: OfferedKinds = []
-    /// Turns the tasks extension on (CAP-06); nil leaves it off.
+    /// The options that turn the tasks extension on (CAP-06); nil leaves it off.
     public var tasks: TaskOptions?
-    /// Signs cursors, session ids and `requestState`; instances that share it accept each other's. Nil: 32
-    /// random bytes.
+    /// The key that signs cursors, session ids and `requestState`; instances that share it accept each
+    /// other's. Nil uses 32 random bytes.
     public var stateKey: [UInt8]?
-    /// How long a client of 2026-07-28 may take to answer a round of questions: 10 min. Later it has to begin
-    /// again.
+    /// The time that a client of 2026-07-28 has to answer a round of questions: 10 min. After that, it
+    /// has to start again.
     public var stateLifetime: Duration = .seconds(600)
-    /// Sees every request before and after its handler: none.
+    /// The middleware that sees every request before and after its handler: none.
     public var middleware: [any ServerMiddleware] = []
-    /// Takes a line about something worth knowing, such as a handler that failed; nil drops it.
+    /// A closure that receives a line about anything noteworthy, such as a handler that failed; nil
+    /// drops the lines.
     public var log: (@Sendable (String) -> Void)?
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 }

@@ -1,17 +1,17 @@
-/// A way for messages of the server to a client of the handshake revisions, beside the answers to its
-/// requests.
+/// A path for server messages to a client of the handshake revisions, separate from the responses
+/// to its requests.
 protocol SessionStream: AnyObject, Sendable {
-    /// Whether somebody reads it now.
+    /// Whether the stream is being read now.
     var isLive: Bool { get }
-    /// Whether nobody reads it and nobody will come back for it any more.
+    /// Whether the stream is not being read and no client will reconnect for it any more.
     var isForgotten: Bool { get }
-    /// Sends a message, or keeps it for a client that comes back.
+    /// Sends a message, or keeps it for a client that reconnects.
     func send(_ message: ByteSlice)
-    /// The session is over.
+    /// Ends the stream, because its session has ended.
     func end()
 }
 
-/// A stream that is as long as its connection: a pipe, or a program's own transport.
+/// A stream that lasts as long as its connection: a pipe, or a program's own transport.
 final class ConnectionStream: SessionStream {
     private let sender: @Sendable (ByteSlice) -> Void
 

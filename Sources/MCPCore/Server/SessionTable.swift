@@ -1,23 +1,24 @@
 import Synchronization
 
-/// What this instance knows of connections and sessions of the handshake revisions: the log level, the
-/// resources that are watched, and where messages of the server go.
+/// The state that this instance keeps for connections and sessions of the handshake revisions: the log level,
+/// the watched resources, and the streams that carry server messages.
 ///
-/// A session id is good without it (any instance with the same key serves it); what was asked for on another
-/// instance is then not known here.
+/// A session id is valid without this state (any instance with the same key serves it), but what the client
+/// requested on another instance is then unknown here.
 final class SessionTable: Sendable {
-    /// Sessions without a listener that are remembered; what was asked for the longest ago is forgotten for
-    /// one more. Those that somebody listens for stay: they are as many as there are connections.
+    /// The maximum number of remembered sessions without a listener; the one with the oldest request is
+    /// evicted to make room for a new one. Sessions with a listener stay: there are only as many as there
+    /// are connections.
     static let maxSessions = 10_000
-    /// Resources that one session watches; one more is refused.
+    /// The maximum number of resources that one session watches; another one is refused.
     static let maxURIs = 1_024
-    /// What a session hears that has said nothing (LOG-07).
+    /// The log level of a session that has not set one (LOG-07).
     static let unsetLevel = LoggingLevel.info
 
     private struct Session {
         var level: LoggingLevel?
         var uris: Set<String> = []
-        /// The newest is the last.
+        /// The streams of the session; the newest is the last.
         var streams: [any SessionStream] = []
         var subscriber: UInt64?
 
@@ -26,7 +27,7 @@ final class SessionTable: Sendable {
     }
 
     private struct State {
-        /// Somebody reads a stream of theirs.
+        /// The sessions with a stream that is being read.
         var heard: [UInt64: Session] = [:]
         var quiet = BoundedTable<UInt64, Session>(capacity: maxSessions, policy: .evictLeastRecentlyUsed)
 
@@ -36,7 +37,7 @@ final class SessionTable: Sendable {
             heard.removeValue(forKey: channelID) ?? quiet.remove(channelID)
         }
 
-        /// Keeps what is worth it, and returns the session that made room.
+        /// Stores a session unless it is empty, and returns the session that was evicted to make room.
         mutating func keep(_ session: Session, at channelID: UInt64) -> Session? {
             if session.isEmpty { return nil }
             if session.isHeard {
@@ -53,12 +54,12 @@ final class SessionTable: Sendable {
 
     init(bus: ChangeBus) { self.bus = bus }
 
-    /// Changes what is known of a session, and keeps the bus up with whether it has streams.
+    /// Changes the state of a session, and subscribes it to the bus for as long as it has streams.
     private func change<R>(_ channelID: UInt64, _ body: (inout Session) -> R) -> R {
         state.withLock { state in
             var session = state.remove(channelID) ?? Session()
             let result = body(&session)
-            // Under the lock: two streams that open at once are one subscriber.
+            // Under the lock, so that two streams that open at the same time share one subscriber.
             if session.streams.isEmpty, let subscriber = session.subscriber {
                 session.subscriber = nil
                 bus.remove(subscriber)
@@ -82,7 +83,7 @@ final class SessionTable: Sendable {
 
     // MARK: Resources
 
-    /// False when the session watches as many as it may.
+    /// Starts to watch a resource; returns false when the session already watches the maximum number.
     func watch(_ uri: String, for channelID: UInt64) -> Bool {
         change(channelID) { session in
             guard session.uris.contains(uri) || session.uris.count < Self.maxURIs else { return false }
@@ -99,15 +100,15 @@ final class SessionTable: Sendable {
         state.withLock { $0[channelID]?.uris.contains(uri) ?? false }
     }
 
-    /// Everything that the session watches.
+    /// Returns all resources that the session watches.
     func watched(_ channelID: UInt64) -> Set<String> { state.withLock { $0[channelID]?.uris ?? [] } }
 
     // MARK: Streams
 
-    /// A stream for messages of the server, which is now the newest of its session.
+    /// Attaches a stream for server messages, which becomes the newest one of its session.
     ///
-    /// Streams that nobody reads make room: what their clients missed is kept for them, and what comes from
-    /// now on goes to this one.
+    /// Streams without a reader are removed: what their clients missed is kept for them, and new messages
+    /// go to this stream.
     func attach(_ stream: any SessionStream, to channelID: UInt64) {
         change(channelID) { session in
             session.streams.removeAll { $0 === stream || !$0.isLive }
@@ -115,26 +116,26 @@ final class SessionTable: Sendable {
         }
     }
 
-    /// A stream of the session may have lost its reader: the session makes room for others from now on, if
-    /// nobody else listens for it.
+    /// Handles a stream of the session that may have lost its reader: if the session has no other reader, it
+    /// can be evicted from now on.
     func lostReader(_ channelID: UInt64) {
         change(channelID) { $0.streams.removeAll(where: \.isForgotten) }
     }
 
-    /// How many streams of the session are read.
+    /// Returns the number of streams of the session that are being read.
     func streamCount(_ channelID: UInt64) -> Int {
         state.withLock { $0[channelID]?.streams.count { $0.isLive } ?? 0 }
     }
 
-    /// The connection or session is over.
+    /// Removes a connection or session that has ended.
     func forget(_ channelID: UInt64) {
         let session = state.withLock { $0.remove(channelID) }
         if let subscriber = session?.subscriber { bus.remove(subscriber) }
         for stream in session?.streams ?? [] { stream.end() }
     }
 
-    /// Sends a message of the server on one stream of the session, and on no other (LEG-16): the newest
-    /// that is read, else the newest that a client may come back for. Dropped when there is none.
+    /// Sends a server message on exactly one stream of the session (LEG-16): the newest one that is being
+    /// read, or else the newest one that a client may reconnect for. Drops the message when there is none.
     func send(_ message: @autoclosure () -> ByteSlice, to channelID: UInt64) {
         let streams = state.withLock { $0[channelID]?.streams ?? [] }
         guard let stream = streams.last(where: \.isLive) ?? streams.last(where: { !$0.isForgotten }) else {
@@ -145,10 +146,11 @@ final class SessionTable: Sendable {
     }
 }
 
-/// Brings changes to one session: those of the lists always, those of resources as it asked.
+/// A subscriber that delivers changes to one session: list changes always, resource changes as the
+/// session requested.
 private final class SessionSubscriber: ChangeSubscriber {
     private let channelID: UInt64
-    /// Weak: a delivery may be under way while the server is let go.
+    /// Weak: a delivery may be in progress while the server is released.
     private weak let memory: SessionTable?
 
     init(_ channelID: UInt64, _ memory: SessionTable) {

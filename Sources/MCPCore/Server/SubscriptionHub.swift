@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The subscriptions of one server: those of 2026-07-28, and the sessions of the revisions before.
+/// The subscriptions of one server: those of 2026-07-28, and the sessions of earlier revisions.
 final class SubscriptionHub: Sendable {
     let bus: ChangeBus
-    /// What sessions of the handshake revisions have asked for.
+    /// The requests that sessions of the handshake revisions have made.
     let sessions: SessionTable
-    /// By connection.
+    /// The subscriptions by connection.
     private let listening = Mutex<[UInt64: [ListenSubscription]]>([:])
 
     init(clock: any TimeSource) {
@@ -13,7 +13,7 @@ final class SubscriptionHub: Sendable {
         sessions = SessionTable(bus: bus)
     }
 
-    /// Takes a subscription in, before anything of it runs: its connection may end in the meantime.
+    /// Adds a subscription before any part of it runs, because its connection may end in the meantime.
     func enter(_ subscription: ListenSubscription) {
         listening.withLock { $0[subscription.channelID, default: []].append(subscription) }
     }
@@ -32,7 +32,7 @@ final class SubscriptionHub: Sendable {
         bus.remove(number)
     }
 
-    /// Ends all of one connection in good order, when the server stops serving it (SUB-09).
+    /// Ends all subscriptions of one connection in an orderly way, when the server stops serving it (SUB-09).
     func finish(in channelID: UInt64, _ end: ListenSubscription.End = .served) {
         for subscription in listening.withLock({ $0[channelID] ?? [] }) { subscription.finish(end) }
     }

@@ -1,33 +1,33 @@
-/// What a tool is asked: its name and its arguments, which fit the tool's schema.
+/// A call of a tool: the tool's name and the arguments, which fit the tool's schema.
 public struct ToolCall: Sendable {
     /// The tool's name.
     public let name: String
-    /// The arguments: an object, as it came.
+    /// The arguments: an object, as received.
     public let arguments: RawJSON
 
-    /// The arguments as your type.
-    /// - Throws: `JSONError` with the path of what does not fit.
+    /// Decodes the arguments as your type.
+    /// - Throws: `JSONError` with the path of the value that does not fit.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T { try arguments.decode(type) }
 }
 
-/// How a tool's code is reached.
+/// The way in which a tool's code is called.
 enum ToolHandler: Sendable {
-    /// Runs on the connection's own thread and writes its result straight into the answer.
+    /// Runs on the connection's own thread and writes its result directly into the response.
     case synchronous(@Sendable (RawJSON, RequestContext, inout ResultWriter) throws -> Void)
     /// Runs as a task on the connection's loop.
     case asynchronous(@Sendable (ToolCall, RequestContext) async throws -> CallToolResult)
-    /// Runs on a thread of its own from the system's pool, because it blocks.
+    /// Runs on a separate thread from the system's pool, because it blocks.
     case offloaded(@Sendable (ToolCall, RequestContext) throws -> CallToolResult)
 }
 
-/// A registered tool with everything that is worked out once.
+/// A registered tool with everything that is computed once.
 final class ToolEntry: Sendable {
     let tool: Tool
     let handler: ToolHandler
     let input: CompiledSchema
     let output: CompiledSchema?
     let timeout: Duration?
-    /// Nil for the usual tool, which mirrors no argument.
+    /// The plan for mirrored arguments; nil for most tools, which mirror no argument.
     let headers: HeaderPlan?
     let taskSupport: TaskSupport
 

@@ -1,8 +1,8 @@
-/// Matches addresses against a URI template (RFC 6570) in time linear in the address.
+/// A URI template (RFC 6570) that URIs are matched against in time linear in the URI.
 ///
-/// A simple variable `{name}` takes one path segment, a reserved one `{+name}` takes any text; each takes the
-/// shortest text after which the rest can still match, and the last one the rest. No expression backtracks
-/// (CVE-2026-0621).
+/// A simple variable `{name}` matches one path segment, a reserved one `{+name}` matches any text. Each
+/// variable matches the shortest text after which the rest can still match, and the last one matches the
+/// remainder. No expression backtracks (CVE-2026-0621).
 struct URITemplate: Sendable {
     private enum Part: Sendable {
         case literal([UInt8])
@@ -52,7 +52,7 @@ struct URITemplate: Sendable {
         }
     }
 
-    /// The variables' values, percent-decoded; nil when the address is not of this template.
+    /// Returns the variables' values, percent-decoded, or nil when the URI does not match this template.
     func match(_ uri: String) -> [String: String]? {
         let bytes = Array(uri.utf8)
         var position = 0
@@ -80,11 +80,11 @@ struct URITemplate: Sendable {
         while limit < bytes.count, isReserved || Self.isSegmentByte(bytes[limit]) { limit += 1 }
         guard index + 1 < parts.count, case .literal(let next) = parts[index + 1] else { return limit }
         if index + 2 == parts.count {
-            // The last literal has to end the address, so its place is known.
+            // The last literal has to end the URI, so its position is known.
             let end = bytes.count - next.count
             return end >= start && end <= limit ? end : nil
         }
-        // A variable takes at least one byte.
+        // A variable matches at least one byte.
         var end = start + 1
         while end <= limit {
             if Self.matches(next, in: bytes, at: end) { return end }

@@ -1,10 +1,10 @@
 #if !canImport(Darwin)
-/// Why a server's certificate is not accepted, in words.
+/// The reason why a server's certificate is not accepted, in words.
 struct CertificateProblem: Sendable {
     let result: Int
     let reason: String
     let host: String
-    /// The server's certificate, then those of its issuers as far as they are known.
+    /// The server's certificate, followed by those of its issuers as far as they are known.
     let chain: [OpenSSLCertificate]
 
     private static let trustHint =
@@ -15,7 +15,7 @@ struct CertificateProblem: Sendable {
         return TLSError(.certificate, message, details: ["nothing was sent"], hint: hint)
     }
 
-    // The numbers are those of X509_verify_cert_error_string(3).
+    // The numbers are the codes in X509_verify_cert_error_string(3).
     private var words: (String, String?) {
         let leaf = chain.first
         switch result {

@@ -5,7 +5,7 @@ import Musl
 import Glibc
 #endif
 
-/// What an error tells of a certificate.
+/// The information about a certificate that an error contains.
 struct OpenSSLCertificate: Sendable {
     private static let maxNames: Int32 = 10
     private static let maxNameBytes = 100
@@ -13,17 +13,17 @@ struct OpenSSLCertificate: Sendable {
     private static let dnsName: Int32 = 2
     private static let ipAddress: Int32 = 7
 
-    /// The names and addresses that it is for.
+    /// The names and addresses that the certificate is valid for.
     let hosts: [String]
     let subject: String
     let issuer: String
-    /// `2024-05-01`.
+    /// The first day of validity, such as `2024-05-01`.
     let begins: String
     let ends: String
     let hasBegun: Bool
     let hasEnded: Bool
 
-    /// Reads a certificate, which may hold anything.
+    /// Reads a certificate, whose content is untrusted.
     init(_ certificate: OpaquePointer, _ library: OpenSSLLibrary) {
         hosts = unsafe Self.hosts(certificate, library)
         subject = unsafe Self.line(library.subject(certificate), library)
@@ -31,7 +31,7 @@ struct OpenSSLCertificate: Sendable {
         let (start, end) = unsafe (library.notBefore(certificate), library.notAfter(certificate))
         begins = unsafe Self.day(start, library)
         ends = unsafe Self.day(end, library)
-        // Negative: in the past. 0: no time at all.
+        // A negative result means in the past; 0 means that the time is invalid.
         hasBegun = unsafe library.compareToNow(start) < 0
         hasEnded = unsafe library.compareToNow(end) < 0
     }
@@ -79,7 +79,7 @@ struct OpenSSLCertificate: Sendable {
         return "\(year)-\(two(month))-\(two(day))"
     }
 
-    /// What a peer has written must not control a terminal.
+    /// Replaces nonprintable bytes, since text from a peer must not control a terminal.
     private static func printable(_ bytes: [UInt8]) -> String {
         String(decoding: bytes.map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }

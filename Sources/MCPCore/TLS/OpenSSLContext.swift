@@ -1,7 +1,7 @@
 #if !canImport(Darwin)
-/// What all connections of a provider share: the versions, and the certificates that are trusted.
+/// The state that all connections of a provider share: the versions and the trusted certificates.
 @safe final class OpenSSLContext: @unchecked Sendable {
-    // SAFETY: set once in `init`; OpenSSL counts the references of an SSL_CTX and locks it.
+    // SAFETY: set once in `init`; OpenSSL counts references to an SSL_CTX and locks it.
     let pointer: OpaquePointer
     let library: OpenSSLLibrary
 
@@ -10,13 +10,15 @@
     private static let tls12 = 0x0303
     /// SSL_MODE_ENABLE_PARTIAL_WRITE, ACCEPT_MOVING_WRITE_BUFFER, AUTO_RETRY, RELEASE_BUFFERS.
     private static let mode = 0x01 | 0x02 | 0x04 | 0x10
-    /// SSL_OP_NO_COMPRESSION: its size would tell what was encrypted.
+    /// SSL_OP_NO_COMPRESSION: the compressed size would reveal information about the plaintext.
     private static let options: UInt64 = 1 << 17
     private static let verifyPeer: Int32 = 1
-    /// RFC 7301 3.1: a length before each name.
+    /// The protocol names, each preceded by its length (RFC 7301 3.1).
     private static let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
 
-    /// - Parameter trustFile: PEM; nil trusts what the system trusts.
+    /// Creates a context.
+    ///
+    /// - Parameter trustFile: a file in PEM form; nil trusts the certificates that the system trusts.
     init(_ library: OpenSSLLibrary, trustFile: String?) throws(TLSError) {
         self.library = library
         library.clearErrors()
@@ -41,8 +43,8 @@
                 throw Self.unreadable(trustFile)
             }
         } else {
-            // SSL_CERT_FILE and SSL_CERT_DIR, or the folder of the system. Without any, no server is trusted
-            // and the error of the handshake tells.
+            // Uses SSL_CERT_FILE and SSL_CERT_DIR, or the folder of the system. Without any of them, no
+            // server is trusted and the handshake reports the error.
             _ = unsafe library.contextDefaultTrust(pointer)
         }
         library.clearErrors()

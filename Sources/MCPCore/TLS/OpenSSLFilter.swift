@@ -1,31 +1,32 @@
 #if !canImport(Darwin)
-/// One connection through OpenSSL, between two buffers in memory (BIOs).
+/// A TLS connection through OpenSSL, between two memory buffers (BIOs).
 @safe final class OpenSSLFilter: TLSFilter {
     private static let controlServerName: Int32 = 55
-    /// X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS, NEVER_CHECK_SUBJECT: RFC 9110 4.3.4 takes no common name.
+    /// X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS, NEVER_CHECK_SUBJECT: RFC 9110 4.3.4 does not use the common
+    /// name.
     private static let hostFlags: UInt32 = 0x04 | 0x20
     private static let wantRead: Int32 = 2
     private static let wantWrite: Int32 = 3
     private static let zeroReturn: Int32 = 6
     private static let certificateRefused = 134
     private static let maxPiece = Int(Int32.max)
-    /// The longest line of a peer that speaks no TLS that an error shows.
+    /// The maximum number of bytes from a peer without TLS that an error shows.
     private static let maxSaid = 80
 
     private let context: OpenSSLContext
     private let library: OpenSSLLibrary
     private let host: String
     private let ssl: OpaquePointer
-    // Both belong to `ssl`.
+    // Both are owned by `ssl`.
     private let received: OpaquePointer
     private let toSend: OpaquePointer
     private var isOpen = false
-    /// What came first: it shows what a peer speaks instead of TLS.
+    /// The first bytes received, which show what protocol a peer uses instead of TLS.
     private var beginning: [UInt8] = []
 
     init(_ context: OpenSSLContext, host: String) throws(TLSError) {
         self.context = context
-        // A name may be written with its root's dot, a certificate never is.
+        // A host name may be written with a trailing dot for the root; a name in a certificate never has one.
         let host = host.hasSuffix(".") ? String(host.dropLast()) : host
         self.host = host
         let library = context.library
@@ -46,7 +47,7 @@
         unsafe library.sslSetHostFlags(ssl, Self.hostFlags)
         let isBound: Bool
         if SocketAddress(numeric: host, port: 0) != nil {
-            // RFC 6066 3: no address in SNI.
+            // SNI must not contain an address (RFC 6066 3).
             isBound = unsafe library.setAddress(library.sslParameters(ssl), host) == 1
         } else {
             let named = unsafe host.withCString { name in
@@ -55,7 +56,7 @@
             }
             isBound = unsafe named == 1 && library.sslSetHost(ssl, host) == 1
         }
-        // Without a host to check the certificate for, any certificate of anybody would do.
+        // Without a host to check against, any trusted certificate would be accepted.
         guard isBound else {
             throw TLSError(.handshake, "\(host) cannot be the name of a TLS server")
         }
@@ -109,7 +110,7 @@
             unsafe library.sslWrite(ssl, bytes.baseAddress, Int32(min(bytes.count, Self.maxPiece)))
         }
         if count > 0 { return Int(count) }
-        // After the end of the peer's side too: reading tells of it.
+        // This also applies after the peer has ended its side, which reading reports.
         _ = try mustWait(count)
         return 0
     }
@@ -131,7 +132,8 @@
 
     // MARK: Errors
 
-    /// What a call that gave nothing means. Nil: the peer has to send more first. 0: it has ended its side.
+    /// Interprets a call that produced nothing. Returns nil if the peer has to send more first, and 0 if it
+    /// has ended its side.
     private func mustWait(_ result: Int32) throws(TLSError) -> Int? {
         switch unsafe library.sslError(ssl, result) {
         case Self.wantRead, Self.wantWrite: return nil
@@ -144,7 +146,7 @@
         let text = error?.text ?? "the peer broke the protocol"
         if isOpen { return TLSError(.handshake, "TLS: \(text)") }
         if error?.code == Self.certificateRefused { return certificateError() }
-        // RFC 8446 5.1: a record begins with its type, 20 to 24.
+        // A record begins with its type, 20 to 24 (RFC 8446 5.1).
         if let first = beginning.first, !(20 ... 24).contains(first) { return noTLS() }
         return TLSError(
             .handshake, "the TLS handshake failed: \(text)", details: ["nothing was sent"],
@@ -164,7 +166,7 @@
         let reason =
             unsafe library.verifyText(result).map { unsafe String(cString: $0) } ?? "error \(result)"
         var chain: [OpenSSLCertificate] = []
-        // Kept by `ssl`, also when the verification failed.
+        // `ssl` keeps the chain even if verification has failed.
         let stack = unsafe library.sslVerifiedChain(ssl)
         let count = unsafe stack == nil ? 0 : library.stackCount(stack)
         for index in 0 ..< max(0, min(count, 10)) {

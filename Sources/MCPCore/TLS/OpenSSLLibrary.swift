@@ -5,18 +5,19 @@ import Musl
 import Glibc
 #endif
 
-/// The functions of OpenSSL 3 that are used, found at run time: nothing is linked, and a program that uses no
-/// https loads nothing.
+/// The functions of OpenSSL 3 in use, found at run time.
+///
+/// Nothing is linked, and a program that does not use https loads nothing.
 @safe final class OpenSSLLibrary: @unchecked Sendable {
-    // SAFETY: addresses of functions of libraries that are never unloaded; OpenSSL locks what it shares.
+    // SAFETY: function addresses in libraries that are never unloaded; OpenSSL locks the state it shares.
 
-    /// Which libraries are opened.
+    /// The names of the libraries to open.
     struct Names: Sendable, Hashable {
         var crypto = "libcrypto.so.3"
         var ssl = "libssl.so.3"
     }
 
-    /// SSL_CTX, SSL, BIO, X509 and so on: OpenSSL shows none of them from inside.
+    /// A pointer to an SSL_CTX, SSL, BIO, X509 and so on, all of which are opaque in OpenSSL.
     typealias Object = OpaquePointer?
     typealias Text = UnsafePointer<CChar>?
     typealias Make = @convention(c) () -> Object
@@ -135,13 +136,14 @@ import Glibc
         unsafe sslVerifyResult = unsafe try ssl.function("SSL_get_verify_result")
         unsafe sslVerifiedChain = unsafe try ssl.function("SSL_get0_verified_chain")
 
-        // Without its handler at exit: that frees what the threads of the loops may still use.
+        // OpenSSL's exit handler is disabled, because it frees memory that the threads of the loops may still
+        // use.
         _ = unsafe initialize(Self.noExitHandler, nil)
     }
 
     private static let noExitHandler: UInt64 = 0x0008_0000
 
-    /// One library that was opened.
+    /// An opened library.
     @safe struct Shared {
         private let name: String
         private let handle: UnsafeMutableRawPointer
@@ -159,7 +161,7 @@ import Glibc
             unsafe self.handle = unsafe handle
         }
 
-        /// The function `symbol`, as one of the type that OpenSSL declares it with.
+        /// Returns the function `symbol` with the type that OpenSSL declares for it.
         func function<F>(_ symbol: String) throws(TLSError) -> F {
             guard let address = unsafe dlsym(handle, symbol) else {
                 throw TLSError(
@@ -172,7 +174,8 @@ import Glibc
 
     // MARK: Errors
 
-    /// Takes the errors of this thread off OpenSSL's queue: the reason of the first one, as number and text.
+    /// Removes this thread's errors from OpenSSL's queue and returns the reason of the first one as a number
+    /// and a text.
     func takeError() -> (code: Int, text: String)? {
         let first = nextError()
         clearErrors()

@@ -1,19 +1,24 @@
 import Synchronization
 
-/// TLS 1.2 and 1.3 by the OpenSSL of the system, which is loaded when the first https connection is prepared.
+/// A provider of TLS 1.2 and 1.3 that uses the system's OpenSSL, loaded when the first https connection is
+/// prepared.
 ///
-/// It needs `libssl.so.3` and `libcrypto.so.3` (OpenSSL 3). The certificate of a server must be issued by
-/// somebody who is trusted and be for the host of the URL; there is no way to switch that off. On Apple
-/// platforms there is no OpenSSL of the system, and a program brings a `TLSProvider` of its own.
+/// It needs `libssl.so.3` and `libcrypto.so.3` (OpenSSL 3). A server's certificate must be issued by a
+/// trusted issuer and be valid for the host of the URL; this check cannot be switched off. Apple platforms
+/// have no system OpenSSL, so a program must supply its own `TLSProvider`.
 public final class OpenSSLProvider: TLSProvider {
-    /// Trusts what the system trusts.
+    /// The provider that trusts the certificates that the system trusts.
     public static let system = OpenSSLProvider()
 
-    /// A file of certificates in PEM form that are trusted instead of those of the system; nil: those that
-    /// the system, or the environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR`, name.
+    /// A file of certificates in PEM form that are trusted instead of those of the system.
+    ///
+    /// If nil, the certificates that the system or the environment variables `SSL_CERT_FILE` and
+    /// `SSL_CERT_DIR` specify are trusted.
     public let trustFile: String?
 
     #if canImport(Darwin)
+    /// Creates a provider.
+    ///
     /// - Parameter trustFile: see the property.
     public init(trustFile: String? = nil) { self.trustFile = trustFile }
 
@@ -32,6 +37,8 @@ public final class OpenSSLProvider: TLSProvider {
     private let names: OpenSSLLibrary.Names
     private let context = Mutex<OpenSSLContext?>(nil)
 
+    /// Creates a provider.
+    ///
     /// - Parameter trustFile: see the property.
     public convenience init(trustFile: String? = nil) {
         self.init(trustFile: trustFile, names: OpenSSLLibrary.Names())
@@ -44,13 +51,13 @@ public final class OpenSSLProvider: TLSProvider {
 
     /// Loads OpenSSL and the trusted certificates, once.
     ///
-    /// - Throws: `TLSError` of the kind `.unavailable` when a library is missing, `.trust` when the trust
-    ///   file cannot be read.
+    /// - Throws: `TLSError` of the kind `.unavailable` if a library is missing, or `.trust` if the trust file
+    ///   cannot be read.
     public func prepare() throws(TLSError) { _ = try loaded() }
 
-    /// A filter for a connection to `host`.
+    /// Returns a filter for a connection to `host`.
     ///
-    /// - Throws: `TLSError` as `prepare()`.
+    /// - Throws: `TLSError`, as `prepare()` does.
     public func filter(for host: String) throws(TLSError) -> any TLSFilter {
         try OpenSSLFilter(try loaded(), host: host)
     }

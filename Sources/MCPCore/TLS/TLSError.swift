@@ -1,32 +1,33 @@
-/// Why a connection cannot be encrypted, or not any longer.
+/// The reason why a connection cannot be encrypted, or can no longer be encrypted.
 public struct TLSError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is; the set is open.
+    /// The kind of failure; more kinds may be added.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        /// The kind's name, for logs.
+        /// The name of the kind, for logs.
         public let description: String
 
-        /// There is no TLS here: a library is missing, or the program brings no provider where it has to.
+        /// TLS is unavailable: a library is missing, or the program does not supply a provider where one is
+        /// required.
         public static let unavailable = Kind(description: "unavailable")
-        /// What is to be trusted cannot be read.
+        /// The certificates to trust cannot be read.
         public static let trust = Kind(description: "trust")
         /// The peer's certificate is not accepted.
         public static let certificate = Kind(description: "certificate")
-        /// What the peer sends is no TLS, or it refuses what is sent.
+        /// The peer does not send TLS, or it refuses the data sent to it.
         public static let handshake = Kind(description: "handshake")
-        /// The connection ended or broke before its time.
+        /// The connection ended or broke prematurely.
         public static let connection = Kind(description: "connection")
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var kind: Kind
-    /// What happened, as the end of a sentence: `its certificate expired on 2024-05-01`.
+    /// A description of the failure, as the end of a sentence: `its certificate expired on 2024-05-01`.
     public var message: String
-    /// More lines.
+    /// More lines with details.
     public var details: [String]
-    /// What to do about it.
+    /// A suggestion for how to fix the failure.
     public var hint: String?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ kind: Kind, _ message: String, details: [String] = [], hint: String? = nil) {
         self.kind = kind
         self.message = message

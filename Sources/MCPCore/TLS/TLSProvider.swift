@@ -1,16 +1,18 @@
-/// Encrypts connections: the system's OpenSSL (`OpenSSLProvider`), or what a program brings along.
+/// A provider of encryption for connections: the system's OpenSSL (`OpenSSLProvider`) or one that a program
+/// supplies.
 public protocol TLSProvider: Sendable {
-    /// Loads what is needed, such as libraries and trusted certificates. Called before the first connection
-    /// of each client, on a thread that may wait for a moment.
+    /// Loads required resources, such as libraries and trusted certificates.
+    ///
+    /// This is called before the first connection of each client, on a thread that may block for a moment.
     ///
     /// - Throws: `TLSError` of the kinds `.unavailable` and `.trust`.
     func prepare() throws(TLSError)
 
-    /// A filter for one new connection of a client.
+    /// Returns a filter for one new connection of a client.
     ///
     /// - Parameter host: the name, or the address without brackets, that the peer's certificate must be for;
     ///   a name is also sent as SNI (RFC 6066 3).
-    /// - Throws: `TLSError` when no connection can be encrypted at all.
+    /// - Throws: `TLSError` if no connection can be encrypted at all.
     func filter(for host: String) throws(TLSError) -> any TLSFilter
 }
 
@@ -19,34 +21,39 @@ extension TLSProvider {
     public func prepare() throws(TLSError) {}
 }
 
-/// TLS of one connection as a filter: bytes in, bytes out. It knows neither sockets nor time, and is used by
-/// one thread at a time.
+/// A filter that performs TLS for one connection.
 ///
-/// Whenever any of its methods was called, `takeOutput(into:)` may have something to send.
+/// Bytes go in and bytes come out; the filter uses neither sockets nor time. It is used by one thread at a
+/// time.
+///
+/// After a call to any of its methods, `takeOutput(into:)` may have something to send.
 public protocol TLSFilter: AnyObject {
-    /// Goes on with the handshake as far as what was received allows; true when it is complete.
+    /// Continues the handshake as far as the received bytes allow; returns true when it is complete.
     ///
-    /// - Throws: `TLSError` when it has failed; what there is to send then tells the peer why.
+    /// - Throws: `TLSError` if the handshake has failed; the pending output then notifies the peer of the
+    ///   reason.
     func handshake() throws(TLSError) -> Bool
 
-    /// Takes what came from the peer, in any pieces. The bytes are valid during the call only.
+    /// Accepts bytes from the peer, in pieces of any size. The bytes are valid only during the call.
     func receive(_ bytes: RawSpan) throws(TLSError)
 
-    /// Decrypts into `room` and returns how many bytes that gave. Nil: the peer has to send more first.
-    /// 0: the peer has ended its side in good order (RFC 8446 6.1 `close_notify`).
+    /// Decrypts into `room` and returns the number of decrypted bytes.
     ///
-    /// - Throws: `TLSError` when the peer breaks the protocol or has sent a fatal alert.
+    /// Returns nil if the peer has to send more first, and 0 if the peer has ended its side cleanly (RFC 8446
+    /// 6.1 `close_notify`).
+    ///
+    /// - Throws: `TLSError` if the peer violates the protocol or has sent a fatal alert.
     func read(into room: inout MutableRawSpan) throws(TLSError) -> Int?
 
-    /// Encrypts from the start of `bytes`, which are not empty, and returns how many it took. 0: the peer has
-    /// to send something first.
+    /// Encrypts from the start of `bytes`, which must not be empty, and returns the number of bytes consumed;
+    /// 0 means that the peer has to send something first.
     ///
-    /// - Throws: `TLSError` when nothing can be sent any more.
+    /// - Throws: `TLSError` if nothing more can be sent.
     func write(_ bytes: RawSpan) throws(TLSError) -> Int
 
-    /// Moves bytes that are to be sent to the peer into `room` and returns how many; 0 when there are none.
+    /// Moves bytes to be sent to the peer into `room` and returns their number; 0 if there are none.
     func takeOutput(into room: inout MutableRawSpan) -> Int
 
-    /// Ends this side in good order; what there is to send then tells the peer.
+    /// Ends this side cleanly; the pending output then notifies the peer.
     func close()
 }

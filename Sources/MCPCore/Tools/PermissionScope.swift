@@ -1,34 +1,34 @@
-/// What a tool may touch, in one word that a person understands.
+/// A kind of access that a tool may need, named by one word that a person understands.
 ///
-/// Any text is a scope; these eight have a description of their own.
+/// Any string is a scope; these eight have their own descriptions.
 public struct PermissionScope: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
-    /// The word.
+    /// The name of the scope.
     public let name: String
 
-    /// A scope of your own.
+    /// Creates a custom scope.
     public init(_ name: String) { self.name = name }
 
-    /// A scope of your own.
+    /// Creates a custom scope.
     public init(stringLiteral value: String) { name = value }
 
-    /// Something that the program offers, and no more is known.
+    /// A tool of the program itself, about which nothing more is known.
     public static let hostTool: PermissionScope = "hostTool"
     /// The user's contacts.
     public static let contacts: PermissionScope = "contacts"
     /// The user's photos.
     public static let photos: PermissionScope = "photos"
-    /// Where the user is.
+    /// The user's location.
     public static let location: PermissionScope = "location"
-    /// Files of the user.
+    /// The user's files.
     public static let files: PermissionScope = "files"
     /// The network.
     public static let network: PermissionScope = "network"
-    /// Something that cannot be undone.
+    /// An action that cannot be undone.
     public static let destructiveAction: PermissionScope = "destructiveAction"
-    /// Something that reaches beyond this program and its data.
+    /// An action that reaches beyond this program and its data.
     public static let openWorldAction: PermissionScope = "openWorldAction"
 
-    /// What a person reads before deciding.
+    /// The text shown to a person who decides about the tool.
     public var explanation: String {
         switch self {
         case .hostTool: "run the code of this tool"
@@ -43,6 +43,6 @@ public struct PermissionScope: Sendable, Hashable, Comparable, ExpressibleByStri
         }
     }
 
-    /// By name.
+    /// Compares two scopes by name.
     public static func < (a: PermissionScope, b: PermissionScope) -> Bool { a.name < b.name }
 }

@@ -1,8 +1,8 @@
 /// One call of a tool by a model, a view or a user.
 public struct ToolInvocation: Sendable {
-    /// The id of the model's output item, where the model has one.
+    /// The ID of the model's output item, if the model has one.
     public let itemID: String?
-    /// Names the call; its result repeats it.
+    /// The identifier of the call, which its result repeats.
     public let callID: String
     /// The tool's name in its source.
     public let name: String
@@ -10,12 +10,12 @@ public struct ToolInvocation: Sendable {
     public let source: ToolSourceID
     /// The arguments, byte for byte as the model wrote them.
     public let arguments: String
-    /// The arguments as JSON: nil when they are none. Blank text, which models write for no arguments, is
-    /// `{}`.
+    /// The arguments as JSON; nil when they are not valid JSON. Blank text, which models write for no
+    /// arguments, is read as `{}`.
     public let argumentsJSON: JSONValue?
     private let onProgress: (@Sendable (Progress) -> Void)?
 
-    /// Makes a call.
+    /// Creates a call.
     public init(
         callID: String, itemID: String? = nil, name: String, source: ToolSourceID, arguments: String,
         onProgress: (@Sendable (Progress) -> Void)? = nil
@@ -31,16 +31,17 @@ public struct ToolInvocation: Sendable {
             ? [:] : try? JSONValue(parsing: arguments)
     }
 
-    /// Whether the caller has lost interest.
+    /// Whether the caller has cancelled the call.
     public var isCancelled: Bool { Task.isCancelled }
 
-    /// The arguments as a type of yours.
-    /// - Throws: `JSONError` with the path of what does not fit.
+    /// Decodes the arguments as a type of your own.
+    ///
+    /// - Throws: `JSONError` with the path of the part that does not fit.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         try RawJSON(argumentsJSON ?? .null).decode(type)
     }
 
-    /// Tells how far the tool has come.
+    /// Reports the tool's progress to the caller.
     public func progress(_ value: Double, total: Double? = nil, message: String? = nil) {
         onProgress?(Progress(value, total: total, message: message))
     }

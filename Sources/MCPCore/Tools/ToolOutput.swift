@@ -1,15 +1,15 @@
-/// What a host tool returns: a text in the simplest case, written as a literal.
+/// The output of a host tool: in the simplest case a text, written as a string literal.
 public struct ToolOutput: Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
-    /// The result as every tool of MCP has it.
+    /// The output as an MCP tool result.
     public var result: CallToolResult
 
-    /// A text.
+    /// Creates output that consists of one text.
     public init(output: String) { result = .text(output) }
 
-    /// A text.
+    /// Creates output that consists of one text.
     public init(stringLiteral value: String) { result = .text(value) }
 
-    /// Content of any kind.
+    /// Creates output with content of any kind.
     public init(
         content: [ContentBlock], structuredContent: JSONValue? = nil, isError: Bool = false,
         meta: JSONObject? = nil
@@ -18,11 +18,12 @@ public struct ToolOutput: Sendable, ExpressibleByStringLiteral, ExpressibleByStr
             content: content, structuredContent: structuredContent, isError: isError, meta: meta)
     }
 
-    /// A result that is there already.
+    /// Creates output from an existing result.
     public init(_ result: CallToolResult) { self.result = result }
 
-    /// A value as structured content.
-    /// - Throws: `EncodingError` when it cannot be encoded.
+    /// Creates output with a value as structured content.
+    ///
+    /// - Throws: `EncodingError` when the value cannot be encoded.
     public static func json(_ value: some Encodable) throws -> ToolOutput {
         ToolOutput(.structured(try JSONValue(encoding: value)))
     }

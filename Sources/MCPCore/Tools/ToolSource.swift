@@ -1,62 +1,64 @@
-/// The name of a source of tools, unique in a harness.
+/// The name of a tool source, unique within a harness.
 public struct ToolSourceID: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The name.
     public let name: String
 
-    /// A name of 1 to 64 characters; it stands before the tool's name where two tools share one.
+    /// Creates a name of 1 to 64 characters. It is put in front of the tool's name when two tools share one.
     public init(_ name: String) { self.name = name }
 
-    /// A name.
+    /// Creates a name from a string literal.
     public init(stringLiteral value: String) { name = value }
 
     /// The name.
     public var description: String { name }
 }
 
-/// Where the code of a source's tools lives; by this its tools are asked for or not.
+/// The kind of code behind a source's tools, which affects whether its calls need approval.
 public enum ToolSourceKind: Sendable, Hashable {
-    /// Closures of this program, which is trusted.
+    /// Closures in this program, which is trusted.
     case host
     /// An MCP server.
     case server
-    /// A program that connected to offer tools.
+    /// A connected program that offers tools.
     case client
-    /// A view that a server brought along.
+    /// A view provided by a server.
     case app
 }
 
-/// Tools whose code lives somewhere: in closures, in an MCP server, in a connected program, in a view.
+/// A source of tools, whose code may be in closures, an MCP server, a connected program or a view.
 public protocol ToolSource: Sendable {
-    /// Its name in this harness.
+    /// The name of the source in this harness.
     var id: ToolSourceID { get }
-    /// What a person reads.
+    /// The name shown to a person.
     var displayName: String { get }
-    /// Where the code lives.
+    /// The kind of code behind the tools.
     var kind: ToolSourceKind { get }
-    /// The tools as they are now.
+    /// Returns the current tools.
     func tools() async throws -> [Tool]
-    /// Runs a tool. A tool that failed is a result whose `isError` is true; errors are for calls that did not
-    /// reach it.
+    /// Runs a tool.
+    ///
+    /// If the tool fails, the result has `isError` set to true; errors are thrown only for calls that did not
+    /// reach the tool.
     func call(_ invocation: ToolInvocation) async throws -> CallToolResult
-    /// Says when the tools are no longer those that `tools()` returned.
+    /// A stream with an element each time the tools differ from those that `tools()` returned.
     var changes: AsyncStream<Void> { get }
-    /// The policy that comes with the tool, nil for none.
+    /// Returns the policy declared with the tool, or nil if there is none.
     func ownPolicy(of tool: String) -> ToolPolicy?
-    /// Whether arguments are checked against the tool's schema before it runs.
+    /// Returns whether arguments are checked against the tool's schema before it runs.
     func checksArguments(of tool: String) -> Bool
-    /// Whether the tool never runs at the same time as others of its round.
+    /// Returns whether the tool must not run at the same time as other tools in its round.
     func isSerial(_ tool: String) -> Bool
 }
 
 extension ToolSource {
-    /// The source's name.
+    /// The name of the source; the default.
     public var displayName: String { id.name }
-    /// The tools never change.
+    /// A stream that ends at once, because by default the tools never change.
     public var changes: AsyncStream<Void> { AsyncStream { nil } }
-    /// None.
+    /// Returns nil: by default a tool has no policy of its own.
     public func ownPolicy(of tool: String) -> ToolPolicy? { nil }
-    /// They are.
+    /// Returns true: arguments are checked by default.
     public func checksArguments(of tool: String) -> Bool { true }
-    /// Only what changes something.
+    /// Returns false: by default only tools that change something run alone.
     public func isSerial(_ tool: String) -> Bool { false }
 }

@@ -1,21 +1,21 @@
-/// The members of `_meta` that are this project's own.
+/// The members of `_meta` that are specific to this project.
 ///
-/// A prefix of one label is allowed by the grammar of `_meta` keys and none of the reserved ones (basic
-/// "_meta"). It stands here once, so that it can be replaced.
+/// The grammar of `_meta` keys allows a prefix with a single label, and this one is not reserved (basic
+/// "_meta"). It is defined once, here, so that it can be replaced.
 public enum VendorKey {
     static let prefix = "mcpcore/"
-    /// The instructions of a tool.
+    /// Usage instructions for a tool.
     public static let instructions = prefix + "instructions"
     /// Whether people are shown that a tool uses sources outside the conversation.
     public static let externalSources = prefix + "showExternalSourcesIndicator"
-    /// The program that offers a tool; in a call, the one that is to run it.
+    /// The program that offers a tool; in a call, the program that should run it.
     public static let clientID = prefix + "clientId"
-    /// How long a call of a tool may take, in milliseconds.
+    /// The maximum duration of a tool call, in milliseconds.
     public static let timeout = prefix + "timeoutMs"
-    /// The message of a chat that a call belongs to.
+    /// The chat message that a call belongs to.
     public static let messageID = prefix + "messageId"
-    /// The channel that a call came through.
+    /// The channel through which a call arrived.
     public static let channelID = prefix + "channelId"
-    /// The name of one call at the hub.
+    /// The identifier of one call at the hub.
     public static let invocationID = prefix + "invocationId"
 }

@@ -1,23 +1,23 @@
 import Synchronization
 
 extension MCPServer {
-    /// Serves one message that your own transport received, and returns the answer to send back.
+    /// Serves one message that your own transport received, and returns the response to send.
     ///
     /// For transports that carry one JSON-RPC message at a time, such as a line or a frame. Notifications
-    /// that belong to the request, such as progress, are dropped; the handshake revisions need a connection
-    /// that remembers `initialize`: make an `MCPConnection` for each client for both.
+    /// that belong to the request, such as progress, are dropped, and the handshake revisions need a
+    /// connection that remembers `initialize`. To support both, create an `MCPConnection` for each client.
     ///
-    /// - Returns: one JSON-RPC message, or nil when the message wants no answer.
+    /// - Returns: one JSON-RPC message, or nil when the message requires no response.
     public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
         await makeConnection().handle(bytes)
     }
 
-    /// A client's connection over a transport of your own: it remembers the handshake, and its requests can
-    /// be cancelled.
+    /// Creates a client's connection over a transport of your own: it remembers the handshake, and its
+    /// requests can be cancelled.
     ///
-    /// - Parameter notify: takes messages that belong to requests in flight: progress, log messages, and in
-    ///   the handshake revisions requests of the server, whose answers `handle` takes. Without it handlers
-    ///   find that such a client cannot be asked anything.
+    /// - Parameter notify: receives the messages that belong to requests in flight: progress, log messages,
+    ///   and, in the handshake revisions, server requests, whose responses are passed to `handle`. Without
+    ///   it, handlers cannot ask such a client anything.
     public func makeConnection(notify: (@Sendable ([UInt8]) -> Void)? = nil) -> MCPConnection {
         MCPConnection(self, notify: notify)
     }
@@ -34,18 +34,18 @@ public final class MCPConnection: Sendable {
     init(_ server: MCPServer, notify: (@Sendable ([UInt8]) -> Void)?) {
         self.server = server
         notification = notify
-        // What the server says unasked goes where progress goes.
+        // Unsolicited server messages go where progress goes.
         let stream = notify.map { notify in ConnectionStream { notify($0.array) } }
         channel = Mutex(ServerChannel(id: identifier, stream: stream))
     }
 
     /// Serves one message.
     ///
-    /// Call it for each message as it comes, without waiting for the answers before it: a cancellation must
-    /// not wait for the request it cancels. When the calling task is cancelled, so is the request (a batch of
-    /// 2025-03-26 goes on). Synchronous tools run inside the call; they must not call this connection
-    /// themselves.
-    /// - Returns: one JSON-RPC message, or nil when the message wants no answer or was cancelled, or the
+    /// Call it for each message as it arrives, without waiting for earlier responses: a cancellation must
+    /// not wait for the request that it cancels. When the calling task is cancelled, so is the request (a
+    /// batch of 2025-03-26 continues). Synchronous tools run inside the call; they must not call this
+    /// connection themselves.
+    /// - Returns: one JSON-RPC message, or nil when the message requires no response or was cancelled, or the
     ///   connection was closed.
     public func handle(_ bytes: [UInt8]) async -> [UInt8]? {
         if isClosed.load(ordering: .acquiring) { return nil }
@@ -57,7 +57,7 @@ public final class MCPConnection: Sendable {
                 sink = made
                 return made
             }
-            // No request of the server can reach such a client.
+            // No server request can reach such a client.
             if notification == nil { channel.session?.abilities = [] }
             switch disposition {
             case .answered: return (writer.finish(), nil)
@@ -69,12 +69,12 @@ public final class MCPConnection: Sendable {
         }
         if let answer = outcome.answer { return answer.array }
         guard let sink = outcome.sink else { return nil }
-        // It may have been closed in the meantime, before this request was there to be cancelled.
+        // The connection may have been closed in the meantime, before this request was there to be cancelled.
         if isClosed.load(ordering: .acquiring) { server.dispatcher.end(identifier) }
         return await sink.wait(cancellingBy: server.dispatcher).map { $0.bytes.array }
     }
 
-    /// Ends the connection: what it has in flight is cancelled, and what comes later is not served.
+    /// Ends the connection: requests in flight are cancelled, and later messages are not served.
     public func close() {
         isClosed.store(true, ordering: .releasing)
         server.dispatcher.end(identifier)
@@ -83,8 +83,8 @@ public final class MCPConnection: Sendable {
     deinit { close() }
 }
 
-/// Lets a caller in the same process wait for the end of an exchange. Not a `OneShot`: a caller that is
-/// cancelled waits for the end that its cancellation brings about.
+/// A sink that lets a caller in the same process wait for the end of an exchange. Not a `OneShot`: a caller
+/// that is cancelled waits for the end that its cancellation causes.
 private final class WaitingSink: ResponseSink {
     private enum State {
         case open

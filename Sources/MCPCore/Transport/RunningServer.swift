@@ -1,16 +1,17 @@
 import Synchronization
 
-/// A server that serves: where, and how to stop it.
+/// A running server: the addresses it listens on, and the means to stop it.
 ///
-/// A server that is let go goes on serving until the process ends or standard input does: only `stop` and
-/// `requestStop` end it.
+/// A server that is released continues to serve until the process or standard input ends: only `stop` and
+/// `requestStop` end it earlier.
 public final class RunningServer: Sendable {
-    /// A stop was asked for, or standard input has ended.
+    /// The event that a stop was requested or standard input has ended.
     private let stopping = OneTimeEvent()
-    /// Drains and ends when it is asked to: once, however many ask and wait.
+    /// The task that drains and ends the server when a stop is requested: once, however many callers
+    /// request it and wait.
     private let ending: Task<Void, Never>
 
-    /// The addresses that are listened on, with the ports that were really taken.
+    /// The addresses that the server listens on, with the ports that were actually assigned.
     public let addresses: [ListenAddress]
 
     /// Starts all transports, or none.
@@ -29,21 +30,21 @@ public final class RunningServer: Sendable {
         }
     }
 
-    /// Asks the server to drain and end. False when it was asked before.
+    /// Requests that the server drain and end. Returns false when that was already requested.
     @discardableResult
     public func requestStop() -> Bool { stopping.happen() }
 
-    /// Returns when standard input has ended or a stop was asked for, and everything is drained.
+    /// Returns when standard input has ended or a stop was requested, and everything is drained.
     public func waitUntilEnded() async { await ending.value }
 
-    /// Drains and ends.
+    /// Drains and ends the server.
     public func stop() async {
         requestStop()
         await waitUntilEnded()
     }
 }
 
-/// What a running server consists of.
+/// The parts of a running server.
 private struct Parts: Sendable {
     var http: [HTTPServer] = []
     var stdio: LineServer?
@@ -62,7 +63,7 @@ private struct Parts: Sendable {
             }
         }
         guard wantsStdio else { return }
-        // Last, because it cannot be taken back: whoever has used 0 and 1 before does not get them again.
+        // Last, because it cannot be undone: code that used 0 and 1 before does not get them back.
         let loop = try EventLoop(label: "mcp.stdio")
         let stdio = LineServer(server, streams: try StandardStreams.capture(), loop: loop) {
             stopping.happen()
@@ -72,11 +73,11 @@ private struct Parts: Sendable {
         loop.execute { stdio.start() }
     }
 
-    /// Ends what a start that failed has begun.
+    /// Ends the parts that a failed start has begun.
     func abandon() { for server in http { server.abandon() } }
 
     func end() async {
-        // Those that watch a task learn of its end before their streams end.
+        // Clients that watch a task are notified about its end before their streams end.
         tasks?.failAll("The server is stopping")
         if let stdio {
             stdio.stop()
@@ -86,12 +87,12 @@ private struct Parts: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for server in http { group.addTask { await server.stop() } }
         }
-        // Some may have begun while the last requests were answered.
+        // Some tasks may have begun while the last requests were answered.
         tasks?.failAll("The server is stopping")
     }
 }
 
-/// A wish to stop that may come before there is anything to stop.
+/// A request to stop that may be made before there is anything to stop.
 package final class StopRequest: Sendable {
     private struct State {
         var isRequested = false
@@ -102,7 +103,8 @@ package final class StopRequest: Sendable {
 
     package init() {}
 
-    /// Asks the server to drain and end, now or as soon as it runs. False when that was asked before.
+    /// Requests that the server drain and end, now or as soon as it runs. Returns false when that was
+    /// already requested.
     package func request() -> Bool {
         let (isFirst, server) = state.withLock { state in
             defer { state.isRequested = true }

@@ -15,17 +15,18 @@ public struct ServerTransport: Sendable {
 
     let kind: Kind
 
-    /// Standard input and output, one message per line. Standard output belongs to the protocol from then on:
-    /// what a handler prints goes to standard error.
+    /// Standard input and output, one message per line. From then on, standard output is reserved for the
+    /// protocol: whatever a handler prints goes to standard error.
     public static let stdio = ServerTransport(kind: .stdio)
 
-    /// Streamable HTTP on 127.0.0.1; port 0 takes a free one.
+    /// Returns a Streamable HTTP transport on 127.0.0.1; port 0 selects a free port.
     public static func http(port: UInt16) -> ServerTransport { .http(.tcp(port: port)) }
 
-    /// Streamable HTTP on these addresses.
+    /// Returns a Streamable HTTP transport on these addresses.
     ///
     /// - Parameters:
-    ///   - path: that of the MCP endpoint. Others are 404, but for what `servers` and `handler` have.
+    ///   - path: the path of the MCP endpoint. Other paths are answered with 404, except those that `servers`
+    ///     and `handler` serve.
     ///   - servers: further MCP servers, at other paths.
     ///   - handler: serves requests that are not MCP, at other paths.
     ///   - policy: which hosts and origins are allowed; by default loopback names on TCP, any on unix
@@ -40,7 +41,7 @@ public struct ServerTransport: Sendable {
             addresses, path: path, servers: servers, handler: handler, policy: policy, options: options)
     }
 
-    /// Streamable HTTP on these addresses.
+    /// Returns a Streamable HTTP transport on these addresses.
     public static func http(
         _ addresses: [ListenAddress], path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
         handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy? = nil,
@@ -54,7 +55,7 @@ public struct ServerTransport: Sendable {
     }
 }
 
-/// Streamable HTTP: where, and what beside the MCP endpoint.
+/// Streamable HTTP: the addresses, and what is served in addition to the MCP endpoint.
 struct HTTPTransport: Sendable {
     let addresses: [ListenAddress]
     let path: String
@@ -63,7 +64,7 @@ struct HTTPTransport: Sendable {
     let policy: AccessPolicy?
     let options: HTTPServerOptions
 
-    /// Serves; all addresses, or none.
+    /// Starts to serve on all addresses, or on none.
     func start(_ server: MCPServer) throws(ListenError) -> HTTPServer {
         let dispatcher = server.dispatcher
         var resources = HTTPServerResources()
@@ -81,19 +82,19 @@ struct HTTPTransport: Sendable {
 }
 
 extension MCPServer {
-    /// Serves until standard input ends, or SIGTERM or SIGINT comes; then drains and returns.
+    /// Serves until standard input ends, or SIGTERM or SIGINT arrives; then drains and returns.
     ///
-    /// A second signal ends the process at once, with 143 or 130.
+    /// A second signal ends the process immediately, with 143 or 130.
     /// - Throws: `ListenError` when an address cannot be used, `IOError` when signals cannot be received.
     public func run(_ transports: ServerTransport...) async throws { try await run(transports) }
 
-    /// Serves until standard input ends, or SIGTERM or SIGINT comes; then drains and returns.
+    /// Serves until standard input ends, or SIGTERM or SIGINT arrives; then drains and returns.
     public func run(_ transports: [ServerTransport]) async throws {
         let stop = StopRequest()
-        // Before anything is served: a signal that comes while it starts must not be lost.
+        // Before anything is served: a signal that arrives during the start must not be lost.
         let signals = try SignalWatch([SIGTERM, SIGINT]) { number in
-            // Not `exit`: the loops still run, and it would take what they use away from under them. Nothing
-            // that this process has written waits in a buffer of the C library.
+            // Not `exit`: the loops still run, and it would destroy what they use. Nothing that this process
+            // has written waits in a buffer of the C library.
             if !stop.request() { _exit(128 + number) }
         }
         defer { signals.cancel() }
@@ -102,7 +103,7 @@ extension MCPServer {
         await running.waitUntilEnded()
     }
 
-    /// Begins to serve and returns at once, for programs that have a life of their own.
+    /// Starts to serve and returns at once, for programs that have other work to do.
     ///
     /// - Throws: `ListenError` when an address cannot be used.
     public func start(_ transports: [ServerTransport]) throws -> RunningServer {

@@ -1,4 +1,4 @@
-/// Decides how one message is served: the era, the revision and the method, in the order of Table 2.
+/// The decision about how a message is served: the era, the revision and the method, in the order of Table 2.
 enum Classifier {
     struct Verdict: Sendable {
         let isModern: Bool
@@ -6,7 +6,7 @@ enum Classifier {
         let entry: MethodEntry
     }
 
-    /// Judges a request or notification. `session` is what `initialize` settled.
+    /// Classifies a request or notification. `session` is the outcome of `initialize`.
     static func classify(
         _ message: Message, claims: HeaderClaims?, session: NegotiatedSession?
     ) throws(Refusal) -> Verdict {
@@ -25,7 +25,7 @@ enum Classifier {
         _ message: Message, claims: HeaderClaims?
     ) throws(Refusal) -> Verdict {
         let head = message.head
-        // Once: each look at the bytes through the message would copy it.
+        // Read once: each access to the bytes through the message would copy it.
         let bytes = message.bytes
         let named = bytes[head.metaVersion.range]
         let isServed = named.equals("\"2026-07-28\"")
@@ -93,7 +93,7 @@ enum Classifier {
             guard part.isPresent else { return }
             value = message.bytes[part.range]
         }
-        // Without a string in the body there is nothing to compare with: decoding refuses it (AMB-14).
+        // Without a string in the body, there is nothing to compare with: decoding refuses it (AMB-14).
         guard value.first == UInt8(ascii: "\"") else { return }
         guard let header = claims.name else { throw .headerMismatch("The header Mcp-Name is missing") }
         if claims.equals(header, content: value), !claims.mayBeEncoded(header), !value.contains(0x5C) {

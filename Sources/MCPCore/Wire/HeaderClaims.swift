@@ -1,16 +1,16 @@
-/// What the headers of an HTTP request say about the message in its body.
+/// The claims that the headers of an HTTP request make about the message in its body.
 ///
-/// The body decides; the headers are only compared with it (DUAL-04). Values lie in `bytes`, which is the
-/// head of the request, trimmed of optional white space.
+/// The body is authoritative; the headers are only compared with it (DUAL-04). The values are ranges in
+/// `bytes`, the head of the request, without optional white space around them.
 struct HeaderClaims: Sendable {
     let bytes: ByteSlice
-    /// `MCP-Protocol-Version`.
+    /// The value of `MCP-Protocol-Version`.
     var version: Range<Int>?
-    /// `Mcp-Method`.
+    /// The value of `Mcp-Method`.
     var method: Range<Int>?
-    /// `Mcp-Name`.
+    /// The value of `Mcp-Name`.
     var name: Range<Int>?
-    /// One of the three stood twice.
+    /// Whether one of the three appeared twice.
     var isRepeated = false
 
     init(bytes: ByteSlice) { self.bytes = bytes }
@@ -21,14 +21,14 @@ struct HeaderClaims: Sendable {
         return unsafe memoryEquals(bytes.base + range.lowerBound, literal.utf8Start, range.count)
     }
 
-    /// Whether the value at `range` equals the content of a JSON string without escapes.
+    /// Returns whether the value at `range` equals the content of a JSON string without escapes.
     @inline(__always)
     func equals(_ range: Range<Int>, content quoted: ByteSlice) -> Bool {
         guard quoted.count == range.count + 2 else { return false }
         return unsafe memoryEquals(bytes.base + range.lowerBound, quoted.base + 1, range.count)
     }
 
-    /// Whether a value could be in the base64 form, judged by its first byte.
+    /// Returns whether a value could be in the Base64 form, judged by its first byte.
     @inline(__always)
     func mayBeEncoded(_ range: Range<Int>) -> Bool {
         !range.isEmpty && bytes[range.lowerBound] == UInt8(ascii: "=")
@@ -38,10 +38,10 @@ struct HeaderClaims: Sendable {
 }
 
 extension HeaderClaims {
-    /// Calls `body` with the name and the value of each field line, in order.
+    /// Calls `body` with the name and value of each field line, in order.
     ///
-    /// For the few tools that mirror arguments; it reads the head anew. The head was parsed before, so a line
-    /// without a colon does not occur and a field never goes on in the next line.
+    /// For the few tools that mirror arguments; it reads the head again. The head has already been parsed, so
+    /// a line without a colon does not occur and a field never continues on the next line.
     func forEachField(_ body: (_ name: ByteSlice, _ value: ByteSlice) -> Void) {
         var start = lineEnd(from: 0) + 1
         while start < bytes.count {
@@ -56,7 +56,7 @@ extension HeaderClaims {
         }
     }
 
-    /// The next line feed, or the end of the head.
+    /// Returns the position of the next line feed, or the end of the head.
     private func lineEnd(from start: Int) -> Int {
         var end = start
         while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }

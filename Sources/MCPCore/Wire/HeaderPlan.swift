@@ -1,28 +1,29 @@
-/// Which arguments of a tool a client repeats as `Mcp-Param-*` headers: worked out by a server when the
-/// tool is registered, by a client when it is listed (streamable HTTP "Custom Headers from Tool
-/// Parameters").
+/// The arguments of a tool that a client repeats as `Mcp-Param-*` headers (streamable HTTP "Custom Headers
+/// from Tool Parameters").
+///
+/// A server creates the plan when the tool is registered, a client when the tool is listed.
 struct HeaderPlan: Sendable {
-    /// An annotation that makes the whole tool unusable over HTTP.
+    /// An error for an annotation that makes the whole tool unusable over HTTP.
     struct Invalid: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// What an annotation may stand at.
+    /// The types of properties that may have an annotation.
     struct Types: Sendable {
         let names: Set<String>
-        /// What the specification allows (HDR-17).
+        /// The types that the specification allows (HDR-17).
         static let strict = Types(names: ["string", "integer", "boolean"])
-        /// What a client takes: servers that mirror numbers exist (HDR-32).
+        /// The types that a client accepts: servers that mirror numbers exist (HDR-32).
         static let lenient = Types(names: ["string", "integer", "boolean", "number"])
     }
 
-    /// One argument and its header.
+    /// An argument and its header.
     private struct Item: Sendable {
-        /// The whole name of the field, as the annotation writes it.
+        /// The full name of the field, in the annotation's spelling.
         let name: String
-        /// The same in lower case.
+        /// The same name in lower case.
         let field: [UInt8]
-        /// The names that lead to the argument, from the outside in.
+        /// The names of the properties that lead to the argument, from the outermost to the innermost.
         let path: [String]
     }
 
@@ -31,9 +32,9 @@ struct HeaderPlan: Sendable {
 
     private let items: [Item]
 
-    /// The plan of an input schema; nil when it mirrors nothing.
+    /// Creates the plan of an input schema; nil when the schema mirrors nothing.
     ///
-    /// - Throws: `Invalid` for an annotation that clients have to refuse (HDR-16 to HDR-19).
+    /// - Throws: `Invalid` for an annotation that clients must refuse (HDR-16 to HDR-19).
     init?(_ inputSchema: JSONValue, at types: Types = .strict) throws(Invalid) {
         var reader = Reader(types: types)
         try reader.read(inputSchema, at: [], isReachable: true, depth: 0)
@@ -43,8 +44,8 @@ struct HeaderPlan: Sendable {
 
     // MARK: Writing
 
-    /// The header fields of a call, whose values are encoded. Without a value there is none, and what is no
-    /// scalar does not fit the schema (HDR-20, HDR-21, HDR-25).
+    /// Returns the header fields of a call, with encoded values. An argument without a value has no field,
+    /// and one that is not a scalar does not fit the schema (HDR-20, HDR-21, HDR-25).
     func fields(for arguments: JSONObject) -> [(name: String, value: String)] {
         items.compactMap { item in
             var argument: JSONValue? = .object(arguments)
@@ -57,7 +58,7 @@ struct HeaderPlan: Sendable {
         switch argument {
         case .string(let text): text
         case .bool(let value): value ? "true" : "false"
-        // An integer in its decimal form, whichever way it was written.
+        // An integer in its decimal form, however it was written.
         case .number(let number): number.int64.map { String($0) } ?? number.text
         case .null, .array, .object: nil
         }
@@ -65,7 +66,7 @@ struct HeaderPlan: Sendable {
 
     // MARK: Checking
 
-    /// What is wrong with the headers of a call, or nil (HDR-22 to HDR-27).
+    /// Returns a description of what is wrong with the headers of a call, or nil (HDR-22 to HDR-27).
     func mismatch(_ claims: HeaderClaims, with arguments: RawJSON) -> String? {
         var values = [ByteSlice?](repeating: nil, count: items.count)
         var repeated: Int?
@@ -86,8 +87,8 @@ struct HeaderPlan: Sendable {
     private func problem(_ item: Item, _ value: ByteSlice?, _ arguments: RawJSON) -> String? {
         var argument: RawJSON? = arguments
         for name in item.path { argument = argument?[name] }
-        // Without a value nothing is expected, and what came all the same means nothing (HDR-22). What is no
-        // scalar does not fit the schema, which says so better.
+        // Without a value, no header is expected, and one that was sent all the same is ignored (HDR-22). A
+        // value that is not a scalar does not fit the schema, whose validation gives a better error.
         guard let argument, !argument.isNull, argument.kind != .object, argument.kind != .array else {
             return nil
         }
@@ -104,7 +105,7 @@ struct HeaderPlan: Sendable {
     private static func isSame(_ text: String, _ argument: RawJSON) -> Bool {
         switch argument.kind {
         case .string: argument.string == text
-        // Numbers compare by their value: 42.0 is 42 (HDR-24).
+        // Numbers are compared by value: 42.0 equals 42 (HDR-24).
         case .number: JSONNumber(text: text).map { $0 == argument.number } ?? false
         case .bool: text == (argument.bool == true ? "true" : "false")
         default: false
@@ -115,14 +116,14 @@ struct HeaderPlan: Sendable {
 }
 
 extension HeaderPlan {
-    /// Finds the annotations of a schema and judges where they stand.
+    /// A reader that finds the annotations of a schema and checks where they appear.
     private struct Reader {
         let types: Types
         var items: [Item] = []
 
-        /// Keywords whose value is data, not schemas.
+        /// The keywords whose values are data, not schemas.
         private static let data: Set<String> = ["const", "enum", "default", "examples"]
-        /// Keywords whose value is a map of names to schemas.
+        /// The keywords whose values are maps of names to schemas.
         private static let maps: Set<String> = [
             "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies",
         ]

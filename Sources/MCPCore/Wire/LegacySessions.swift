@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Session ids of the handshake revisions over HTTP, which carry all that a session is (LEG-21).
+/// The session ids of the handshake revisions over HTTP, which contain the complete session (LEG-21).
 ///
-/// An id holds the revision, what the client can do, its time of birth and 128 random bits under a MAC, so
-/// any instance with the same key serves it, also after a restart. It names a conversation and is never a
-/// proof of identity (LEG-28): the principal is part of what the MAC covers. Which sessions have ended is
-/// known to this instance alone, and only as long as it runs.
+/// An id contains the revision, the client's abilities, the creation time and 128 random bits, protected by a
+/// MAC. Any instance with the same key can therefore serve it, even after a restart. An id identifies a
+/// session and is never a proof of identity (LEG-28): the MAC also covers the principal. The sessions that
+/// have ended are known only to this instance, and only as long as it runs.
 final class LegacySessions: Sendable {
     struct Session: Sendable {
         let negotiated: NegotiatedSession
-        /// Ids of requests are unique within it.
+        /// The id of the channel, within which request ids are unique.
         let channelID: UInt64
-        /// When the id is no longer good by itself, in seconds since 1970.
+        /// The time at which the id expires on its own, in seconds since 1970.
         let expires: Int64
     }
 
@@ -19,8 +19,8 @@ final class LegacySessions: Sendable {
 
     private let key: [UInt8]
     private let lifetime: Int64
-    /// Ended by their clients, until they would expire anyway. What is in it is never given up for another
-    /// one: that would bring an ended session back.
+    /// The sessions ended by their clients, until they would expire anyway. An entry is never evicted to make
+    /// room for a new one: that would bring an ended session back.
     private let ended: Mutex<BoundedTable<UInt64, Int64>>
     static let maxEnded = 100_000
 
@@ -29,8 +29,8 @@ final class LegacySessions: Sendable {
     private static let macBytes = 16
 
     /// - Parameters:
-    ///   - lifetime: seconds after which an id is no longer good.
-    ///   - maxEnded: ended sessions that are remembered.
+    ///   - lifetime: the number of seconds after which an id expires.
+    ///   - maxEnded: the maximum number of ended sessions that are remembered.
     init(key: [UInt8], lifetime: Int64 = 24 * 3600, maxEnded: Int = LegacySessions.maxEnded) {
         self.key = key
         self.lifetime = lifetime
@@ -58,7 +58,7 @@ final class LegacySessions: Sendable {
             // Small: from a byte.
             Int(body[1]) < Revision.all.count
         else { throw .unknown }
-        // Small: eight bytes, under a code of our own.
+        // Small: eight bytes, protected by our own MAC.
         let born = body[3 ..< 11].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         guard now - born < lifetime, born - now < 300 else { throw .expired }
         // Small: eight bytes.
@@ -70,10 +70,10 @@ final class LegacySessions: Sendable {
         return Session(negotiated: negotiated, channelID: channelID, expires: born + lifetime)
     }
 
-    /// Ends a session: its id is refused from now on, by this instance.
+    /// Ends a session: from now on, this instance refuses its id.
     ///
-    /// - Returns: nil, or in how many seconds to try again: as many ended sessions are remembered as may be,
-    ///   none of which has expired, and this one goes on.
+    /// - Returns: nil, or the number of seconds after which to try again. In that case the maximum number of
+    ///   ended sessions is remembered, none of them has expired, and this session continues.
     func end(_ session: Session, now: Int64) -> Int64? {
         ended.withLock { ended in
             ended.removeOldest { _, expires in expires <= now }

@@ -1,19 +1,20 @@
-/// The values of `Mcp-Name` and `Mcp-Param-*`: plain ASCII, or `=?base64?…?=` around anything else
-/// (MCP 2026-07-28, streamable HTTP, "Value Encoding").
+/// The values of `Mcp-Name` and `Mcp-Param-*`: plain ASCII, or `=?base64?…?=` for anything else (MCP
+/// 2026-07-28, streamable HTTP, "Value Encoding").
 enum MCPHeaderValue {
     private static let prefix = "=?base64?"
     private static let suffix = "?="
 
-    /// The field value for `text`: itself if it can stand in a header as it is, otherwise wrapped in Base64.
+    /// Returns the field value for `text`: the text itself if it is valid in a header as it is, otherwise its
+    /// wrapped Base64 form.
     static func encode(_ text: String) -> String {
         needsEncoding(text) ? prefix + Base64.encode(text.utf8) + suffix : text
     }
 
-    /// The text of a field value, or nil if it holds illegal characters, or Base64 or UTF-8 that is
-    /// malformed.
+    /// Returns the text of a field value, or nil if it contains illegal characters or malformed Base64 or
+    /// UTF-8.
     ///
-    /// The markers are exact: what lacks one of them, or writes it in another case, is taken literally. An
-    /// empty value is the empty text.
+    /// The markers must match exactly: a value that lacks one of them, or has it in different case, is taken
+    /// literally. An empty value is the empty text.
     static func decode(_ value: ByteSlice) -> String? {
         // A tab inside is a legal field character, although a sender would encode it (AMB-7).
         guard value.allSatisfy({ $0 >= 0x20 && $0 <= 0x7E || $0 == ASCII.tab }) else { return nil }

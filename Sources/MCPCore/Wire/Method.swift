@@ -1,4 +1,4 @@
-/// The methods this library knows, under one name in every era.
+/// The methods that this library knows, with the same name in every era.
 enum Method: UInt8, Sendable {
     case discover, initialize, initialized, ping, cancelled
     case toolsList, toolsCall
@@ -9,29 +9,30 @@ enum Method: UInt8, Sendable {
     case tasksGet, tasksUpdate, tasksCancel
 }
 
-/// One row of an era's method table.
+/// A row of an era's method table.
 struct MethodEntry: Sendable {
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt8
-        /// A notification: it has no answer.
+        /// A notification, which has no response.
         static let notification = Flags(rawValue: 1 << 0)
         /// Served before `initialize` in a legacy era.
         static let beforeInitialize = Flags(rawValue: 1 << 1)
-        /// `params` must be there.
+        /// `params` must be present.
         static let needsParams = Flags(rawValue: 1 << 2)
         /// `Mcp-Name` repeats `params.name` (HDR-05).
         static let mirrorsName = Flags(rawValue: 1 << 3)
         /// `Mcp-Name` repeats `params.uri` (HDR-05).
         static let mirrorsURI = Flags(rawValue: 1 << 4)
-        /// The result carries `ttlMs` and `cacheScope` where the revision has them (CACHE-01).
+        /// The result contains `ttlMs` and `cacheScope` where the revision has them (CACHE-01).
         static let cacheable = Flags(rawValue: 1 << 5)
         /// `Mcp-Name` repeats `params.taskId` (HDR-05).
         static let mirrorsTask = Flags(rawValue: 1 << 6)
-        /// May be answered with questions, and comes again with the answers (MRTR-01, MRTR-02).
+        /// The response may contain questions, and the request is then repeated with the answers (MRTR-01,
+        /// MRTR-02).
         static let asksForInput = Flags(rawValue: 1 << 7)
     }
 
-    /// What the server must offer, else the method does not exist (JRPC-22).
+    /// The capability that the server must offer; otherwise the method does not exist (JRPC-22).
     enum Capability: Sendable {
         case none, tools, resources, prompts, completions, tasks
         /// Anything that can change (SUB-15).
@@ -53,14 +54,14 @@ struct MethodEntry: Sendable {
     }
 }
 
-/// The methods of one era. A method that is not here does not exist in that era: -32601 by absence.
+/// The methods of one era. A method that is not in the table does not exist in that era: -32601 by absence.
 struct MethodTable: Sendable {
     private let entries: [MethodEntry]
 
     init(_ entries: [MethodEntry]) { self.entries = entries }
 
-    /// Finds a method by length and bytes; a dozen rows need no hash. `name` is the method's JSON text, with
-    /// quotes.
+    /// Finds a method by length and bytes; a dozen rows need no hash table. `name` is the method's JSON text,
+    /// with quotes.
     @inline(__always)
     func entry(for name: ByteSlice) -> MethodEntry? {
         let length = name.count - 2

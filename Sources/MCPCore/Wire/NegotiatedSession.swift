@@ -1,14 +1,14 @@
-/// What `initialize` settled: the revision, and what the client can do. Belongs to one pipe or one HTTP
+/// The outcome of `initialize`: the revision and the client's abilities. It belongs to one pipe or one HTTP
 /// session.
 ///
-/// It is small enough to travel inside a session id, so that any instance with the same key knows it
+/// It is small enough to be part of a session id, so that any instance with the same key can read it
 /// (LEG-21).
 struct NegotiatedSession: Sendable, Hashable {
     let revision: Revision
     var abilities: ClientAbilities
 }
 
-/// What a client of the handshake revisions can be asked for.
+/// The abilities that a client of the handshake revisions can be asked to use.
 struct ClientAbilities: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
 
@@ -18,12 +18,12 @@ struct ClientAbilities: OptionSet, Sendable, Hashable {
     static let samplingContext = ClientAbilities(rawValue: 1 << 3)
     static let elicitation = ClientAbilities(rawValue: 1 << 4)
     static let elicitationURL = ClientAbilities(rawValue: 1 << 5)
-    /// Views (MCP Apps): an extension can be declared in any revision.
+    /// Views (MCP Apps): extensions can be declared in any revision.
     static let ui = ClientAbilities(rawValue: 1 << 6)
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Reads what `initialize` declares, as far as the revision has it.
+    /// Reads the abilities that `initialize` declares, as far as the revision defines them.
     init(_ capabilities: RawJSON, for revision: Revision) {
         self = []
         if capabilities["roots"]?.kind == .object { insert(.roots) }
@@ -47,7 +47,7 @@ struct ClientAbilities: OptionSet, Sendable, Hashable {
         }
     }
 
-    /// The same, in the words of the newest revision.
+    /// The same abilities, expressed as capabilities of the newest revision.
     var capabilities: ClientCapabilities {
         var json = JSONObject()
         if contains(.roots) { json["roots"] = [:] }

@@ -1,10 +1,10 @@
-/// Why a message is not served, with everything its answer needs.
+/// The reason why a message is not served, with everything that its response needs.
 ///
-/// One table maps a refusal to its HTTP status (Table 1 of the requirements); JSON-RPC codes come with the
-/// error.
+/// One table maps a refusal to its HTTP status (Table 1 of the requirements); the JSON-RPC code is part of
+/// the error.
 struct Refusal: Error, Sendable {
     var error: MCPError
-    /// The HTTP status of the modern era.
+    /// The HTTP status in the modern era.
     var status: Int
 
     init(_ error: MCPError, status: Int? = nil) {
@@ -12,8 +12,8 @@ struct Refusal: Error, Sendable {
         self.status = status ?? Self.status(for: error.code)
     }
 
-    /// Errors without a row of their own travel with 200, so that clients do not take them for transport
-    /// failures (AMB-4).
+    /// Returns the HTTP status for an error code. Errors without a row of their own are sent with 200, so
+    /// that clients do not mistake them for transport failures (AMB-4).
     static func status(for code: Int) -> Int {
         switch code {
         case MCPError.parseErrorCode, MCPError.invalidRequestCode: 400
@@ -22,7 +22,7 @@ struct Refusal: Error, Sendable {
             MCPError.unsupportedProtocolVersionCode:
             400
         case MCPError.overloadedCode: 503
-        // Not 503: that invites to send the request again.
+        // Not 503: that invites clients to send the request again.
         case MCPError.interruptedCode: 500
         default: 200
         }
@@ -37,7 +37,7 @@ struct Refusal: Error, Sendable {
     }
 
     static func unsupportedVersion(_ requested: JSONValue) -> Refusal {
-        // Modern revisions first: only they may be named in `_meta` (AMB-9).
+        // Modern revisions come first: only they may be named in `_meta` (AMB-9).
         let supported = ProtocolVersion.known.map { JSONValue.string($0.text) }
         return Refusal(
             MCPError(

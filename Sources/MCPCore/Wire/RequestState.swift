@@ -1,9 +1,12 @@
-/// Makes and checks `requestState`: what a stateless request carries from one round of questions to the next.
+/// The creation and verification of `requestState`, which a stateless request carries from one round of
+/// questions to the next.
 ///
-/// It holds the answers so far and what the handler wants to keep, under a MAC (MRTR-09). It is bound to the
-/// principal, to the request that it was made for, and to a time (MRTR-10). The client can read it.
+/// It contains the answers so far and the state that the handler wants to keep, protected by a MAC (MRTR-09).
+/// It is bound to the principal, to the request that it was created for, and to a time (MRTR-10). The client
+/// can read it.
 struct RequestState: Sendable {
-    /// Names the rounds of one call: all its states have it, so that they are used up together (MRTR-11).
+    /// The identity of the rounds of one call. All states of the call share it, so that they are used up
+    /// together (MRTR-11).
     struct Chain: Sendable, Hashable {
         let high: UInt64
         let low: UInt64
@@ -11,7 +14,7 @@ struct RequestState: Sendable {
 
     struct Content: Sendable, Equatable {
         var chain: Chain
-        /// Answers by key.
+        /// The answers by key.
         var answers: [String: JSONValue]
         var handlerState: JSONValue?
     }
@@ -21,8 +24,9 @@ struct RequestState: Sendable {
         fileprivate let digest: [UInt8]
 
         /// - Parameters:
-        ///   - name: the tool's or prompt's name, or the resource's address.
-        ///   - arguments: compared by value: white space and the order of members do not matter.
+        ///   - name: the name of the tool or prompt, or the URI of the resource.
+        ///   - arguments: the arguments, compared by value: white space and the order of members do not
+        ///     matter.
         init(method: String, name: String, arguments: JSONValue) {
             var hasher = SHA256()
             hasher.add(method)
@@ -44,16 +48,16 @@ struct RequestState: Sendable {
     private static let digestBytes = 32
     private static let macBytes = 32
     private static let saltBytes = 8
-    /// Format, expiry, chain, salt, digest.
+    /// The length of the header: format, expiry, chain, salt, digest.
     private static let headBytes = 1 + 8 + 16 + saltBytes + digestBytes
 
     init(key: [UInt8]) { self.key = key }
 
-    /// The state as text; nil when it would be longer than `maxBytes`.
+    /// Returns the state as text, or nil if it would be longer than `maxBytes`.
     ///
     /// - Parameters:
-    ///   - expiry: seconds since 1970.
-    ///   - salt: 8 random bytes; they make the state of each round another one.
+    ///   - expiry: the expiry time in seconds since 1970.
+    ///   - salt: 8 random bytes, which make the state of each round different.
     func seal(
         _ content: Content, for purpose: Purpose, principal: String, expiry: Int64, salt: [UInt8]
     ) -> String? {
@@ -74,7 +78,7 @@ struct RequestState: Sendable {
         return text.utf8.count <= Self.maxBytes ? text : nil
     }
 
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: the current time in seconds since 1970.
     func open(
         _ text: String, for purpose: Purpose, principal: String, now: Int64
     ) throws(Refusal) -> Content {
@@ -125,8 +129,8 @@ extension SHA256 {
         update(Array(text.utf8))
     }
 
-    /// Adds a value so that equal bytes mean equal values. It recurses as deep as JSON is read, which has its
-    /// limit.
+    /// Adds a value such that equal bytes mean equal values. It recurses as deeply as JSON is parsed, which
+    /// is limited.
     fileprivate mutating func add(_ value: JSONValue) {
         switch value {
         case .null: update([0x6E])

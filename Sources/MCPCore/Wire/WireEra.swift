@@ -1,8 +1,9 @@
-/// A way of speaking MCP: the handshake revisions up to 2025-11-25, or the stateless ones from 2026-07-28 on.
+/// A family of MCP revisions: the handshake revisions up to 2025-11-25, or the stateless ones from 2026-07-28
+/// on.
 ///
-/// An era is its table of methods and the tails of its messages; what differs between revisions of an era are
-/// the flags in `Revision`. The era is decided once for each message, by `Classifier`, and nothing behind it
-/// asks again.
+/// An era consists of its method table and the tails of its messages; the differences between revisions of an
+/// era are flags in `Revision`. `Classifier` decides the era once for each message, and no later code checks
+/// it again.
 struct WireEra: Sendable {
     enum Name: Sendable { case modern, legacy }
 

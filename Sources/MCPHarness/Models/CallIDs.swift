@@ -1,15 +1,15 @@
-/// Results are told apart by the id of the call, so that each call of an answer needs one of its own.
+/// Assigns unique IDs to the calls of an answer, because results are matched to calls by ID.
 struct CallIDs: Sendable {
-    /// Calls in one answer; an answer with more is refused.
+    /// The maximum number of calls in one answer; an answer with more is refused.
     static let maximum = 1_024
 
     private var used: Set<String> = []
     private var last = 0
 
-    /// The id itself when nobody has it yet; otherwise one that is made from it.
+    /// Returns the ID itself if it is not yet in use; otherwise an ID derived from it.
     mutating func claim(_ id: String) -> String {
         if !id.isEmpty, used.insert(id).inserted { return id }
-        // The number only grows: all calls together try no more of them than there are calls.
+        // The number only increases, so all calls together try at most as many numbers as there are calls.
         while true {
             last += 1
             let other = "\(id)#\(last)"

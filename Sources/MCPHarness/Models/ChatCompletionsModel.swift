@@ -1,25 +1,27 @@
 public import MCPCore
 import Synchronization
 
-/// A model behind the chat completions interface, which most model servers have: local ones by http, others
-/// by https.
+/// A model behind the chat completions interface, which most model servers provide.
+///
+/// Local servers are reached over http, others over https.
 public struct ChatCompletionsModel: LanguageModel {
-    /// How long the server may be silent: 2 min.
+    /// The maximum time without data from the server: 2 min.
     public var silence: Duration = .seconds(120)
-    /// Further members of the request, such as `temperature`.
+    /// Additional members of the request, such as `temperature`.
     public var parameters: JSONObject = [:]
-    /// How long the end mark may take once the model has said why it stopped.
+    /// The maximum time to wait for the end mark once the model has given its stop reason.
     var afterwards: Duration = .seconds(2)
     private static let maxEventsAfterwards = 16
     private let url: String
     private let model: String
     private let options: ClientOptions
 
-    /// A model of a server.
+    /// Creates a model that is hosted by a server.
+    ///
     /// - Parameters:
-    ///   - url: the address of the interface, up to `/v1`: `/chat/completions` is added.
-    ///   - key: sent as `Authorization: Bearer`; take it from the environment, never from an argument. It is
-    ///     in no log.
+    ///   - url: the address of the interface, up to `/v1`; `/chat/completions` is appended.
+    ///   - key: sent as `Authorization: Bearer`; read it from the environment, never from an argument. It
+    ///     does not appear in any log.
     public init(_ url: String, model: String, key: String? = nil, options: ClientOptions = ClientOptions()) {
         var options = options
         if let key { options.headers.append(("Authorization", "Bearer \(key)")) }
@@ -28,7 +30,7 @@ public struct ChatCompletionsModel: LanguageModel {
         self.options = options
     }
 
-    /// Asks the server, and joins what it streams.
+    /// Sends the request to the server and assembles the streamed answer.
     public func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
         let names = ChatCompletionsNames(request)
         let body = RawJSON(
@@ -43,8 +45,8 @@ public struct ChatCompletionsModel: LanguageModel {
         return ModelAnswer.stream { try await answer.next() }
     }
 
-    /// What follows the end of the text, which is the usage and the end mark. Not every server sends it, or
-    /// closes the connection: the answer is whole without.
+    /// Reads the events after the end of the text: the usage and the end mark. Not every server sends them,
+    /// or closes the connection; the answer is complete without them.
     private func rest(
         of events: AsyncThrowingStream<SSEEvent, any Error>
     ) async -> [SSEEvent] {
@@ -62,7 +64,7 @@ public struct ChatCompletionsModel: LanguageModel {
     }
 }
 
-/// One answer on its way: its server is read as fast as the reader of the answer reads.
+/// One answer in progress; the server is read at the pace of the answer's reader.
 private actor ChatCompletionsAnswer {
     typealias Events = AsyncThrowingStream<SSEEvent, any Error>
 
@@ -81,7 +83,7 @@ private actor ChatCompletionsAnswer {
         self.rest = rest
     }
 
-    /// What the next event of the server says; nil behind the last.
+    /// Returns the model events in the server's next event; nil after the last one.
     func next() async throws -> [ModelEvent]? {
         if isOver { return nil }
         let events = try self.events ?? open()
@@ -100,7 +102,7 @@ private actor ChatCompletionsAnswer {
     }
 }
 
-/// A conversation in the words of chat completions.
+/// The form of a conversation in chat completions.
 enum ChatCompletionsRequest {
     static func json(_ request: ModelRequest, model: String, _ parameters: JSONObject) -> JSONObject {
         var messages: [JSONValue] = []

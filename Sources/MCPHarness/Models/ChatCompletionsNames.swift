@@ -1,15 +1,15 @@
 import MCPCore
 
-/// The names of tools as chat completions can have them: `[A-Za-z0-9_-]{1,64}`.
+/// The names of tools in the form that chat completions allow: `[A-Za-z0-9_-]{1,64}`.
 ///
-/// A name that fits stays; another one gets a name of its own, which no other tool has.
+/// A name that fits is kept; any other name is replaced by one that no other tool has.
 struct ChatCompletionsNames: Sendable {
     private static let maxLength = 64
 
     private var sent: [String: String] = [:]
     private var own: [String: String] = [:]
 
-    /// Names of the tools come first, so that they are the same in all requests of a conversation.
+    /// Assigns names to tools first, so that they are the same in all requests of a conversation.
     init(_ request: ModelRequest) {
         let tools = request.tools.map(\.name)
         let past = request.messages.flatMap { message -> [String] in
@@ -31,7 +31,7 @@ struct ChatCompletionsNames: Sendable {
         own[other] = name
     }
 
-    /// The request by the names that are sent.
+    /// Returns the request with the names as they are sent.
     func sent(_ request: ModelRequest) -> ModelRequest {
         var request = request
         for index in request.tools.indices {
@@ -45,7 +45,7 @@ struct ChatCompletionsNames: Sendable {
         return request
     }
 
-    /// The harness's name of the tool that the model calls so; the same name for a tool that there is not.
+    /// Returns the harness's name for a name used by the model; a name without a tool is returned unchanged.
     func own(_ name: String) -> String { own[name] ?? name }
 
     private func sent(_ name: String) -> String { sent[name] ?? name }

@@ -1,12 +1,12 @@
 import MCPCore
 
-/// Joins the pieces of a streamed answer: calls by their index and id, arguments byte for byte.
+/// Assembles the pieces of a streamed answer: calls by their index and ID, arguments byte for byte.
 struct ChatCompletionsReader {
     private struct Call {
         let index: Int?
-        /// As the server says it; it may come late, or never.
+        /// The server's ID; it may arrive late, or never.
         var serverID: String
-        /// As it is told here, from the first piece on.
+        /// The ID that is reported here, from the first piece on.
         let id: String
         var name = ""
         var arguments = ""
@@ -16,7 +16,7 @@ struct ChatCompletionsReader {
     private let limit: Int
     private var bytes = 0
     private var calls: [Call] = []
-    /// The newest call of an index, and of an id.
+    /// The newest call for each index, and for each ID.
     private var byIndex: [Int: Int] = [:]
     private var byID: [String: Int] = [:]
     private var ids = CallIDs()
@@ -25,10 +25,10 @@ struct ChatCompletionsReader {
     private var stop: String?
     private(set) var isDone = false
 
-    /// The model has said why it stopped.
+    /// Whether the model has given its stop reason.
     var hasStopped: Bool { stop != nil }
 
-    /// - Parameter limit: what the calls and a refusal may have together; 16 MiB.
+    /// - Parameter limit: the maximum total size of the calls and a refusal; 16 MiB.
     init(_ names: ChatCompletionsNames, limit: Int = 16 << 20) {
         self.names = names
         self.limit = limit
@@ -36,8 +36,9 @@ struct ChatCompletionsReader {
 
     static func isEnd(_ data: ByteSlice) -> Bool { data.elementsEqual("[DONE]".utf8) }
 
-    /// The events of one chunk.
-    /// - Throws: `HarnessError.model` for an error that the server streams, and for what cannot be read;
+    /// Returns the events of one chunk.
+    ///
+    /// - Throws: `HarnessError.model` for an error that the server streams, and for data that cannot be read;
     ///   `.responseTooLarge`.
     mutating func take(_ data: ByteSlice) throws(HarnessError) -> [ModelEvent] {
         if Self.isEnd(data) {
@@ -87,14 +88,15 @@ struct ChatCompletionsReader {
         try count(piece)
         let place = try place(index: index, id: id, begins: name?.isEmpty == false)
         if let name { calls[place].name += name }
-        // In its place: a copy for each piece would take the square of the time.
+        // Appended in place: copying for each piece would take quadratic time.
         calls[place].arguments += piece
         return .toolCallDelta(
             callID: calls[place].id, name: name.map { _ in names.own(calls[place].name) },
             partialArguments: piece)
     }
 
-    /// The call that a piece belongs to. Some servers send each call with index 0, and some no index at all.
+    /// Returns the call that a piece belongs to. Some servers send every call with index 0, and some send no
+    /// index at all.
     private mutating func place(index: Int?, id: String, begins: Bool) throws(HarnessError) -> Int {
         if let place = known(index: index, id: id, begins: begins) {
             if calls[place].serverID.isEmpty, !id.isEmpty {
@@ -116,7 +118,7 @@ struct ChatCompletionsReader {
         guard let index else {
             guard same == nil, let last = calls.indices.last else { return same }
             if !id.isEmpty { return begins || !calls[last].serverID.isEmpty ? nil : last }
-            // A name after arguments is that of the next call.
+            // A name that follows arguments belongs to the next call.
             return begins && !calls[last].arguments.isEmpty ? nil : last
         }
         if let place = byIndex[index] {
@@ -126,8 +128,9 @@ struct ChatCompletionsReader {
         return same.flatMap { calls[$0].index == index ? $0 : nil }
     }
 
-    /// The calls as a whole, and the end.
-    /// - Throws: `HarnessError.model` when the stream broke off.
+    /// Returns the complete calls and the end of the answer.
+    ///
+    /// - Throws: `HarnessError.model` when the stream ended prematurely.
     mutating func finish() throws(HarnessError) -> [ModelEvent] {
         guard isDone || stop != nil else {
             throw .model("the model's server ended in the middle of an answer")

@@ -2,38 +2,40 @@ import Dispatch
 import MCPCore
 import Synchronization
 
-/// A model that is a program: one JSON request per line on its stdin, one event per line on its stdout.
+/// A model that is a program: it reads one JSON request per line on its stdin and writes one event per line
+/// on its stdout.
 ///
-/// A request is `{"system", "messages", "tools"}`. Events are `{"type":"text","delta"}`,
-/// `{"type":"tool_call","id","name","arguments"}` with the arguments as text or as an object, before it any
+/// A request is `{"system", "messages", "tools"}`. The events are `{"type":"text","delta"}`,
+/// `{"type":"tool_call","id","name","arguments"}` with the arguments as text or as an object, preceded by any
 /// number of `{"type":"tool_call_delta","id","name","arguments"}` with the next piece of that text,
 /// `{"type":"usage","inputTokens","outputTokens"}`, `{"type":"error","message"}`, and
 /// `{"type":"stop","reason"}`, which ends the answer.
 ///
-/// The program may stay for the next request, or end after its answer: then the next request starts it anew.
-/// It is also started anew when the next request finds that it said something after `stop`, which is never
-/// taken for the next answer, when it answers before it has read the request, and when the reader of an
-/// answer leaves. An answer may have 16 MiB in one line and 100 MiB in all. Programs that outlive their
-/// standard input are ended by `close()`.
+/// The program may wait for the next request, or exit after its answer, in which case the next request starts
+/// it again. It is also restarted when the next request finds that it wrote something after `stop` (which is
+/// never taken for the next answer), when it answers before it has read the request, and when the reader of
+/// an answer stops reading. An answer may have 16 MiB in one line and 100 MiB in total. Programs that do not
+/// exit when their standard input is closed are ended by `close()`.
 public final class CommandModel: LanguageModel {
     private struct State {
         var running: CommandModelProcess?
-        /// Those that were told to end and may still be there.
+        /// The processes that were told to end and may still be running.
         var ending: [CommandModelProcess] = []
     }
 
-    /// What waits for the reader of an answer.
+    /// The maximum size of events waiting for the reader of an answer.
     static let maxWaitingBytes = 1 << 20
 
-    /// How long the program may say nothing, and read nothing, in an answer: 2 min. Then the answer fails,
-    /// and the program is ended.
+    /// The maximum time for which the program may neither write nor read anything during an answer: 2 min.
+    /// After that, the answer fails and the program is ended.
     public let silence: Duration
     private let launch: ProcessLaunch
     private let state = Mutex(State())
-    /// One answer at a time; reading blocks, so it has a thread of its own.
+    /// Runs one answer at a time; reading blocks, so it needs its own thread.
     private let queue = DispatchQueue(label: "mcp.model")
 
-    /// A program and its arguments; no shell is involved. It starts with the first request.
+    /// Creates a model from a program and its arguments; no shell is involved. The program starts with the
+    /// first request.
     public init(
         _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
         silence: Duration = .seconds(120)
@@ -46,11 +48,12 @@ public final class CommandModel: LanguageModel {
 
     deinit { state.withLock { $0.running?.end() } }
 
-    /// Ends the program and waits until it is gone, with everything that it has started in its process group.
+    /// Ends the program and waits until it has exited, along with everything that it has started in its
+    /// process group.
     ///
-    /// Its input is closed; half a second later it gets SIGTERM, and after another second SIGKILL. An answer
-    /// at work fails. Without this call a program may outlive this process, when it heeds neither. A request
-    /// that comes later starts the program anew.
+    /// The program's input is closed; it receives SIGTERM half a second later, and SIGKILL after another
+    /// second. An answer in progress fails. Without this call, a program that heeds neither the end of its
+    /// input nor SIGTERM may outlive this process. A later request starts the program again.
     public func close() async {
         let processes = state.withLock { state in
             state.ending += state.running.take().map { [$0] } ?? []
@@ -64,7 +67,7 @@ public final class CommandModel: LanguageModel {
     public func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
         let answer = CommandModelAnswer()
         let events = BoundedQueue<ModelEvent>(limit: Self.maxWaitingBytes) { $0.waitingBytes }
-        // The program is read no further until its reader has made room.
+        // The program's output is not read further until the reader has made room.
         let room = DispatchSemaphore(value: 0)
         queue.async { [self] in
             do {
@@ -99,7 +102,7 @@ public final class CommandModel: LanguageModel {
                 if process.hasUnreadRequest { forget() }
                 return
             } catch is CommandModelProcess.Ended {
-                // It ended between two answers.
+                // The program exited between two answers.
                 guard isUsed, !hasBegun, !answer.isGivenUp else {
                     throw HarnessError.model(process.endedEarly)
                 }
@@ -109,7 +112,7 @@ public final class CommandModel: LanguageModel {
         }
     }
 
-    /// The program that waits for a request, or a new one.
+    /// Returns the program that is waiting for a request, or a new one.
     private func process() throws -> (CommandModelProcess, isUsed: Bool) {
         if let running = state.withLock({ $0.running }) {
             if running.isReady() { return (running, true) }
@@ -130,7 +133,7 @@ public final class CommandModel: LanguageModel {
     }
 }
 
-/// Ends the program when its answer is given up, and only then.
+/// Ends the program if its answer is abandoned, and only then.
 private final class CommandModelAnswer: Sendable {
     private enum State {
         case waiting, givenUp, over
@@ -139,7 +142,7 @@ private final class CommandModelAnswer: Sendable {
 
     private let state = Mutex(State.waiting)
 
-    /// False when nobody wants the answer any more.
+    /// Returns false if the answer is no longer wanted.
     func begin(_ process: CommandModelProcess) -> Bool {
         state.withLock { state in
             if case .givenUp = state { return false }

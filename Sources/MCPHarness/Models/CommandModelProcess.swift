@@ -9,23 +9,23 @@ import Musl
 import Glibc
 #endif
 
-/// The program at work. Written to and read from on one queue; ended from anywhere.
+/// The running program. It is written to and read from on one queue, and can be ended from any thread.
 final class CommandModelProcess: Sendable {
     private let counted = Counted(.commandModel)
 
-    /// The program has closed its output.
+    /// An error thrown when the program has closed its output.
     struct Ended: Error {}
 
-    /// A longer line is no event: 16 MiB.
+    /// The maximum length of a line: 16 MiB. A longer line is not an event.
     private static let maxLineBytes = 16 << 20
-    /// What the program may write for one answer, in JSON: 100 MiB.
+    /// The maximum amount of JSON that the program may write for one answer: 100 MiB.
     private static let maxAnswerBytes = 100 << 20
 
     private struct Pipes: ~Copyable {
         var input: FileDescriptor?
         let output: FileDescriptor
         var framer = LineFramer(maxBytes: CommandModelProcess.maxLineBytes)
-        /// What of the request is not written yet.
+        /// The part of the request that has not been written yet.
         var request: ArraySlice<UInt8> = []
         var answerBytes = 0
     }
@@ -38,24 +38,25 @@ final class CommandModelProcess: Sendable {
         SignalWatch.ignoreBrokenPipes()
         child = try ChildProcess(launch)
         name = launch.program
-        // One that has ended already has no input any more, and may have an answer.
+        // A process that has already exited no longer has an input, but may have written an answer.
         let input = child.takeInput()
         guard let output = child.takeOutput() else {
             throw HarnessError.model("\(launch.program) has no pipes")
         }
-        // Both are ends of pipes whose other ends are the program's: it does not notice.
+        // Both are our ends of the pipes; the program's ends are not affected.
         if input != nil { try Syscalls.setNonBlocking(FileDescriptor.rawValue(of: input)) }
         try Syscalls.setNonBlocking(output.rawValue)
         pipes = Mutex(Pipes(input: input, output: output))
     }
 
-    // MARK: The end
+    // MARK: Termination
 
     var hasEnded: Bool { child.status != nil }
 
     var endedEarly: String { "\(name) ended in the middle of an answer" }
 
-    /// Begins to end the program: by the end of its input when it waits for a request, else by SIGTERM.
+    /// Begins to end the program: by closing its input if it is waiting for a request, otherwise with
+    /// SIGTERM.
     func end() {
         let isIdle: Void? = pipes.withLockIfAvailable { $0.input = nil }
         child.startTermination(
@@ -64,9 +65,9 @@ final class CommandModelProcess: Sendable {
 
     func wait() async { _ = await child.wait() }
 
-    // MARK: An answer
+    // MARK: Answering
 
-    /// False when the program has ended, or has said something that nobody asked for.
+    /// Returns false if the program has exited, or has written something that was not requested.
     func isReady() -> Bool {
         guard !hasEnded else { return false }
         return pipes.withLock { pipes in
@@ -91,11 +92,14 @@ final class CommandModelProcess: Sendable {
         }
     }
 
-    /// The program has answered a request that it has not read to its end.
+    /// Whether the program answered a request without reading it to the end.
     var hasUnreadRequest: Bool { pipes.withLock { !$0.request.isEmpty } }
 
-    /// Writes the request while it reads events up to `stop`: a program may write before it has read.
-    /// - Throws: `Ended`; `HarnessError` when the program says what is no event, too much, or nothing.
+    /// Writes the request while reading events up to `stop`, because a program may write before it has
+    /// finished reading.
+    ///
+    /// - Throws: `Ended`; `HarnessError` when the program writes something that is not an event, too much, or
+    ///   nothing.
     func answer(to request: [UInt8], silence: Duration, _ take: (ModelEvent) -> Void) throws {
         try pipes.withLock { pipes in
             pipes.request = request[...]
@@ -115,7 +119,7 @@ final class CommandModelProcess: Sendable {
         }
     }
 
-    /// Waits until something can be written or read, and does it.
+    /// Waits until data can be written or read, and then transfers it.
     private func move(_ pipes: inout Pipes, _ silence: Duration) throws {
         let deadline = ContinuousClock.now + silence
         while true {
@@ -142,7 +146,7 @@ final class CommandModelProcess: Sendable {
         }
     }
 
-    /// Writes what the pipe takes. A program that has closed its input may still have an answer.
+    /// Writes as much as the pipe accepts. A program that has closed its input may still have an answer.
     private static func write(_ pipes: inout Pipes) -> Bool {
         guard !pipes.request.isEmpty else { return false }
         guard pipes.input != nil else {
@@ -165,7 +169,7 @@ final class CommandModelProcess: Sendable {
         return true
     }
 
-    /// What the pipe has: nil for nothing yet, 0 at its end.
+    /// Reads the available data: nil if there is none yet, 0 at the end.
     private static func read(_ pipes: inout Pipes) throws(IOError) -> Int? {
         let output = pipes.output.rawValue
         var isEmpty = false

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// Requests and events as lines.
+/// The encoding of requests and decoding of events as lines.
 enum CommandModelWire {
     static func line(_ request: ModelRequest) -> [UInt8] {
         var object: JSONObject = [:]

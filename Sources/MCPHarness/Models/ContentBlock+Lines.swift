@@ -1,16 +1,16 @@
 import MCPCore
 
 extension ContentBlock {
-    /// The text that stands in the block, if there is any.
+    /// The text in the block, if any.
     var ownText: String? {
         let text = text ?? resource?.text ?? ""
         return text.isEmpty ? nil : text
     }
 
-    /// What a model that reads only text gets of the block.
+    /// The text given to a model that reads only text.
     var lines: String { text ?? resource?.text ?? summary }
 
-    /// The block in one line, without what is in it.
+    /// A one-line description of the block, without its content.
     var summary: String {
         switch type {
         case .image, .audio: Self.notShown([type.rawValue, mimeType], base64: data)

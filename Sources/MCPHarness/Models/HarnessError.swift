@@ -1,27 +1,27 @@
-/// Why a harness could not be made, or did not come to an answer.
+/// An error that explains why a harness could not be created, or did not produce a reply.
 public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A tool is declared and has no handler.
+    /// A declared tool has no handler.
     case missingToolHandler(String)
     /// Two tools of one source have the same name.
     case duplicateTool(String)
     /// Two sources have the same name.
     case duplicateSource(String)
-    /// The model still wants to call tools after so many rounds; none of those calls ran.
+    /// The model requested tool calls after the maximum number of rounds; none of those calls ran.
     case toolLoopLimitExceeded(limit: Int)
-    /// A call was denied, and the harness was told to end then.
+    /// A call was denied, and the harness is configured to end the turn in that case.
     case toolApprovalDenied(tool: String, reason: String?)
-    /// There is no tool of this name, and no model to tell.
+    /// No tool has this name, and there is no model to report this to.
     case unknownTool(String)
-    /// Another answer is being worked out; a conversation has one turn at a time.
+    /// Another turn is in progress; a conversation has one turn at a time.
     case busy
-    /// What the model said is more than is taken: the limit in bytes.
+    /// The model's answer exceeds the limit, which is given in bytes.
     case responseTooLarge(limit: Int)
-    /// The model failed, in words.
+    /// The model failed, with a description.
     case model(String)
-    /// So many events of a turn waited for their reader; the turn was cancelled.
+    /// This many events of a turn were waiting for their reader; the turn was cancelled.
     case eventsUnread(limit: Int)
 
-    /// What happened, for a person.
+    /// A description of the error, for a person.
     public var description: String {
         switch self {
         case .missingToolHandler(let name): "the tool \(name) is declared and has no handler"

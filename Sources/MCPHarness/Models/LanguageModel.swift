@@ -1,21 +1,21 @@
 public import MCPCore
 
-/// A language model, of whatever make, as the harness uses it.
+/// A language model of any kind, as used by the harness.
 public protocol LanguageModel: Sendable {
     /// Answers a conversation. The stream ends with the answer; cancelling its reader stops the model.
     func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error>
 }
 
-/// What a model is asked.
+/// A request to a model.
 public struct ModelRequest: Sendable {
-    /// What the model is and how it shall behave; nil for nothing.
+    /// A description of what the model is and how it should behave; nil for none.
     public var system: String?
     /// The conversation so far.
     public var messages: [ModelMessage]
-    /// The tools that may be called, by the names that the model uses.
+    /// The tools that may be called, under the names that the model uses.
     public var tools: [Tool]
 
-    /// Asks.
+    /// Creates a request.
     public init(system: String? = nil, messages: [ModelMessage], tools: [Tool] = []) {
         self.system = system
         self.messages = messages
@@ -25,26 +25,26 @@ public struct ModelRequest: Sendable {
 
 /// One message of a conversation with a model.
 public enum ModelMessage: Sendable, Hashable {
-    /// What the user says.
+    /// A message from the user.
     case user(String)
-    /// What the model said, and the tools that it called.
+    /// The model's text, and the tools that it called.
     case assistant(String, [ModelToolCall])
-    /// What the tools answered, in the order of the calls.
+    /// The results of the tools, in the order of the calls.
     case toolResults([ModelToolResult])
 }
 
 /// A call as the model wrote it.
 public struct ModelToolCall: Sendable, Hashable {
-    /// The id of the model's output item, where it has one.
+    /// The ID of the model's output item, if it has one.
     public var itemID: String?
-    /// Names the call.
+    /// The identifier of the call.
     public var callID: String
-    /// The tool, by the name that the model was given.
+    /// The tool, under the name that was given to the model.
     public var name: String
     /// The arguments, byte for byte.
     public var arguments: String
 
-    /// Makes a call.
+    /// Creates a call.
     public init(callID: String, itemID: String? = nil, name: String, arguments: String) {
         self.itemID = itemID
         self.callID = callID
@@ -53,18 +53,18 @@ public struct ModelToolCall: Sendable, Hashable {
     }
 }
 
-/// What the model gets to read of a result.
+/// The part of a result that the model reads.
 public struct ModelToolResult: Sendable, Hashable {
     /// The call.
     public var callID: String
-    /// The tool, by the name that the model was given.
+    /// The tool, under the name that was given to the model.
     public var name: String
-    /// The content; structured content as text stands in front when the content has no text.
+    /// The content; if it contains no text, structured content is put in front of it as text.
     public var content: [ContentBlock]
-    /// The tool failed, or did not run.
+    /// Whether the tool failed, or did not run.
     public var isError: Bool
 
-    /// The content as text, block by block; what is no text is named in a line, such as
+    /// The content as text, block by block. A block that is not text is described in a line: for example,
     /// `[image image/png, 3 kB, not shown]`.
     public var text: String { content.map(\.lines).joined(separator: "\n") }
 }
@@ -73,24 +73,24 @@ public struct ModelToolResult: Sendable, Hashable {
 public enum ModelEvent: Sendable, Hashable {
     /// Text.
     case textDelta(String)
-    /// A piece of the arguments of a call that follows as a whole.
+    /// A piece of the arguments of a call that follows as a whole later.
     case toolCallDelta(callID: String, name: String?, partialArguments: String)
     /// A call.
     case toolCall(ModelToolCall)
-    /// What the answer cost.
+    /// The cost of the answer.
     case usage(ModelUsage)
-    /// Why the model stopped, in its own word.
+    /// The model's stop reason, in its own word.
     case stop(String)
 }
 
-/// Tokens.
+/// The number of tokens used.
 public struct ModelUsage: Sendable, Hashable {
-    /// Of what the model read.
+    /// The number of tokens that the model read.
     public var inputTokens: Int
-    /// Of what it wrote.
+    /// The number of tokens that the model wrote.
     public var outputTokens: Int
 
-    /// Counts.
+    /// Creates a usage from token counts.
     public init(inputTokens: Int = 0, outputTokens: Int = 0) {
         self.inputTokens = inputTokens
         self.outputTokens = outputTokens
@@ -103,7 +103,7 @@ public struct ModelUsage: Sendable, Hashable {
 }
 
 extension ModelEvent {
-    /// What the event counts while it waits for its reader.
+    /// The size that the event counts as while it waits for its reader.
     var waitingBytes: Int {
         let texts: [String] =
             switch self {

@@ -1,4 +1,4 @@
-/// An answer that is made piece by piece, each when its reader asks for more: nothing waits in between.
+/// An answer produced piece by piece, each when its reader requests more: nothing is buffered in between.
 actor ModelAnswer {
     private let more: @Sendable () async throws -> [ModelEvent]?
     private var ready: ArraySlice<ModelEvent> = []
@@ -13,7 +13,8 @@ actor ModelAnswer {
         return ready.popFirst()
     }
 
-    /// - Parameter more: the next events, and nil at the end; called when those before were read.
+    /// - Parameter more: returns the next events, and nil at the end; called when the previous events have
+    ///   been read.
     static func stream(
         _ more: @escaping @Sendable () async throws -> [ModelEvent]?
     ) -> AsyncThrowingStream<ModelEvent, any Error> {

@@ -1,14 +1,14 @@
 import MCPCore
 import Synchronization
 
-/// Code that runs beside the calls that it belongs to, and asks them for the answers of a model.
+/// Code that runs alongside the calls it belongs to, and requests a model's answers through them.
 final class SampledRun: Sendable {
     struct Question: Sendable {
         let number: Int
         let request: CreateMessageRequest
     }
 
-    /// What the code does next, as far as its caller is concerned.
+    /// The next step of the code, as seen by its caller.
     enum Step: Sendable {
         case asks(Question)
         case ended(Result<any Sendable, any Error>)
@@ -24,7 +24,7 @@ final class SampledRun: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Nobody can guess it.
+    /// An unguessable identifier.
     let id = Base64URL.encode(SystemRandom().bytes(16))
 
     func start(_ body: @escaping @Sendable () async throws -> any Sendable) {
@@ -48,9 +48,9 @@ final class SampledRun: Sendable {
         waiter?.resume()
     }
 
-    // MARK: The code
+    // MARK: The code's side
 
-    /// Waits for an answer of the model. One question at a time.
+    /// Waits for an answer from the model. Only one question can be open at a time.
     func ask(_ request: CreateMessageRequest) async throws -> CreateMessageResult {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -75,9 +75,9 @@ final class SampledRun: Sendable {
         state.withLock { $0.question.take() }?.1.resume(throwing: CancellationError())
     }
 
-    // MARK: Its caller
+    // MARK: The caller's side
 
-    /// The open question, or the end, as soon as there is one of them.
+    /// Returns the open question, or the code's result, as soon as one of them is available.
     func next() async -> Step {
         while true {
             let step = state.withLock { state -> Step? in
@@ -104,7 +104,7 @@ final class SampledRun: Sendable {
         waiting?.resume(with: answer)
     }
 
-    /// Ends the code, which is told by its cancellation.
+    /// Ends the code by cancelling its task.
     func cancel() {
         let task = state.withLock { state in
             state.isCancelled = true

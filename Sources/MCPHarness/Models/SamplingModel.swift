@@ -3,8 +3,9 @@ import Synchronization
 
 /// The model of the MCP client that called this server (client/sampling).
 ///
-/// Made by `SamplingRuns.run`. Sampling is deprecated in 2026-07-28 (SEP-2577): new programs bring a model of
-/// their own. The client has to offer `sampling.tools` when there are tools. What an answer cost is not told.
+/// Created by `SamplingRuns.run`. Sampling is deprecated in 2026-07-28 (SEP-2577): new programs should use a
+/// model of their own. The client must offer `sampling.tools` if there are tools. The cost of an answer is
+/// not reported.
 public final class SamplingModel: LanguageModel {
     private let run: SampledRun
     private let maxTokens: Int
@@ -14,7 +15,7 @@ public final class SamplingModel: LanguageModel {
         self.maxTokens = maxTokens
     }
 
-    /// Asks the client's model. The answer comes in one piece.
+    /// Requests an answer from the client's model. The answer arrives in one piece.
     public func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
         let isAsked = Mutex(false)
         return ModelAnswer.stream { [run, maxTokens] in
@@ -27,7 +28,8 @@ public final class SamplingModel: LanguageModel {
         }
     }
 
-    /// The same conversation in the words of sampling: results stand alone in a user's message (SAMP-09).
+    /// Converts the conversation to a sampling request: results are the only content of a user's message
+    /// (SAMP-09).
     static func question(_ request: ModelRequest, maxTokens: Int) -> CreateMessageRequest {
         let messages = request.messages.map { message -> SamplingMessage in
             switch message {
@@ -51,7 +53,7 @@ public final class SamplingModel: LanguageModel {
         return question
     }
 
-    /// What the model wrote; arguments that were no object were answered with an error.
+    /// Returns the model's arguments; arguments that were not an object were answered with an error.
     private static func input(_ call: ModelToolCall) -> JSONObject {
         (try? JSONValue(parsing: call.arguments))?.objectValue ?? [:]
     }

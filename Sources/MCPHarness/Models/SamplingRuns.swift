@@ -1,29 +1,30 @@
 public import MCPCore
 import Synchronization
 
-/// Code of a server that uses the model of its client, in every revision (client/sampling).
+/// Server code that uses the model of the client, in every revision (client/sampling).
 ///
 /// Up to 2025-11-25 the client answers while the handler waits. In 2026-07-28 each question to the model ends
-/// the call, and the client sends it again with the answer; what runs is kept in memory meanwhile, so that no
-/// tool runs twice. A run is kept for five minutes, by the instance that began it: elsewhere and later the
-/// call fails, and says so.
+/// the call, and the client sends the call again with the answer. The running code is kept in memory in the
+/// meantime, so that no tool runs twice. A run is kept for five minutes, by the instance that began it;
+/// elsewhere or later, the call fails with an explanation.
 public final class SamplingRuns: Sendable {
     private struct Kept {
         let run: SampledRun
         let until: MonotonicInstant
     }
 
-    /// Runs that wait for their client: 256. One more ends the oldest.
+    /// The maximum number of runs that wait for their client: 256. The oldest is ended to make room for a new
+    /// one.
     static let maxKept = 256
-    /// How long a run waits.
+    /// The maximum time for which a run waits.
     static let patience: Duration = .seconds(300)
 
-    /// In the order of their time: all wait equally long.
+    /// The waiting runs, ordered by time: all of them wait for the same duration.
     private let kept: Mutex<BoundedTable<String, Kept>>
     private let clock: any TimeSource
     private let maxTokens: Int
 
-    /// - Parameter maxTokens: the longest answer that the model may give.
+    /// - Parameter maxTokens: the maximum length of the model's answer, in tokens.
     public convenience init(maxTokens: Int = 4_096) {
         self.init(maxTokens: maxTokens, clock: SystemClock())
     }
@@ -34,14 +35,14 @@ public final class SamplingRuns: Sendable {
         self.clock = clock
     }
 
-    /// How many runs wait for their client.
+    /// The number of runs waiting for their client.
     var count: Int { kept.withLock { $0.count } }
 
     /// Runs `body` with the model of the client that made this call.
     ///
-    /// - Parameter body: begins once for a call, however often the handler runs.
-    /// - Throws: what `body` throws; what `RequestContext.sample` throws; `ToolError` when the run that this
-    ///   call goes on with is gone.
+    /// - Parameter body: started once per call, however often the handler runs.
+    /// - Throws: any error of `body`; any error of `RequestContext.sample`; `ToolError` when the run that
+    ///   this call continues no longer exists.
     public func run<R: Sendable>(
         in context: RequestContext, _ body: @escaping @Sendable (SamplingModel) async throws -> R
     ) async throws -> R {
@@ -56,7 +57,7 @@ public final class SamplingRuns: Sendable {
                 }
             }
         } onCancel: {
-            // A call that ends with a question is over, and its run is not.
+            // A call that ends with a question has ended, but its run has not.
             if !isKept(run) { run.cancel() }
         }
     }
@@ -84,7 +85,7 @@ public final class SamplingRuns: Sendable {
             answers = try await context.ask(
                 [key: .sample(question.request)], state: ["run": .string(run.id)])
         } catch {
-            // It may have been the end of this round: then the run goes on with the next one.
+            // The error may have ended only this round; the run then continues with the next one.
             if !isKept(run) { run.cancel() }
             throw error
         }
@@ -92,7 +93,7 @@ public final class SamplingRuns: Sendable {
         run.answer(question, Result { try answers.sampling(key) })
     }
 
-    // MARK: What waits
+    // MARK: Waiting runs
 
     private func keep(_ run: SampledRun) {
         let now = clock.now
@@ -103,7 +104,7 @@ public final class SamplingRuns: Sendable {
                 ended.append(waiting.run)
                 return true
             }
-            // Behind all others, also when it waited before.
+            // At the end of the order, even if the run was waiting before.
             kept.remove(run.id)
             if case .evicted(_, let oldest) = kept.insert(
                 Kept(run: run, until: now + Self.patience), for: run.id)

@@ -1,15 +1,16 @@
 import Synchronization
 
-/// A model that says what it was told to say: for tests and examples, and to try a harness without a model.
+/// A model that follows a script, for tests and examples, and for trying out a harness without a model.
 public final class ScriptedModel: LanguageModel {
-    /// What it says in one answer.
+    /// A scripted answer.
     public struct Step: Sendable {
         let events: @Sendable (ModelRequest) -> [ModelEvent]
 
-        /// A text.
+        /// Creates a step that answers with a text.
         public static func text(_ text: String) -> Step { Step { _ in [.textDelta(text), .stop("stop")] } }
 
-        /// Calls, by tool and arguments as text; their ids are `call_1` and so on, anew in each answer.
+        /// Creates a step with calls, given as tool names and arguments as text. Their IDs, such as
+        /// `call_1_1`, consist of the number of messages so far and the number of the call.
         public static func calls(_ calls: (String, String)...) -> Step {
             Step { request in
                 let round = request.messages.count
@@ -21,7 +22,7 @@ public final class ScriptedModel: LanguageModel {
             }
         }
 
-        /// Anything, worked out from what the model is asked.
+        /// Creates a step whose events are computed from the request.
         public static func events(_ events: @escaping @Sendable (ModelRequest) -> [ModelEvent]) -> Step {
             Step(events: events)
         }
@@ -30,16 +31,16 @@ public final class ScriptedModel: LanguageModel {
     private let steps: [Step]
     private let asked = Mutex<[ModelRequest]>([])
 
-    /// A model that takes one step after the other and repeats the last one.
+    /// Creates a model that performs the steps in order and repeats the last one.
     public init(_ steps: Step...) { self.steps = steps }
 
-    /// A model that takes one step after the other and repeats the last one.
+    /// Creates a model that performs the steps in order and repeats the last one.
     public init(_ steps: [Step]) { self.steps = steps }
 
-    /// What it was asked so far.
+    /// The requests that the model has received so far.
     public var requests: [ModelRequest] { asked.withLock { $0 } }
 
-    /// The next step.
+    /// Returns the events of the next step.
     public func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
         let number = asked.withLock { asked in
             asked.append(request)

@@ -1,49 +1,50 @@
 public import MCPCore
 
-/// Decides on a call, by asking the user in most programs. Questions come one at a time.
+/// A handler that decides on a call, in most programs by asking the user. Requests arrive one at a time.
 public typealias ApprovalHandler = @Sendable (ApprovalRequest) async -> ApprovalDecision
 
-/// What the user decided.
+/// The user's decision.
 public enum ApprovalDecision: Sendable, Hashable {
     /// The tool may run.
     case approved(remember: RememberScope = .once)
-    /// It may not; the reason is told to the model.
+    /// The tool may not run; the reason is given to the model.
     case denied(reason: String? = nil)
 }
 
-/// How long a decision holds, for this tool as it is defined now.
+/// The time for which a decision applies to this tool as it is currently defined.
 public enum RememberScope: Sendable, Hashable {
     /// For this call.
     case once
     /// Until the program ends.
     case run
-    /// Until it is taken back.
+    /// Until it is revoked.
     case always
 }
 
-/// What a person needs to know to decide on a call.
+/// The information that a person needs to decide on a call.
 public struct ApprovalRequest: Sendable, Identifiable {
-    /// Names the question: the id of the call.
+    /// The identifier of the request: the ID of the call.
     public var id: String { invocation.callID }
     /// The call.
     public let invocation: ToolInvocation
     /// The tool, with its title and description.
     public let tool: Tool
-    /// Where the tool comes from, in words.
+    /// A human-readable name of the tool's source.
     public let sourceName: String
-    /// Whether what the source says of itself is believed; text of others has to be marked where it is shown.
+    /// Whether the source's statements about itself are trusted; text from an untrusted source must be marked
+    /// where it is shown.
     public let isTrusted: Bool
-    /// The policy that asks.
+    /// The policy that requires the approval.
     public let policy: ToolPolicy
-    /// Who calls.
+    /// The caller.
     public let requestedBy: ToolCaller
-    /// How long there is for an answer; nil for as long as it takes.
+    /// The time limit for an answer; nil for no limit.
     public let timeout: Duration?
 
-    /// What the tool may touch, sorted by name.
+    /// The scopes that the tool may use, sorted by name.
     public var scopes: [PermissionScope] { policy.scopes.sorted() }
 
-    /// The arguments, laid out for reading; the model's own text when that is no JSON.
+    /// The arguments formatted for reading; the model's own text if it is not JSON.
     public var prettyArguments: String {
         invocation.argumentsJSON?.serialized(pretty: true) ?? invocation.arguments
     }

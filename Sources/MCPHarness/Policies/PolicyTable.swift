@@ -1,9 +1,9 @@
 public import MCPCore
 
-/// What the user decided about tools, and which servers are trusted.
+/// The user's policies for tools, and the servers that are trusted.
 ///
-/// The first that applies decides: an entry for the tool, the policy that came with a host tool, an entry for
-/// the source, the tool's annotations, the default of the source.
+/// The first of these that applies decides: an entry for the tool, the policy that came with a host tool, an
+/// entry for the source, the tool's annotations, the default of the source.
 public struct PolicyTable: Sendable {
     private struct Entry: Sendable {
         let pattern: Glob
@@ -13,33 +13,33 @@ public struct PolicyTable: Sendable {
     private var tools: [Entry] = []
     private var sources: [ToolSourceID: ToolPolicy] = [:]
     private var trusted: Set<ToolSourceID> = []
-    /// Decides instead of everything below an entry for a tool; nil for the usual order.
+    /// A policy that takes precedence over everything except an entry for a tool; nil for the usual order.
     public var override: ToolPolicy?
 
-    /// No decisions.
+    /// Creates a table without policies.
     public init() {}
 
-    /// A policy for the tools whose `source/name` matches a pattern, in which `*` is any text. The first
-    /// entry that matches counts.
+    /// Sets a policy for the tools whose `source/name` matches a pattern, in which `*` matches any text. The
+    /// first matching entry applies.
     public mutating func set(_ policy: ToolPolicy, for pattern: String) {
         tools.append(Entry(pattern: Glob(onlyStars: pattern), policy: policy))
     }
 
-    /// A policy for all tools of a source.
+    /// Sets a policy for all tools of a source.
     public mutating func set(_ policy: ToolPolicy, forSource source: ToolSourceID) {
         sources[source] = policy
     }
 
-    /// Believes what a server says of its tools.
+    /// Trusts a server's statements about its tools.
     public mutating func trust(_ source: ToolSourceID) { trusted.insert(source) }
 
-    /// Whether the hints of a source's tools are believed: those of this program, and of servers that the
-    /// user marked.
+    /// Returns whether the hints about a source's tools are trusted: those of this program, and those of
+    /// servers that the user marked as trusted.
     public func trusts(_ source: any ToolSource) -> Bool {
         source.kind == .host || source.kind == .server && trusted.contains(source.id)
     }
 
-    /// The policy of a tool.
+    /// Returns the policy for a tool.
     public func policy(for tool: Tool, of source: any ToolSource) -> ToolPolicy {
         let name = "\(source.id.name)/\(tool.name)"
         if let entry = tools.first(where: { $0.pattern.matches(name) }) { return entry.policy }
@@ -49,7 +49,8 @@ public struct PolicyTable: Sendable {
         return Self.derived(from: tool.annotations, kind: source.kind, isTrusted: trusts(source))
     }
 
-    /// The policy that annotations lead to. Hints are claims: without trust they never make a tool automatic.
+    /// Returns the policy implied by annotations. Hints are claims: without trust they never make a tool
+    /// automatic.
     static func derived(
         from annotations: ToolAnnotations?, kind: ToolSourceKind, isTrusted: Bool
     ) -> ToolPolicy {

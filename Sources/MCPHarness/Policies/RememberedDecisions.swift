@@ -1,7 +1,7 @@
 import MCPCore
 import Synchronization
 
-/// A tool as it was defined when the user decided: a tool that changes is asked for again.
+/// A tool as it was defined when the user decided; if the tool changes, the user is asked again.
 struct DecisionKey: Sendable, Hashable {
     let text: String
 
@@ -13,23 +13,26 @@ struct DecisionKey: Sendable, Hashable {
     }
 }
 
-/// What the user allowed: for this run in memory, for always in a file that only the user can read.
+/// The tools that the user allowed: in memory for this run, or permanently in a file that only the user can
+/// read.
 public final class RememberedDecisions: Sendable {
-    /// More is not kept: 10,000 decisions.
+    /// The maximum number of decisions that are kept: 10,000.
     private static let maxEntries = 10_000
     private static let maxBytes = 4 << 20
 
     private let path: String?
     private let allowed: Mutex<Set<String>>
 
-    /// Decisions of this run only.
+    /// Creates a store that keeps decisions for this run only.
     public init() {
         path = nil
         allowed = Mutex([])
     }
 
-    /// Decisions that are kept in a file, which is made with mode 0600 when there is something to keep. A
-    /// file that cannot be read counts as empty: the user is asked again.
+    /// Creates a store that keeps decisions in a file.
+    ///
+    /// The file is created with mode 0600 when there is something to store. A file that cannot be read counts
+    /// as empty: the user is asked again.
     public init(file path: String) {
         self.path = path
         let text = (try? Files.read(path, maxBytes: Self.maxBytes)).flatMap { try? JSONValue(parsing: $0) }
@@ -39,10 +42,10 @@ public final class RememberedDecisions: Sendable {
 
     func holds(_ key: DecisionKey) -> Bool { allowed.withLock { $0.contains(key.text) } }
 
-    /// - Throws: when the decision cannot be written to the file; then it holds for this run.
+    /// - Throws: an error when the decision cannot be written to the file; it then applies to this run only.
     func keep(_ key: DecisionKey, _ scope: RememberScope) throws(IOError) {
         guard scope != .once else { return }
-        // The file is changed under the lock too: what is taken back meanwhile stays taken back.
+        // The file is changed under the lock too, so that a decision revoked in the meantime stays revoked.
         try allowed.withLock { allowed throws(IOError) in
             guard allowed.count < Self.maxEntries else { return }
             allowed.insert(key.text)
@@ -50,7 +53,7 @@ public final class RememberedDecisions: Sendable {
         }
     }
 
-    /// What is only for this run stays out of the file.
+    /// Adds a decision to the file; decisions for this run only are not written.
     private func add(_ key: DecisionKey) throws(IOError) {
         guard let path else { return }
         let old = (try? Files.read(path, maxBytes: Self.maxBytes)).flatMap { try? JSONValue(parsing: $0) }
@@ -62,7 +65,7 @@ public final class RememberedDecisions: Sendable {
         try Files.replace(path, with: Array(json.serialized(pretty: true).utf8))
     }
 
-    /// Takes every decision back.
+    /// Revokes all decisions.
     public func forgetAll() {
         allowed.withLock { allowed in
             allowed = []

@@ -1,8 +1,8 @@
-/// Who wants a tool to run.
+/// The party that requests a tool call.
 public enum ToolCaller: Sendable, Hashable {
     /// The language model.
     case model
-    /// A view that a server brought along.
+    /// A view provided by a server.
     case view
     /// The user.
     case user

@@ -1,20 +1,20 @@
-/// How tools that other programs bring are taken in.
+/// The settings for tools that other programs provide.
 struct ClientToolSettings: Sendable, Hashable {
-    /// What programs need that register tools at Stream's endpoint.
+    /// The credential that programs need to register tools at Stream's endpoint.
     enum Auth: String, CaseIterable, Sendable {
         case token
-        /// Nothing: everybody on this machine may.
+        /// No credential: any program on this machine may register tools.
         case none
     }
 
     var auth = Auth.token
-    /// The channel that standard input and output serve; nil: the default one.
+    /// The channel that standard input and output serve; `nil` for the default one.
     var channel: String?
-    /// Where programs of the same user connect without a token; nil: the default place over HTTP, none over
-    /// standard input and output.
+    /// The socket where programs of the same user connect without a token; `nil` for the default place over
+    /// HTTP, and for none over standard input and output.
     var providersSocket: String?
-    /// Where the token is kept; nil: the default place.
+    /// The file that holds the token; `nil` for the default place.
     var tokenFile: String?
-    /// Where the tokens of channels are kept that have one of their own, by channel.
+    /// The token files of the channels that have a token of their own, by channel.
     var channelTokenFiles: [String: String] = [:]
 }

@@ -30,8 +30,8 @@ struct ClientToolsReader {
     }
 
     /// - Parameters:
-    ///   - served: the channel at `/mcp`, where no token is asked for.
-    ///   - own: where the daemon's token is kept.
+    ///   - served: the channel at `/mcp`, where no token is required.
+    ///   - own: the file that holds the daemon's token.
     private func readChannelTokenFiles(
         _ reader: ObjectReader, served: String, own: String?
     ) -> [String: String] {
@@ -65,7 +65,8 @@ struct ClientToolsReader {
                 + "character, and no space at either end", at: position)
     }
 
-    /// The absolute name of a file with a token; what is in it is looked at now, so that a start cannot fail.
+    /// Returns the absolute name of a token file; its contents are checked now, so that the start cannot
+    /// fail.
     private func tokenFile(_ key: String, _ reader: inout ObjectReader) -> String? {
         guard let path = reader.string(key).map(context.absolute) else { return nil }
         do throws(ClientToolSetupError) {

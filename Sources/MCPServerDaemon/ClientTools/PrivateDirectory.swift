@@ -8,11 +8,11 @@ import Musl
 import Glibc
 #endif
 
-/// Directories that nobody but this user can look into.
+/// Directories that no other user can look into.
 enum PrivateDirectory {
-    /// Makes a directory, and those above it that are missing, with mode 0700.
+    /// Creates a directory, and the missing ones above it, with mode 0700.
     ///
-    /// One that is there already is taken only when it is of this user and of mode 0700.
+    /// An existing directory is accepted only if it belongs to this user and has mode 0700.
     static func prepare(_ path: String) throws(ClientToolSetupError) {
         try make(path)
         do {
@@ -31,15 +31,14 @@ enum PrivateDirectory {
         }
     }
 
-    /// Makes a directory, and those above it that are missing, with mode 0700; one that is there stays as it
-    /// is.
+    /// Creates a directory, and the missing ones above it, with mode 0700; an existing one is left as it is.
     static func make(_ path: String) throws(ClientToolSetupError) {
         var directory = ""
         for name in Paths.components(path) {
             directory += "/\(name)"
             if unsafe mkdir(directory, 0o700) == 0 { continue }
             let number = errno
-            // One that is there may stand where this user can make none.
+            // An existing directory may be in a place where this user cannot create one.
             guard let problem = Paths.directoryProblem(directory) else { continue }
             let reason = IOError(errno: number, function: "mkdir").reason
             throw ClientToolSetupError(
@@ -49,7 +48,7 @@ enum PrivateDirectory {
     }
 }
 
-/// Why tools of other programs cannot be taken in.
+/// The reason why tools of other programs cannot be accepted.
 struct ClientToolSetupError: Error, Hashable, CustomStringConvertible {
     var text: String
     var description: String { text }

@@ -1,17 +1,18 @@
 import MCPCore
 
-/// How programs that bring tools get in: with a token over TCP, without one at a socket of their user.
+/// The ways for programs that provide tools to connect: with a token over TCP, without one at a socket of
+/// their user.
 struct ProviderAccess: Sendable {
-    /// Nil where nothing but the socket is listened on.
+    /// The token; `nil` if the daemon listens on nothing but the socket.
     let token: Redacted<String>?
-    /// By channel; none where nothing but the socket is listened on.
+    /// The tokens by channel; empty if the daemon listens on nothing but the socket.
     let channelTokens: [String: Redacted<String>]
-    /// Nil: there is none.
+    /// The socket; `nil` if there is none.
     let socket: ConfiguredAddress?
-    /// What to say about it on standard error when everything is ready.
+    /// The lines to print on standard error when everything is ready.
     let lines: [String]
 
-    /// Makes the token and the directory of the socket where they are missing.
+    /// Creates the token and the directory of the socket if they are missing.
     init(
         _ settings: ClientToolSettings, isStdio: Bool, isListening: Bool, environment: [String: String],
         log: Log
@@ -26,7 +27,7 @@ struct ProviderAccess: Sendable {
             socket = nil
         }
         if isListening {
-            // The standard error of a server on standard input and output is in the hands of its host.
+            // The standard error of a server on standard input and output belongs to its host.
             let isShown = !isStdio && environment["JOURNAL_STREAM"] == nil
             let token = try Self.token(settings, environment, isShown: isShown, &lines)
             self.token = Redacted(token)
@@ -44,7 +45,9 @@ struct ProviderAccess: Sendable {
         self.lines = lines
     }
 
-    /// The one time that a new token is shown. What others take down is a log, which holds no secrets.
+    /// Returns the line about a token. A new token is shown here only, and only to a person.
+    ///
+    /// Output that other programs record is a log, which contains no secrets.
     private static func line(
         _ token: ProviderToken, of channel: String?, _ path: String, isShown: Bool
     ) -> String {

@@ -8,18 +8,18 @@ import Musl
 import Glibc
 #endif
 
-/// The token that programs show when they bring tools over TCP.
+/// The token that programs present when they provide tools over TCP.
 ///
-/// It is made once and kept in a file of mode 0600, so that programs find it again after a restart.
+/// It is created once and kept in a file of mode 0600, so that programs find it again after a restart.
 struct ProviderToken {
     let text: String
-    /// It was made now: nobody can know it yet.
+    /// Whether the token was created now, so that no program can know it yet.
     let isNew: Bool
 
-    /// The shortest text that is taken for a token, and the longest.
+    /// The shortest and the longest text that is accepted as a token.
     private static let bytes = 16 ... 512
 
-    /// Where it is kept when nothing else is said; nil where there is no such place.
+    /// Returns the place of the token if none is configured, or `nil` if there is no such place.
     static func defaultPath(_ environment: [String: String]) -> String? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
             return "\(state)/mcpcore/providers.token"
@@ -28,7 +28,7 @@ struct ProviderToken {
         return "\(home)/.local/state/mcpcore/providers.token"
     }
 
-    /// Reads the token of a file, or makes one where there is no file.
+    /// Reads the token from a file, or creates one if there is no file.
     init(at path: String) throws(ClientToolSetupError) {
         if try Self.isThere(path) {
             (text, isNew) = (try Self.read(path), false)
@@ -39,12 +39,12 @@ struct ProviderToken {
         if try Self.create(path, made) {
             (text, isNew) = (made, true)
         } else {
-            // Another server was quicker.
+            // Another server was faster.
             (text, isNew) = (try Self.read(path), false)
         }
     }
 
-    /// Looks at the token of a file; a file that is missing is made at the start.
+    /// Checks the token in a file; a missing file is created at the start.
     static func check(_ path: String) throws(ClientToolSetupError) {
         if try isThere(path) { _ = try read(path) }
     }
@@ -72,7 +72,7 @@ struct ProviderToken {
         return text
     }
 
-    /// Puts a file with the whole token where there is none; false where there is one.
+    /// Creates a file with the whole token if there is none; returns false if there is one.
     private static func create(_ path: String, _ text: String) throws(ClientToolSetupError) -> Bool {
         let temporary = "\(path).\(hex(UInt64.random(in: .min ... .max)))"
         do {

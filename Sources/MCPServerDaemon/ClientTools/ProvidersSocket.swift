@@ -1,8 +1,8 @@
 import MCPCore
 
-/// The unix socket at which programs of the same user bring their tools.
+/// The Unix socket at which programs of the same user provide their tools.
 enum ProvidersSocket {
-    /// Its place over HTTP when nothing else is said; nil where there is no directory for such things.
+    /// Returns the default place over HTTP, or `nil` if there is no directory for such sockets.
     static func defaultPath(_ environment: [String: String]) -> String? {
         #if canImport(Darwin)
         let directory = environment["TMPDIR"]
@@ -15,9 +15,10 @@ enum ProvidersSocket {
         return "\(directory)/mcpcore/providers.sock"
     }
 
-    /// The address to listen on, with its directory made. Only this user may connect: mode 0600.
+    /// Returns the address to listen on, after creating its directory. Only this user may connect: mode 0600.
     ///
-    /// - Parameter isDefault: the place was not named by anybody, so its directory must be private, too.
+    /// - Parameter isDefault: whether the place was not configured, so that its directory must be private,
+    ///   too.
     static func address(_ path: String, isDefault: Bool) throws(ClientToolSetupError) -> ConfiguredAddress {
         let address: ConfiguredAddress
         do throws(ConfiguredAddress.Flaw) {

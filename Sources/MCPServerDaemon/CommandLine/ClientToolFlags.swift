@@ -1,4 +1,4 @@
-/// The options of `run` about tools that other programs bring.
+/// The options of `run` for the tools that other programs provide.
 struct ClientToolFlags: Sendable, Hashable {
     /// `--client-tools`
     var isOn = false
@@ -6,7 +6,8 @@ struct ClientToolFlags: Sendable, Hashable {
     var channel: String?
     var providersSocket: String?
 
-    /// The settings of the configuration with these in place of its own; nil: there is nothing of the kind.
+    /// Returns the settings of the configuration with these options in place of its own; `nil` if there are
+    /// none.
     func applied(to settings: ClientToolSettings?, isStdio: Bool) throws(CommandLineError)
         -> ClientToolSettings?
     {

@@ -1,9 +1,9 @@
 import MCPCore
 
-/// What the command line asks for.
+/// The command that the command line requests.
 enum Command: Sendable, Hashable {
     case run(RunOptions)
-    /// Nil: the default file.
+    /// If the file is `nil`, the default file is checked.
     case check(file: String?, [Override])
     case schema
     case version
@@ -18,7 +18,7 @@ struct RunOptions: Sendable, Hashable {
     var listen: [ConfiguredAddress] = []
     var overrides: [Override] = []
     var logLevel: LogLevel?
-    /// A crash may leave a core file, which holds the environment and all secrets.
+    /// Whether a crash may leave a core file, which contains the environment and all secrets.
     var leavesCores = false
     var clientTools = ClientToolFlags()
 }
@@ -33,19 +33,19 @@ struct CommandLineError: Error, Hashable {
         self.hint = hint
     }
 
-    /// Two lines for standard error.
+    /// The two lines for standard error.
     var lines: [String] { ["mcp-server: \(text)", "hint: \(hint)"] }
 }
 
-/// How the program ends.
+/// The exit codes of the program.
 enum ExitCode: Int32, Sendable {
-    /// Ended or drained.
+    /// The server ended or drained.
     case success = 0
-    /// Failed while running.
+    /// The server failed while running.
     case failure = 1
-    /// Wrong usage or configuration.
+    /// The usage or the configuration is wrong.
     case usage = 2
-    /// An address cannot be listened on.
+    /// The server cannot listen on an address.
     case cannotListen = 3
     /// `check` found errors.
     case checkFailed = 8

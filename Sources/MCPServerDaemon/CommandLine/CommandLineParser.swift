@@ -1,6 +1,6 @@
 import MCPCore
 
-/// Parses the arguments behind the program's name.
+/// Parses the arguments after the program's name.
 struct CommandLineParser {
     private static let commands = ["run", "check", "schema", "version", "help"]
     private static let options = [
@@ -40,7 +40,7 @@ struct CommandLineParser {
         return try command()
     }
 
-    /// A command where the option is one: `--help`, `--version`.
+    /// Parses an option; returns a command if the option is one: `--help`, `--version`.
     private mutating func parseOption(_ name: String, inline: String?) throws(CommandLineError) -> Command? {
         switch name {
         case "-c", "--config":

@@ -8,17 +8,17 @@ import Musl
 import Glibc
 #endif
 
-/// The configuration that is used when none is named.
+/// The configuration that is used when none is specified.
 ///
-/// Never one of the current directory: hosts start the server in the directory of a project, and a project
-/// must not decide which commands run.
+/// It is never one in the current directory: hosts start the server in the directory of a project, and a
+/// project must not decide which commands run.
 enum DefaultFile {
-    /// The first default file that exists, nil where there is none.
+    /// Returns the first default file that exists, or `nil` if there is none.
     static func find(_ environment: [String: String]) -> String? {
         candidates(environment).first(where: exists)
     }
 
-    /// Where it is looked for, in this order.
+    /// Returns the places where it may be, in the order in which they are searched.
     static func candidates(_ environment: [String: String]) -> [String] {
         var directories: [String] = []
         if let directory = environment["XDG_CONFIG_HOME"], directory.hasPrefix("/") {
@@ -30,8 +30,10 @@ enum DefaultFile {
         return directories.map { "\($0)/mcp-server/mcp.jsonc" }
     }
 
-    /// A directory that cannot be read counts as one that has the file: who loads it then says why it cannot
-    /// be used, instead of serving the file of another place.
+    /// Returns whether a default file exists.
+    ///
+    /// A directory that cannot be read counts as one that has the file: loading it then reports why it cannot
+    /// be used, instead of the file from another place being served.
     private static func exists(_ path: String) -> Bool {
         do throws(IOError) {
             return try Files.names(in: Paths.parent(of: path)).names.contains("mcp.jsonc")

@@ -1,15 +1,15 @@
-/// Why a file that the configuration names could not be used, in words for people.
+/// The reason why a file that the configuration names could not be used, in words for people.
 struct ConfigFileError: Error {
     var text: String
 }
 
-/// What the reading of a configuration needs to know of its surroundings.
+/// The surroundings that reading a configuration depends on.
 final class ConfigContext {
     let diagnostics: Diagnostics
-    /// Relative names in the configuration are relative to this directory.
+    /// The directory that relative names in the configuration are relative to.
     let directory: String
     let environment: [String: String]
-    /// The channel that the command line serves in place of the configured one (`--channel`).
+    /// The channel that the command line selects instead of the configured one (`--channel`).
     let servedChannel: String?
 
     init(
@@ -22,15 +22,15 @@ final class ConfigContext {
         self.servedChannel = servedChannel
     }
 
-    /// The absolute form of a name of the configuration.
+    /// Returns the absolute form of a name in the configuration.
     func absolute(_ path: String) -> String { Paths.absolute(path, relativeTo: directory) }
 
-    /// The text of a file that the configuration names, without the newline at its end.
+    /// Returns the text of a file that the configuration names, without the newline at its end.
     func readText(_ path: String) throws(ConfigFileError) -> String {
         try ConfigFile.text(at: absolute(path), shownAs: path)
     }
 
-    /// The same for a secret, which nobody but its owner may read or write.
+    /// Returns the text of a secret, which no one but its owner may read or write.
     func readSecret(_ path: String) throws(ConfigFileError) -> String {
         try ConfigFile.text(at: absolute(path), shownAs: path, isPrivate: true)
     }

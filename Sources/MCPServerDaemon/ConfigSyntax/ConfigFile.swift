@@ -8,16 +8,16 @@ import Musl
 import Glibc
 #endif
 
-/// Reads the small files a configuration consists of.
+/// Reads the small files that a configuration consists of.
 enum ConfigFile {
-    /// No configuration and no text in it is larger.
+    /// The largest size of a configuration and of any text in it.
     static let maxBytes = 4 << 20
 
-    /// The bytes of a regular file; `name` is how messages speak of it.
+    /// Returns the bytes of a regular file; `name` is how messages refer to it.
     static func bytes(at path: String, shownAs name: String, isPrivate: Bool = false) throws(ConfigFileError)
         -> [UInt8]
     {
-        // Without O_NONBLOCK the open of a FIFO waits for a writer (fault row 98).
+        // Without O_NONBLOCK, opening a FIFO would wait for a writer (fault row 98).
         let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard opened >= 0 else { throw ConfigFileError(text: "cannot open \(name): \(reason(errno))") }
         let file = FileDescriptor(owning: opened)
@@ -46,9 +46,13 @@ enum ConfigFile {
         }
     }
 
-    /// What a file of the configuration says is run: whoever may write it may do what this server may.
+    /// Checks who can change a file.
     ///
-    /// Files of this user and of root are taken. A group that may write is the administrator's decision.
+    /// A file of the configuration specifies what is run: anyone who may write it may do what this server
+    /// may.
+    ///
+    /// Files of this user and of root are accepted. Write permission for a group is the administrator's
+    /// decision.
     private static func checkOwner(
         _ status: stat, _ path: String, _ name: String
     ) throws(ConfigFileError) {
@@ -62,7 +66,7 @@ enum ConfigFile {
         }
         var directory = stat()
         let parent = Paths.parent(of: Paths.absolute(path, relativeTo: Paths.currentDirectory))
-        // With the sticky bit nobody else can put another file in its place.
+        // With the sticky bit, no other user can put another file in its place.
         if unsafe stat(parent, &directory) == 0, directory.st_mode & 0o002 != 0,
             directory.st_mode & 0o1000 == 0
         {
@@ -71,7 +75,7 @@ enum ConfigFile {
         }
     }
 
-    /// The text of a file without the newline at its end.
+    /// Returns the text of a file without the newline at its end.
     static func text(at path: String, shownAs name: String, isPrivate: Bool = false) throws(ConfigFileError)
         -> String
     {

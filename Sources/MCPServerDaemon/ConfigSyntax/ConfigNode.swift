@@ -1,15 +1,15 @@
 import MCPCore
 
-/// A string of the configuration that remembers which of its bytes came out of an expansion.
+/// A string in the configuration that remembers which of its bytes an expansion produced.
 struct ConfigText: Sendable, Hashable {
     var value: String
-    /// UTF-8 offsets of expanded text: a `{name}` in there is text, never a placeholder.
+    /// The UTF-8 offsets of expanded text; a `{name}` in it is text, never a placeholder.
     var expanded: [Range<Int>] = []
-    /// True for a value of `--set`, which takes the type that its place wants.
+    /// Whether the value comes from `--set`; it is then converted to the type that its place requires.
     var isOverride = false
 }
 
-/// A value of the configuration with its place in the file.
+/// A value in the configuration, with its place in the file.
 struct ConfigNode: Sendable {
     enum Kind: Sendable {
         case null
@@ -23,7 +23,7 @@ struct ConfigNode: Sendable {
     var kind: Kind
     var position: SourcePosition
 
-    /// What the value is, for error messages.
+    /// The kind of the value, for error messages.
     var kindName: String {
         switch kind {
         case .null: "null"
@@ -49,10 +49,10 @@ struct ConfigNode: Sendable {
 
     var isScalar: Bool { elements == nil && members == nil }
 
-    /// The member of an object, nil where there is none.
+    /// The member of an object, or `nil` if there is none.
     subscript(key: String) -> ConfigNode? { members?.first { $0.key == key }?.value }
 
-    /// The value without positions, as schemas and annotations need it.
+    /// The value without positions, in the form that schemas and annotations need.
     var json: JSONValue {
         switch kind {
         case .null: return .null
@@ -68,7 +68,7 @@ struct ConfigNode: Sendable {
     }
 }
 
-/// One key of an object with its value.
+/// One key of an object, with its value.
 struct ConfigMember: Sendable {
     var key: String
     var keyPosition: SourcePosition

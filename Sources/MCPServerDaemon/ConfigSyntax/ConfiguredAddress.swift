@@ -8,14 +8,15 @@ import Musl
 import Glibc
 #endif
 
-/// Where the daemon listens: `127.0.0.1:8808`, `[::1]:8808`, `unix:///run/mcp.sock?mode=0660&group=ops`.
-/// Port 0: one that the system chooses, on the command line alone.
+/// An address to listen on: `127.0.0.1:8808`, `[::1]:8808`, `unix:///run/mcp.sock?mode=0660&group=ops`.
+///
+/// Port 0 means one that the system chooses; it is possible only on the command line.
 enum ConfiguredAddress: Sendable, Hashable {
     case tcp(host: String, port: Int)
-    /// `group` is the numeric id of what was named.
+    /// `group` is the numeric id of the named group.
     case unix(path: String, mode: UInt32, group: UInt32?)
 
-    /// Why a text is no address.
+    /// The reason why a text is not an address.
     struct Flaw: Error {
         var text: String
     }
@@ -23,7 +24,7 @@ enum ConfiguredAddress: Sendable, Hashable {
     static let defaultPort = 8_808
     static let defaultMode: UInt32 = 0o600
 
-    /// The longest path that fits into a socket address on every system we run on.
+    /// The longest path that fits into a socket address on every supported system.
     private static let maxPathBytes = 103
 
     init(_ text: String) throws(Flaw) {
@@ -36,7 +37,7 @@ enum ConfiguredAddress: Sendable, Hashable {
         }
     }
 
-    /// For the library.
+    /// The address in the form that the library uses.
     var listenAddress: ListenAddress {
         switch self {
         case .tcp(let host, let port): .tcp(host: host, port: UInt16(clamping: port))
@@ -44,13 +45,14 @@ enum ConfiguredAddress: Sendable, Hashable {
         }
     }
 
-    /// With the port that the system chose, if it was asked to.
+    /// Returns the address with the port that the system chose, if it was left to choose one.
     func resolved(_ listening: ListenAddress) -> ConfiguredAddress {
         guard case .tcp(let host, 0) = self, let port = listening.port else { return self }
         return .tcp(host: host, port: Int(port))
     }
 
-    /// The loopback interface, the only network a server without authentication may be on.
+    /// Whether the address is on the loopback interface, the only network that a server without
+    /// authentication may use.
     var isLoopback: Bool {
         switch self {
         case .unix: return true
@@ -61,7 +63,7 @@ enum ConfiguredAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether both cannot be listened on at a time.
+    /// Returns whether it is impossible to listen on both addresses at the same time.
     func isTaken(by other: ConfiguredAddress) -> Bool {
         switch (self, other) {
         case (.tcp(let host, let port), .tcp(let other, let otherPort)):
@@ -72,8 +74,10 @@ enum ConfiguredAddress: Sendable, Hashable {
         }
     }
 
-    /// What stands at the path and is left alone, so that nothing can listen there; nil where nothing is in
-    /// the way. The start finds the same.
+    /// A description of what is at the path and is left alone, so that nothing can listen there; `nil` if
+    /// nothing is in the way.
+    ///
+    /// The start comes to the same conclusion.
     var obstacle: String? {
         guard case .unix(let path, _, _) = self else { return nil }
         var status = stat()
@@ -91,7 +95,7 @@ enum ConfiguredAddress: Sendable, Hashable {
         return "\(what) and is left alone; choose another path or remove it yourself"
     }
 
-    /// The form in which a client names it.
+    /// The address in the form that a client uses.
     var shown: String {
         switch self {
         case .tcp(let host, let port):
@@ -124,7 +128,7 @@ enum ConfiguredAddress: Sendable, Hashable {
         return .tcp(host: host, port: port)
     }
 
-    /// A socket that only this user may connect to.
+    /// Creates the address of a socket that only this user may connect to.
     init(unixPath path: String) throws(Flaw) {
         try Self.check(unixPath: path)
         self = .unix(path: path, mode: Self.defaultMode, group: nil)
@@ -174,7 +178,7 @@ enum ConfiguredAddress: Sendable, Hashable {
         return .unix(path: path, mode: mode, group: group)
     }
 
-    /// The id of a group of this host; a number is taken as it is.
+    /// Returns the id of a group of this host; a number is used as it is.
     private static func groupID(_ name: String) -> UInt32? {
         if let number = UInt32(name) { return number }
         var entry = unsafe group()

@@ -1,4 +1,4 @@
-/// One thing that is wrong with a configuration, or that deserves a look.
+/// One mistake in a configuration, or one thing in it that deserves attention.
 struct Diagnostic: Sendable, Hashable {
     enum Severity: String, Sendable { case error, warning }
 
@@ -6,11 +6,11 @@ struct Diagnostic: Sendable, Hashable {
     var position: SourcePosition
     var text: String
 
-    /// `file:line:column: error: text`, the form editors jump to.
+    /// `file:line:column: error: text`, a form that editors can jump to.
     var rendered: String { "\(position): \(severity.rawValue): \(text)" }
 }
 
-/// Collects everything that is found, so that a person corrects a file once and not error by error.
+/// Collects all findings, so that a person corrects a file once and not error by error.
 final class Diagnostics {
     private(set) var items: [Diagnostic] = []
 
@@ -36,13 +36,15 @@ final class Diagnostics {
 
     private var secrets: [(text: String, name: String)] = []
 
-    /// Shows `name` from now on wherever a text has this secret in it: findings are logged. One of fewer than
-    /// 4 characters hides nothing, and would make texts unreadable.
+    /// Shows `name` in place of a secret in all texts from now on, because findings are logged.
+    ///
+    /// A secret of fewer than 4 characters is not replaced: that would hide nothing, and make texts
+    /// unreadable.
     func conceal(_ secret: String, as name: String) {
         if secret.utf8.count >= 4 { secrets.append((secret, name)) }
     }
 
-    /// By file in the order of first mention, then by line and column.
+    /// The findings by file, in the order of first mention, then by line and column.
     var sorted: [Diagnostic] {
         var order: [String: Int] = [:]
         for item in items where order[item.position.file] == nil {
@@ -57,7 +59,7 @@ final class Diagnostics {
         }.map(\.element)
     }
 
-    /// `2 errors, 1 warning`; nil when there is nothing to say.
+    /// A text such as `2 errors, 1 warning`; `nil` if there are no findings.
     var summary: String? {
         var parts: [String] = []
         if errorCount > 0 { parts.append(Self.counted(errorCount, "error")) }
@@ -65,7 +67,7 @@ final class Diagnostics {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// Every finding on a line of its own, then the summary.
+    /// Every finding on its own line, followed by the summary.
     var report: [String] { sorted.map(\.rendered) + (summary.map { [$0] } ?? []) }
 
     static func counted(_ count: Int, _ noun: String) -> String {

@@ -4,14 +4,14 @@ import MCPCore
 ///
 /// `${VAR}` and `${env:VAR}` read the environment, `${VAR:-default}` has a default, `$env:VAR` stands for a
 /// whole value, `${file:PATH}` is the text of a private file, `${userHome}` and `${configDir}` are
-/// directories, and `$${` writes a literal `${`. Placeholders for arguments of tools are written `{name}`:
-/// another syntax, so that what a caller sends can never trigger an expansion.
+/// directories, and `$${` produces a literal `${`. Placeholders for the arguments of tools use another
+/// syntax, `{name}`, so that what a caller sends can never trigger an expansion.
 struct Expansion {
-    /// What the surroundings know.
+    /// The surroundings that the placeholders are resolved against.
     struct Context {
         var environment: [String: String]
         var configDirectory: String
-        /// Reads a file for `${file:PATH}`; throws a text for people.
+        /// Reads a file for `${file:PATH}`; throws an error with a text for people.
         var readSecret: (String) throws(ConfigFileError) -> String
     }
 
@@ -23,7 +23,7 @@ struct Expansion {
         self.diagnostics = diagnostics
     }
 
-    /// The tree with every string value expanded; every name that cannot be resolved is reported.
+    /// Returns the tree with every string value expanded; every name that cannot be resolved is reported.
     func expand(_ node: ConfigNode, path: String = "") -> ConfigNode {
         var result = node
         switch node.kind {
@@ -80,7 +80,7 @@ struct Expansion {
         return ConfigText(value: value, expanded: expanded, isOverride: text.isOverride)
     }
 
-    /// The value behind `name`, nil after an error was reported.
+    /// Returns the value of `name`, or `nil` after reporting an error.
     private func resolve(_ name: String, _ position: SourcePosition, _ path: String) -> String? {
         let user = path.isEmpty ? "" : " (used by \(path))"
         switch name {

@@ -3,12 +3,13 @@ import MCPCore
 /// Reads JSON with `//` and `/* */` comments and trailing commas into a tree with positions.
 ///
 /// Everything else is as strict as JSON itself: strings and numbers go through the library's own parser. Keys
-/// that occur twice are errors, because a reader of the file cannot tell which one counts.
+/// that occur twice are errors, because a reader of the file cannot know which one counts.
 struct JSONCParser {
-    /// Nesting that no configuration needs; it bounds the recursion.
+    /// The nesting limit, deeper than any configuration needs; it bounds the recursion.
     static let maxDepth = 64
 
-    /// Ends the parse where nothing sensible can follow; the finding is already in the diagnostics.
+    /// The error that ends the parse where nothing sensible can follow; the finding is already in the
+    /// diagnostics.
     struct Stop: Error {}
 
     private let source: SourceText
@@ -21,7 +22,7 @@ struct JSONCParser {
         self.diagnostics = diagnostics
     }
 
-    /// The tree, or nil when the text is no JSONC; what was wrong is added to `diagnostics`.
+    /// Returns the tree, or `nil` if the text is not JSONC; what was wrong is added to `diagnostics`.
     static func parse(_ source: SourceText, into diagnostics: Diagnostics) -> ConfigNode? {
         var parser = JSONCParser(source, diagnostics)
         guard let root = try? parser.parseDocument() else { return nil }
@@ -135,8 +136,9 @@ struct JSONCParser {
         return elements
     }
 
-    /// A comma, or the closing bracket that is left for the caller. A forgotten comma is reported and
-    /// forgiven, so that the rest of the file is checked too.
+    /// Consumes a comma, or leaves the closing bracket to the caller.
+    ///
+    /// A missing comma is reported and tolerated, so that the rest of the file is checked too.
     private mutating func parseSeparator(closing: UInt8, opened: Int) throws(Stop) {
         let end = position
         try skipBlank()
@@ -178,14 +180,14 @@ struct JSONCParser {
         }
     }
 
-    /// The words of an error without its own place, which counts from the string's start.
+    /// Returns the text of an error without its own position, which counts from the start of the string.
     private static func reason(_ error: JSONError) -> String {
         let text = error.description
         let place = text.indices.first { text[$0...].hasPrefix(" (at byte ") }
         return place.map { String(text[..<$0]) } ?? text
     }
 
-    /// A number, `true`, `false` or `null`.
+    /// Parses a number, `true`, `false` or `null`.
     private mutating func parseWord() throws(Stop) -> ConfigNode.Kind {
         let start = position
         while let byte = peek(), Self.isWordByte(byte) { position += 1 }

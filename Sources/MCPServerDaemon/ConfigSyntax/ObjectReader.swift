@@ -1,18 +1,18 @@
 import MCPCore
 
-/// Reads the members of one object of the configuration; what nobody asked for is an unknown key.
+/// Reads the members of one object in the configuration; a key that was not read is an unknown key.
 ///
-/// A getter returns nil where the key is absent and also where its value is wrong; the latter is reported,
-/// and reading goes on, so that all findings come at once.
+/// A getter returns `nil` if the key is absent and also if its value is wrong. The latter is reported, and
+/// reading continues, so that all findings are reported at once.
 struct ObjectReader {
-    /// `tools.git_log`, empty at the top.
+    /// The path of the object, such as `tools.git_log`; empty at the top level.
     let path: String
     let position: SourcePosition
     let members: [ConfigMember]
     let context: ConfigContext
     private var known: [String] = []
 
-    /// Nil, after an error, where the node is no object.
+    /// Creates a reader, or returns `nil` after reporting an error if the node is not an object.
     init?(_ node: ConfigNode, path: String, context: ConfigContext) {
         guard let members = node.members else {
             context.diagnostics.error(
@@ -26,7 +26,7 @@ struct ObjectReader {
         self.context = context
     }
 
-    /// Where `key` would be spoken of.
+    /// Returns the path by which messages refer to `key`.
     func pathOf(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
     func wrongType(_ key: String, _ node: ConfigNode, expected: String) {
@@ -34,7 +34,7 @@ struct ObjectReader {
             "\(pathOf(key)) must be \(expected), not \(node.kindName)", at: node.position)
     }
 
-    /// The value of a key, which is known from now on.
+    /// Returns the value of a key, which counts as known from now on.
     mutating func node(_ key: String) -> ConfigNode? {
         known.append(key)
         return members.first { $0.key == key }?.value
@@ -47,7 +47,7 @@ struct ObjectReader {
         return nil
     }
 
-    /// A string, an array of lines, or `{"file": "x.md"}`: for long texts.
+    /// Reads a long text: a string, an array of lines, or `{"file": "x.md"}`.
     mutating func text(_ key: String) -> String? {
         guard let node = node(key) else { return nil }
         if let text = node.string { return text }
@@ -132,7 +132,7 @@ struct ObjectReader {
         return nil
     }
 
-    /// One of a few words.
+    /// Reads a value that must be one of a few words.
     mutating func word<Word: RawRepresentable & CaseIterable>(_ key: String, as type: Word.Type) -> Word?
     where Word.RawValue == String {
         guard let text = string(key) else { return nil }
@@ -161,12 +161,12 @@ struct ObjectReader {
         node(key).flatMap { ObjectReader($0, path: pathOf(key), context: context) }
     }
 
-    /// The position of a key's value, of the object where the key is absent.
+    /// Returns the position of a key's value, or that of the object if the key is absent.
     func place(of key: String) -> SourcePosition {
         members.first { $0.key == key }?.value.position ?? position
     }
 
-    /// Reports the keys that were not asked for.
+    /// Reports the keys that were not read.
     func finish() {
         for member in members where !known.contains(member.key) {
             let hint = Suggestion.hint(for: member.key, among: known)

@@ -1,9 +1,9 @@
-/// A `--set path=value` of the command line.
+/// A `--set path=value` on the command line.
 struct Override: Sendable, Hashable {
     var path: String
     var value: String
 
-    /// Nil where the text is not `path=value`.
+    /// Parses an override, or returns `nil` if the text is not `path=value`.
     init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty,
@@ -18,9 +18,9 @@ struct Override: Sendable, Hashable {
 }
 
 extension ConfigNode {
-    /// The configuration with one scalar replaced or added.
+    /// Returns the configuration with one scalar replaced or added.
     ///
-    /// Whether the path exists is not known here: an unknown one ends up as an unknown key.
+    /// Whether the path is a valid one is not known here: an unknown one is later reported as an unknown key.
     func applying(_ override: Override, diagnostics: Diagnostics) -> ConfigNode {
         let keys = override.path.split(separator: ".").map(String.init)
         return setting(keys[...], override, diagnostics)
@@ -41,7 +41,7 @@ extension ConfigNode {
         var result = self
         switch kind {
         case .object(var members):
-            // A key may hold dots (`tools.git.log.timeout`): the longest one that exists is meant.
+            // A key may contain dots (`tools.git.log.timeout`): the longest one that exists is used.
             for count in stride(from: keys.count, through: 1, by: -1) {
                 let key = keys.prefix(count).joined(separator: ".")
                 guard let index = members.firstIndex(where: { $0.key == key }) else { continue }

@@ -1,10 +1,10 @@
-/// Where in a configuration something stands, as people and editors write it: `file:line:column`.
+/// A place in a configuration, as people and editors write it: `file:line:column`.
 struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
-    /// The file as the person named it, or `--set path=value` for an override.
+    /// The file as the user named it, or `--set path=value` for an override.
     var file: String
-    /// Counted from 1; 0 where the source has no lines (an override of the command line).
+    /// The line, counted from 1; 0 if the source has no lines (an override on the command line).
     var line: Int
-    /// Counted in characters from 1.
+    /// The column, counted in characters from 1.
     var column: Int
 
     init(file: String, line: Int = 0, column: Int = 0) {

@@ -1,10 +1,10 @@
-/// The text of one configuration file, with the table that turns byte offsets into lines and columns.
+/// The text of one configuration file, with the table that maps byte offsets to lines and columns.
 struct SourceText: Sendable {
-    /// The name under which messages speak of the file.
+    /// The name by which messages refer to the file.
     let name: String
     let bytes: [UInt8]
     private let lineStarts: [Int]
-    /// How many characters stand before each block: a file may be one long line.
+    /// The number of characters before each block: a file may be one long line.
     private let charactersBefore: [Int]
     private static let blockBytes = 256
 
@@ -26,7 +26,7 @@ struct SourceText: Sendable {
 
     init(name: String, text: String) { self.init(name: name, bytes: Array(text.utf8)) }
 
-    /// The position of the byte at `offset`; columns count characters, not bytes.
+    /// Returns the position of the byte at `offset`; columns count characters, not bytes.
     func position(at offset: Int) -> SourcePosition {
         let offset = min(max(offset, 0), bytes.count)
         var low = 0
@@ -45,6 +45,6 @@ struct SourceText: Sendable {
             + bytes[block * Self.blockBytes ..< offset].count(where: Self.beginsCharacter)
     }
 
-    /// Continuation bytes of UTF-8 begin none.
+    /// Returns whether a byte begins a character; continuation bytes of UTF-8 do not.
     private static func beginsCharacter(_ byte: UInt8) -> Bool { byte & 0xC0 != 0x80 }
 }

@@ -1,13 +1,13 @@
 import MCPCore
 
 extension String {
-    /// What follows `prefix`, nil where the string does not begin with it.
+    /// Returns what follows `prefix`, or `nil` if the string does not begin with it.
     func dropping(prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 
-    /// What precedes `suffix`, nil where the string does not end with it.
+    /// Returns what precedes `suffix`, or `nil` if the string does not end with it.
     func dropping(suffix: String) -> String? { hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil }
 
-    /// Without blanks at either end.
+    /// The string without blanks at either end.
     var trimmed: String {
         var bytes = utf8[...]
         while let first = bytes.first, ASCII.isLineBlank(first) { bytes.removeFirst() }
@@ -17,6 +17,6 @@ extension String {
 }
 
 extension ASCII {
-    /// Whether `byte` is blank at the end of a line, which may be CR LF.
+    /// Returns whether `byte` is blank at the end of a line, which may be CR LF.
     static func isLineBlank(_ byte: UInt8) -> Bool { isBlank(byte) || byte == UInt8(ascii: "\r") }
 }

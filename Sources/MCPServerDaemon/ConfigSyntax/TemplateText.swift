@@ -1,8 +1,8 @@
 import MCPCore
 
-/// A string of the configuration with `{name}` placeholders for the arguments of a call.
+/// A string in the configuration with `{name}` placeholders for the arguments of a call.
 ///
-/// Braces around anything but a name are plain text, as in `{{.Names}}` or `{"a": 1}`; `{{name}}` writes
+/// Braces around anything but a name are plain text, as in `{{.Names}}` or `{"a": 1}`; `{{name}}` produces
 /// `{name}`.
 struct TemplateText: Sendable, Hashable {
     enum Piece: Sendable, Hashable {
@@ -11,10 +11,10 @@ struct TemplateText: Sendable, Hashable {
     }
 
     var pieces: [Piece] = []
-    /// The parameter of `{name...}`, when that is the whole text.
+    /// The parameter of `{name...}`, if that is the whole text.
     var splat: String?
 
-    /// Why a text is no template.
+    /// The reason why a text is not a template.
     struct Flaw: Error {
         var text: String
     }
@@ -24,7 +24,7 @@ struct TemplateText: Sendable, Hashable {
             + (splat.map { [$0] } ?? [])
     }
 
-    /// The text when it has no placeholders.
+    /// The text, if it has no placeholders.
     var literal: String? {
         if splat != nil { return nil }
         if pieces.isEmpty { return "" }
@@ -32,12 +32,12 @@ struct TemplateText: Sendable, Hashable {
         return nil
     }
 
-    /// Text without placeholders.
+    /// Creates a text without placeholders.
     init(literal: String) { pieces = literal.isEmpty ? [] : [.literal(literal)] }
 
     init(_ text: String) throws(Flaw) { try self.init(ConfigText(value: text)) }
 
-    /// Text that an expansion produced holds no placeholders, whatever it looks like.
+    /// Parses a text. What an expansion produced contains no placeholders, whatever it looks like.
     init(_ text: ConfigText) throws(Flaw) {
         let bytes = Array(text.value.utf8)
         var literal: [UInt8] = []
@@ -79,7 +79,7 @@ struct TemplateText: Sendable, Hashable {
         if !literal.isEmpty { pieces.append(.literal(String(decoding: literal, as: UTF8.self))) }
     }
 
-    /// Whether a placeholder can name this parameter.
+    /// Returns whether a placeholder can name this parameter.
     static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, ASCII.isWord(first), !ASCII.isDigit(first) else { return false }
         return text.utf8.allSatisfy(isNameByte)
@@ -87,7 +87,7 @@ struct TemplateText: Sendable, Hashable {
 
     private static func isNameByte(_ byte: UInt8) -> Bool { ASCII.isWord(byte) || byte == UInt8(ascii: "-") }
 
-    /// `{name}` or `{name...}` at `start`, which holds a `{`.
+    /// Parses `{name}` or `{name...}` at `start`, where there is a `{`.
     private static func placeholder(in bytes: [UInt8], at start: Int) -> (
         name: String, isSplat: Bool, end: Int
     )? {

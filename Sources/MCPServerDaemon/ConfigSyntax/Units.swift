@@ -1,8 +1,9 @@
 import MCPCore
 
-/// Durations and sizes as the configuration writes them.
+/// Durations and sizes in the notation of the configuration.
 enum Units {
-    /// `500ms`, `30s`, `10m`, `2h`, `1d`; whole numbers, more than nothing.
+    /// Parses a duration such as `500ms`, `30s`, `10m`, `2h` or `1d`: a whole number greater than zero, with
+    /// a unit.
     static func duration(_ text: String) -> Duration? {
         guard let (count, unit) = split(text), count > 0 else { return nil }
         switch unit {
@@ -15,7 +16,7 @@ enum Units {
         }
     }
 
-    /// `0`, `512`, `256KiB`, `4MiB`, `1GiB`, `100kB`, `5MB`: bytes.
+    /// Parses a size such as `0`, `512`, `256KiB`, `4MiB`, `1GiB`, `100kB` or `5MB`; returns bytes.
     static func size(_ text: String) -> Int? {
         guard let (count, unit) = split(text) else { return nil }
         switch unit {
@@ -30,7 +31,7 @@ enum Units {
         }
     }
 
-    /// `30 s`, `500 ms`, `10 min`: for messages.
+    /// Formats a duration for messages: `30 s`, `500 ms`, `10 min`.
     static func describe(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let milliseconds = attoseconds / 1_000_000_000_000_000
@@ -40,14 +41,14 @@ enum Units {
         return "\(seconds) s"
     }
 
-    /// `256 KiB`: for messages.
+    /// Formats a size for messages: `256 KiB`.
     static func describe(bytes: Int) -> String {
         if bytes >= 1 << 20, bytes % (1 << 20) == 0 { return "\(bytes >> 20) MiB" }
         if bytes >= 1 << 10, bytes % (1 << 10) == 0 { return "\(bytes >> 10) KiB" }
         return bytes == 1 ? "1 byte" : "\(bytes) bytes"
     }
 
-    /// A year of seconds or an exabyte: more is a mistake, and smaller numbers never overflow in sums.
+    /// The largest number of seconds or bytes: more is a mistake, and smaller numbers never overflow in sums.
     private static let largest = 1 << 50
 
     private static func split(_ text: String) -> (count: Int, unit: String)? {

@@ -1,19 +1,19 @@
 /// A checked configuration of the daemon.
 struct Configuration: Sendable {
     var server = ServerSettings()
-    /// Nil: the default addresses.
+    /// The addresses to listen on; `nil` for the default ones.
     var listen: [ConfiguredAddress]?
     var limits = LimitSettings()
     var tools: [ToolDefinition] = []
     var files: [FilesDefinition] = []
     var prompts: [PromptDefinition] = []
-    /// Nil: other programs bring no tools.
+    /// The settings for the tools of other programs; `nil` if other programs cannot provide tools.
     var clientTools: ClientToolSettings?
-    /// The directory of the prompts, when it is to be watched.
+    /// The directory of the prompts, if it is to be watched.
     var watchedPrompts: String?
 }
 
-/// What the server calls itself.
+/// The server's description of itself.
 struct ServerSettings: Sendable, Hashable {
     var name = "mcp-server"
     var title: String?
@@ -24,16 +24,16 @@ struct ServerSettings: Sendable, Hashable {
     var shortName: String { name.split(separator: "/").last.map(String.init) ?? name }
 }
 
-/// Bounds of the whole server; nil leaves the library's default.
+/// The limits of the whole server; `nil` leaves the library's default.
 struct LimitSettings: Sendable, Hashable {
-    /// Connections at the same time.
+    /// The number of connections at the same time.
     var connections: Int?
-    /// Requests in flight on one connection.
+    /// The number of requests in flight on one connection.
     var perConnection: Int?
-    /// Bytes of one message.
+    /// The size of one message, in bytes.
     var body: Int?
-    /// Bytes of all messages of HTTP connections together.
+    /// The size of all messages of HTTP connections together, in bytes.
     var memory: Int?
-    /// How long a stopping server waits for calls in flight.
+    /// The time that a stopping server waits for calls in flight.
     var drain: Duration?
 }

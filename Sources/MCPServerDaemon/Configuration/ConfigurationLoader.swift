@@ -1,6 +1,6 @@
-/// Reads a configuration file with everything that belongs to it.
+/// Loads a configuration file with everything that belongs to it.
 struct ConfigurationLoader {
-    /// The result: usable when the diagnostics hold no error.
+    /// The result, which is usable if the diagnostics contain no error.
     struct Outcome {
         var configuration: Configuration
         var diagnostics: Diagnostics
@@ -11,7 +11,8 @@ struct ConfigurationLoader {
     /// See `ConfigContext`.
     var servedChannel: String?
 
-    /// Loads the file at `path`; every problem, an unreadable file included, is in the outcome's diagnostics.
+    /// Loads the file at `path`; every problem, including an unreadable file, is in the outcome's
+    /// diagnostics.
     func load(file path: String) -> Outcome {
         let diagnostics = Diagnostics()
         let directory = Paths.parent(of: Paths.absolute(path, relativeTo: Paths.currentDirectory))
@@ -24,7 +25,7 @@ struct ConfigurationLoader {
         }
     }
 
-    /// A configuration without a file: the defaults with the overrides of the command line.
+    /// Loads a configuration without a file: the defaults with the overrides from the command line.
     func loadDefaults(serverName: String) -> Outcome {
         let source = SourceText(name: "(no file)", text: "{\"server\": {\"name\": \"\(serverName)\"}}")
         return load(source, directory: Paths.currentDirectory, Diagnostics())

@@ -2,7 +2,7 @@ import MCPCore
 
 /// Turns the tree of a configuration file into a checked configuration.
 struct ConfigurationReader {
-    /// The counts and times that make sense; beyond them a number is a mistake.
+    /// The counts and sizes that make sense; a number beyond them is a mistake.
     private static let connections = 1 ... 1_000_000
     private static let perConnection = 1 ... 10_000
     private static let body = (1 << 10) ... (1 << 30)
@@ -10,7 +10,7 @@ struct ConfigurationReader {
 
     let context: ConfigContext
 
-    /// What could be read; it may be used only when the diagnostics hold no error.
+    /// Returns what could be read; it may be used only if the diagnostics contain no error.
     func read(_ root: ConfigNode) -> Configuration {
         var configuration = Configuration()
         guard var reader = ObjectReader(root, path: "", context: context) else { return configuration }
@@ -86,7 +86,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// The socket of providers is one more, and not an address of `listen`.
+    /// Checks the socket of providers, which is an additional one and not an address of `listen`.
     private func checkProviders(_ configuration: Configuration, at position: SourcePosition) {
         guard let path = configuration.clientTools?.providersSocket,
             let socket = try? ConfiguredAddress(unixPath: path)
@@ -100,7 +100,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// An address that a server without authentication may listen on.
+    /// Returns an address that a server without authentication may listen on.
     static func address(_ text: String, at position: SourcePosition, _ diagnostics: Diagnostics)
         -> ConfiguredAddress?
     {

@@ -1,4 +1,4 @@
-/// The view of the demo's tool `clock`: the server's time, in the user's zone and language.
+/// The view of the demo's tool `clock`: the server's time, in the user's time zone and language.
 enum ClockView {
     static let uri = "ui://demo/clock"
 

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// What the runs of the conformance page have shown to each client.
+/// The results that the runs of the conformance page have shown, by client.
 final class ConformanceRecord: Sendable {
-    /// With one more, all are forgotten.
+    /// The number of clients that are remembered. One more, and all are forgotten.
     private static let maxClients = 64
 
     private let passed = Mutex<[String: Set<String>]>([:])
 
-    /// Adds what a run has shown; returns what all runs of that client have, in the order of the page.
+    /// Adds the results of a run, and returns those of all runs of that client, in the order of the page.
     func add(_ ids: [String], by client: String) -> [String] {
         passed.withLock { passed in
             if passed[client] == nil, passed.count == Self.maxClients { passed = [:] }

@@ -1,7 +1,7 @@
 import MCPApps
 import MCPCore
 
-/// The checks of the demo's conformance page.
+/// The checks on the demo's conformance page.
 enum ConformanceScript {
     static let text = #"""
         const ids = \#(JSONValue.array(ConformanceView.ids.map { .string($0) }).serialized());

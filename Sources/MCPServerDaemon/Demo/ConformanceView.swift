@@ -1,17 +1,18 @@
 /// A page that checks its host (MCP Apps 2026-01-26). It works without a network.
 ///
 /// Each requirement that a view can observe is a row with `data-id` and `data-state`: `pending`, `pass`,
-/// `fail` or `skip`. `#summary` has the state `running` and then `done`. What needs the user's consent is
-/// behind buttons. What an earlier run has shown counts, since no single run can show all.
+/// `fail` or `skip`. `#summary` has the state `running` and then `done`. Checks that need the user's consent
+/// are behind buttons. Results of earlier runs count, since no single run can show everything.
 enum ConformanceView {
-    /// Declares an origin for `connect-src`.
+    /// The address of the page that declares an origin for `connect-src`.
     static let uri = "ui://demo/conformance"
-    /// The same page without metadata: nothing may be reached.
+    /// The address of the same page without metadata, which may reach nothing.
     static let defaultURI = "ui://demo/conformance/default"
-    /// Any port of this machine: a second local server is the positive control, everything else the negative.
+    /// The declared origin: any port of this machine. A second local server is the positive control,
+    /// everything else the negative one.
     static let declared = "http://127.0.0.1:*"
 
-    /// The requirements, by the names of the public catalogue.
+    /// The requirements, named as in the public catalogue.
     static let ids = [
         "security/sandbox-proxy-required",
         "security/sandbox-distinct-origin",

@@ -1,6 +1,6 @@
 import MCPCore
 
-/// What `--demo` serves: enough to try a client, to test one and to measure.
+/// The contents that `--demo` serves: enough to try out a client, to test one and to measure.
 enum DemoServer {
     static func register(on server: MCPServer) throws(RegistrationError) {
         try registerTools(on: server)
@@ -13,7 +13,7 @@ enum DemoServer {
     static let contents = ServedContents(tools: 11, resources: 5, prompts: 1)
 
     private static func registerTools(on server: MCPServer) throws(RegistrationError) {
-        // The form without a task and without a copy of the text: what benchmarks measure.
+        // This form needs neither a task nor a copy of the text: it is what benchmarks measure.
         try server.registerRaw(
             Tool(
                 "echo", description: "Returns the text.",
@@ -55,7 +55,7 @@ enum DemoServer {
         }
     }
 
-    /// The longest that `slow` can be asked for.
+    /// The longest time that `slow` accepts, in seconds.
     private static let maxSeconds = 3_600
 
     private static func registerSlow(on server: MCPServer) throws(RegistrationError) {

@@ -1,7 +1,8 @@
-/// The half of MCP Apps that runs in a view: what the demo's pages share. Written by hand, without a library,
-/// so that a page is complete without a network.
+/// The half of MCP Apps that runs in a view: the code that the demo's pages share.
+///
+/// It is written by hand, without a library, so that a page is complete without a network.
 enum DemoViewScript {
-    /// `view`: `start`, `on`, `request`, `notify`, `context`, `capabilities`.
+    /// The script that defines `view`, with `start`, `on`, `request`, `notify`, `context` and `capabilities`.
     static let text = #"""
         const view = (() => {
           let last = 0;
@@ -60,7 +61,7 @@ enum DemoViewScript {
         })();
         """#
 
-    /// A page, complete.
+    /// Returns a complete page.
     static func page(title: String, style ownStyle: String, body: String, script: String) -> String {
         """
         <!doctype html>
@@ -84,7 +85,7 @@ enum DemoViewScript {
         """
     }
 
-    /// What the pages look like: the host's variables, with values for hosts that give none.
+    /// The style of the pages: the host's variables, with fallback values for hosts that provide none.
     static let style = #"""
         :root { color-scheme: light dark; }
         body { margin: 0; padding: 1rem;

@@ -11,14 +11,15 @@ import Glibc
 
 /// The files of a directory as resources.
 ///
-/// Every open goes through `RootDirectory`: the kernel keeps it beneath the root (fault rows 96 to 98).
+/// Every open goes through `RootDirectory`: the kernel confines it to what is beneath the root (fault rows 96
+/// to 98).
 final class DirectoryResources: ResourceProvider {
-    /// What is listed at most; a directory with more is listed in part.
+    /// The largest number of files that are listed; a directory with more is listed in part.
     static let maxFiles = 10_000
     static let maxDepth = 32
-    /// Names in one directory that are looked at.
+    /// The number of names in one directory that are examined.
     private static let maxEntries = 100_000
-    /// For how long the pages of one list come from the same look at the directory.
+    /// The time during which the pages of one list come from the same scan of the directory.
     private static let snapshotLifetime = Duration.seconds(60)
 
     private struct Snapshot: Sendable {
@@ -31,11 +32,11 @@ final class DirectoryResources: ResourceProvider {
     private struct State {
         var snapshots: [Snapshot] = []
         var nextNumber = 1
-        /// What the log was last told of this directory; the same is not said twice.
+        /// The problem that was last logged for this directory; the same one is not logged twice.
         var problem: String?
     }
 
-    /// Pages of different clients may come from this many looks at the same time.
+    /// The number of scans from which pages of different clients may come at the same time.
     private static let maxSnapshots = 8
 
     let definition: FilesDefinition
@@ -50,7 +51,7 @@ final class DirectoryResources: ResourceProvider {
         opened = Mutex(try RootDirectory(definition.root))
     }
 
-    /// The directory that stands at the path now; the one that stood there last while there is none.
+    /// Returns the directory that is at the path now or, while there is none, the one that was there last.
     private func root() throws(IOError) -> RootDirectory {
         try opened.withLock { root throws(IOError) in
             if root.isInPlace { return root }
@@ -62,7 +63,7 @@ final class DirectoryResources: ResourceProvider {
         }
     }
 
-    /// How many files are listed, and whether there are more.
+    /// Returns the number of files that are listed, and whether there are more.
     func count() throws -> (files: Int, areMore: Bool) {
         let snapshot = try takeSnapshot()
         return (snapshot.files.count, snapshot.isTruncated)
@@ -86,8 +87,11 @@ final class DirectoryResources: ResourceProvider {
         return try await Offload.run { [self] in [try contents(of: path, uri: uri)] }
     }
 
-    /// With `watch`, also of a file that does not exist yet. Changes are told under the address of the list,
-    /// so another spelling of it, which can be read, would hear of none.
+    /// Returns whether changes of a file are reported: only with `watch`, and then also if it does not exist
+    /// yet.
+    ///
+    /// Changes are reported under the address in the list. Another spelling of that address can be read, but
+    /// a subscriber to it would never be notified.
     func reportsChanges(of uri: String) -> Bool {
         guard definition.watch, let path = definition.template.path(of: uri), isShown(path) else {
             return false
@@ -95,7 +99,7 @@ final class DirectoryResources: ResourceProvider {
         return definition.template.uri(of: path) == uri
     }
 
-    /// Whether an address names exactly one spelling of this path, and only what the list could show.
+    /// Returns whether a path has the one spelling that the list uses, and is one that the list could show.
     private func isShown(_ path: String) -> Bool {
         definition.template.uri(of: path) == definition.template.uri(of: Self.plain(path))
             && definition.filter.allows(path)
@@ -103,8 +107,9 @@ final class DirectoryResources: ResourceProvider {
 
     // MARK: Listing
 
-    /// The snapshot that a cursor speaks of and the first file behind it. Where that snapshot is gone, the
-    /// list goes on in a new one behind the same path.
+    /// Returns the snapshot that a cursor refers to, and the offset of the first file after the cursor.
+    ///
+    /// If that snapshot no longer exists, the list continues in a new one after the same path.
     private func place(of cursor: String?) async throws -> (Snapshot, offset: Int) {
         guard let cursor else { return (try await newSnapshot(), 0) }
         let parts = cursor.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
@@ -119,13 +124,14 @@ final class DirectoryResources: ResourceProvider {
         return (snapshot, offset)
     }
 
-    /// One look at the directory at a time, however many ask.
+    /// Takes a new snapshot. Only one scan of the directory runs at a time, however many requests are
+    /// waiting.
     private func newSnapshot() async throws -> Snapshot {
         try await walks.value { [self] in try takeSnapshot() }
     }
 
-    /// - Throws: an error for the client where the directory could not be read as a whole: a list that is
-    ///   short would tell it that files are gone.
+    /// - Throws: an error for the client if the directory could not be read as a whole: an incomplete list
+    ///   would tell the client that files are gone.
     private func takeSnapshot() throws(MCPError) -> Snapshot {
         let files: [RootEntry]
         let isTruncated: Bool
@@ -150,7 +156,8 @@ final class DirectoryResources: ResourceProvider {
         }
     }
 
-    /// Directories that the filter leaves out are not looked into: nobody pays for a `.git`.
+    /// Walks the directory. Directories that the filter leaves out are not entered, so that a `.git` costs
+    /// nothing.
     private func walk() throws -> (files: [RootEntry], isTruncated: Bool) {
         var files: [RootEntry] = []
         var isTruncated = false
@@ -185,7 +192,7 @@ final class DirectoryResources: ResourceProvider {
         return (Array(files.prefix(Self.maxFiles)), isTruncated)
     }
 
-    /// Beneath the root the others are shown also where one directory is gone or may not be read.
+    /// Lists a directory. Beneath the root, one that is missing or may not be read does not hide the others.
     private func list(_ directory: String, in root: RootDirectory) throws(RootError) -> RootListing {
         do throws(RootError) {
             return try root.list(directory, maxEntries: Self.maxEntries)
@@ -197,7 +204,7 @@ final class DirectoryResources: ResourceProvider {
         }
     }
 
-    /// Tells the log, once for each change of what is wrong.
+    /// Logs a problem, unless it is the same as the last one.
     private func note(_ problem: String) {
         let isNew = state.withLock { state in
             defer { state.problem = problem }
@@ -223,7 +230,7 @@ final class DirectoryResources: ResourceProvider {
             bytes = try root.read(path, maxBytes: definition.maxBytes).bytes
         } catch {
             switch error {
-            // What is outside does not exist for the client: no probing of the host's files.
+            // Files outside do not exist for the client, so that it cannot probe the host's files.
             case .outside, .invalid, .notFound, .notRegular: throw MCPError.resourceNotFound(uri)
             case .tooLarge:
                 let limit = Units.describe(bytes: definition.maxBytes)
@@ -240,15 +247,16 @@ final class DirectoryResources: ResourceProvider {
         return .blob(bytes, uri: uri, mimeType: type ?? "application/octet-stream")
     }
 
-    /// The path without empty and `.` components.
+    /// Returns the path without empty, `.` and `..` components.
     private static func plain(_ path: String) -> String {
         Paths.components(path).filter { $0 != "." && $0 != ".." }.joined(separator: "/")
     }
 }
 
 extension Array {
-    /// The first index whose element, and every one behind it, fulfils the predicate; the array is sorted by
-    /// it.
+    /// Returns the first index from which on every element satisfies the predicate.
+    ///
+    /// The array must be sorted by the predicate: the elements that satisfy it come last.
     fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
         var low = 0
         var high = count

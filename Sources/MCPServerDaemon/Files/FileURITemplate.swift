@@ -6,7 +6,7 @@ struct FileURITemplate: Sendable, Hashable {
     private let prefix: String
     private let suffix: String
 
-    /// Why a text is no such template.
+    /// The reason why a text is not such a template.
     struct Flaw: Error {
         var text: String
     }
@@ -29,10 +29,10 @@ struct FileURITemplate: Sendable, Hashable {
         suffix = String(text[text.index(after: close)...])
     }
 
-    /// The URI of a file.
+    /// Returns the URI of a file.
     ///
-    /// Slashes stay; everything that is not unreserved (RFC 3986 2.3) is escaped, so that the path comes back
-    /// as it was.
+    /// Slashes are kept; every other byte that is not unreserved (RFC 3986 2.3) is escaped, so that the path
+    /// can be recovered unchanged.
     func uri(of path: String) -> String {
         var encoded: [UInt8] = []
         for byte in path.utf8 {
@@ -47,7 +47,8 @@ struct FileURITemplate: Sendable, Hashable {
         return prefix + String(decoding: encoded, as: UTF8.self) + suffix
     }
 
-    /// The path that a URI names, nil where the URI is not of this template or no text.
+    /// Returns the path that a URI names, or `nil` if the URI does not match this template or the path is not
+    /// text.
     func path(of uri: String) -> String? {
         guard uri.utf8.count >= prefix.utf8.count + suffix.utf8.count, uri.utf8.starts(with: prefix.utf8),
             uri.utf8.reversed().starts(with: suffix.utf8.reversed())

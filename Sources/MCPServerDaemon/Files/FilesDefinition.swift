@@ -6,9 +6,9 @@ struct FilesDefinition: Sendable, Hashable {
     var root: String
     var template: FileURITemplate
     var filter = FileFilter()
-    /// Larger files are listed, but not read.
+    /// The largest size of a file that can be read; larger files are only listed.
     var maxBytes = Self.defaultMaxBytes
-    /// Tells subscribers when files change.
+    /// Whether subscribers are notified when files change.
     var watch = false
 }
 

@@ -1,12 +1,12 @@
-/// A pattern for paths: `*` and `?` stay inside a component, `**` spans components.
+/// A pattern for paths: `*` and `?` stay within a component, `**` spans components.
 ///
-/// `**/x` also matches `x`, and `dir/**` everything beneath `dir`. All states run in parallel over the path,
-/// so a match takes time proportional to pattern times path, whatever both contain (no backtracking,
-/// CVE-2026-0621).
+/// `**/x` also matches `x`, and `dir/**` matches everything beneath `dir`. All states run in parallel over
+/// the path, so a match takes time proportional to the length of the pattern times that of the path, whatever
+/// they contain (no backtracking, CVE-2026-0621).
 struct GlobPattern: Sendable, Hashable {
     private enum Token: Sendable, Hashable {
         case byte(UInt8)
-        /// One byte but `/`.
+        /// Any one character except `/`.
         case any
         /// Any run of bytes without `/`.
         case star
@@ -20,10 +20,10 @@ struct GlobPattern: Sendable, Hashable {
 
     let text: String
     private let tokens: [Token]
-    /// Hidden files are left out unless a pattern names a component that begins with a dot.
+    /// Whether a component of the pattern begins with a dot; other patterns leave hidden files out.
     let namesHidden: Bool
 
-    /// Nil where the text is empty, too long, absolute or contains `..`.
+    /// Creates a pattern, or returns `nil` if the text is empty, too long or absolute, or contains `..`.
     init?(_ text: String) {
         let components = Paths.components(text, omittingEmpty: false)
         guard !text.isEmpty, text.utf8.count <= Self.maxBytes,
@@ -50,7 +50,7 @@ struct GlobPattern: Sendable, Hashable {
         self.tokens = tokens
     }
 
-    /// Whether the whole path, relative and without a slash in front, matches.
+    /// Returns whether the whole path matches; the path is relative and has no leading slash.
     func matches(_ path: some Collection<UInt8>) -> Bool {
         var active = [Bool](repeating: false, count: tokens.count + 1)
         active[0] = true
@@ -68,7 +68,7 @@ struct GlobPattern: Sendable, Hashable {
                     if byte == UInt8(ascii: "/") { next[index + 1] = true }
                 }
             }
-            // The further bytes of a character that `?` has matched.
+            // The remaining bytes of a character that `?` has matched.
             if byte & 0xC0 == 0x80 {
                 for index in 1 ... tokens.count where active[index] && tokens[index - 1] == .any {
                     next[index] = true
@@ -80,7 +80,7 @@ struct GlobPattern: Sendable, Hashable {
         return active[tokens.count]
     }
 
-    /// Tokens that may match nothing are passed without a byte.
+    /// Advances past tokens that may match nothing, without consuming a byte.
     private func skipEmpty(_ active: inout [Bool], atComponentStart: Bool = true) {
         for index in tokens.indices where active[index] {
             switch tokens[index] {
@@ -92,13 +92,13 @@ struct GlobPattern: Sendable, Hashable {
     }
 }
 
-/// Which files of a directory are shown.
+/// The rules that decide which files of a directory are shown.
 struct FileFilter: Sendable, Hashable {
-    /// Empty: every file that is not hidden.
+    /// The files to show; if empty, every file that is not hidden.
     var include: [GlobPattern] = []
     var exclude: [GlobPattern] = []
 
-    /// Whether the file at this relative path is shown.
+    /// Returns whether the file at this relative path is shown.
     func allows(_ path: String) -> Bool {
         let bytes = Array(path.utf8)
         if exclude.contains(where: { $0.matches(bytes) }) { return false }
@@ -107,7 +107,7 @@ struct FileFilter: Sendable, Hashable {
         return include.isEmpty || include.contains { $0.matches(bytes) }
     }
 
-    /// Whether it is worth looking into this directory.
+    /// Returns whether it is worth looking into this directory.
     func mayDescend(into path: String) -> Bool {
         let name = Paths.components(path).last ?? ""
         if name.utf8.first == UInt8(ascii: "."), !include.contains(where: \.namesHidden) { return false }

@@ -1,6 +1,6 @@
-/// The media type of a file by the ending of its name; contents are never guessed at.
+/// The media types of files by file name extension; a type is never guessed from the contents.
 enum MediaTypes {
-    /// Nil where the ending is not known.
+    /// Returns the media type, or `nil` if the extension is not known.
     static func type(of path: String) -> String? {
         let name = Paths.components(path).last ?? ""
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }

@@ -1,4 +1,4 @@
-/// The two lines on standard error that say what runs and where.
+/// The two lines on standard error that state what is running, and where.
 struct Banner: Sendable {
     var server: ServerSettings
     var contents: ServedContents

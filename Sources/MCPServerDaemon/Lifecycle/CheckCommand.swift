@@ -1,4 +1,4 @@
-/// `mcp-server check`: everything that is wrong with a configuration.
+/// `mcp-server check`: reports everything that is wrong with a configuration.
 enum CheckCommand {
     static func run(file: String?, overrides: [Override], environment: [String: String]) -> ExitCode {
         guard let file = file ?? DefaultFile.find(environment) else {

@@ -10,13 +10,13 @@ import Musl
 import Glibc
 #endif
 
-/// The program: from its arguments to its exit code.
+/// The program, from its arguments to its exit code.
 struct Daemon {
     let environment: [String: String]
     let started: ContinuousClock.Instant
     private let lifelong = Lifelong()
 
-    /// Not for people: the program as the helper that ends commands.
+    /// The command that runs the program as the helper that ends commands; not for people.
     static let superviseCommand = "supervise"
 
     init(environment: [String: String], started: ContinuousClock.Instant) {
@@ -55,7 +55,7 @@ struct Daemon {
         do throws(CommandLineError) {
             configuration.clientTools = try options.clientTools.applied(
                 to: configuration.clientTools, isStdio: isStdio)
-            // The agent has its pipe: what else is listened on is for programs that bring tools.
+            // The agent uses the pipe: any other address is for programs that provide tools.
             if options.isStdio, !options.listen.isEmpty, configuration.clientTools == nil {
                 throw CommandLineError(
                     "--stdio and --listen exclude each other without --client-tools",
@@ -65,7 +65,7 @@ struct Daemon {
             Terminal.error(error.lines)
             return .usage
         }
-        // Beside standard input and output nothing is listened on that was not asked for.
+        // Besides standard input and output, only addresses that were explicitly requested are listened on.
         let addresses = isStdio ? options.listen : addresses(options, configuration, log)
         let supervisor = ProcessSupervisor(
             program: SupervisorProgram.ownProgram, arguments: [Self.superviseCommand], log: log)
@@ -100,11 +100,11 @@ struct Daemon {
 
     // MARK: Preparing
 
-    /// Journal prefixes under systemd, text for a person, JSON for everything else.
+    /// Makes the log: with journal prefixes under systemd, as text for a person, as JSON for everything else.
     private func makeLog(_ level: LogLevel) -> Log? {
         let format: LogFormat =
             environment["JOURNAL_STREAM"] != nil ? .journal : Terminal.errorIsTerminal ? .text : .json
-        // Nil: the caller ends with a text.
+        // On `nil`, the caller ends with a message.
         return (try? LogSink(format: format)).map { Log(level: level, sink: $0) }
     }
 
@@ -114,7 +114,7 @@ struct Daemon {
             servedChannel: options.clientTools.channel)
     }
 
-    /// The configuration, or nil after its errors were printed.
+    /// Returns the configuration, or `nil` after printing its errors.
     private func load(_ options: RunOptions, isStdio: Bool, _ log: Log) -> Configuration? {
         let loader = loader(options)
         let outcome: ConfigurationLoader.Outcome
@@ -123,7 +123,8 @@ struct Daemon {
         } else if let file = options.file ?? DefaultFile.find(environment) {
             outcome = loader.load(file: file)
         } else if isStdio {
-            // A host that starts the program without anything gets a server, if an empty one.
+            // A host that starts the program without a configuration still receives a server, even if an
+            // empty one.
             log.warning("no configuration: nothing is offered; name a file with -c or try --demo")
             outcome = loader.loadDefaults(serverName: ServerSettings().name)
         } else {
@@ -161,7 +162,7 @@ struct Daemon {
 
     // MARK: Serving
 
-    /// What is served, and where.
+    /// The contents to serve, and the places to serve them at.
     private struct Plan {
         let served: ServedServers
         let contents: ServedContents
@@ -183,17 +184,17 @@ struct Daemon {
         }
     }
 
-    /// Serves until standard input ends or a signal comes, then drains.
+    /// Serves until standard input ends or a signal arrives, then drains.
     private func serve(
         _ plan: Plan, _ configuration: Configuration, _ reloader: Reloader?, _ log: Log
     ) async -> ExitCode {
         let stop = StopRequest()
         let isDaemon = !plan.isStdio
         let lifelong = self.lifelong
-        // Watched before anything is served, so that a signal during the start is not lost.
+        // Signals are watched before anything is served, so that one during the start is not lost.
         let signals: SignalWatch
         do throws(IOError) {
-            // Under nohup(1) the end of the terminal is that of nobody.
+            // Under nohup(1), the end of the terminal must not end the program.
             let readsAgain = isDaemon && reloader != nil
             let hangup = readsAgain || SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
             signals = try SignalWatch([SIGTERM, SIGINT] + hangup) { number in
@@ -202,7 +203,7 @@ struct Daemon {
                 if stop.request() { return log.info("stopping", ["signal": number]) }
                 lifelong.cutShort.store(number, ordering: .releasing)
                 plan.supervisor.endNow()
-                // Without what is registered for the end: another thread may hold its locks.
+                // Exit handlers are skipped: another thread may hold their locks.
                 _exit(128 + number)
             }
         } catch {
@@ -221,7 +222,7 @@ struct Daemon {
             return .failure
         }
         stop.attach(running)
-        // A bridge that outlives its host is an orphan that nobody finds.
+        // A bridge that outlives its host would be an orphan that no one finds.
         let parent = isDaemon ? nil : ParentWatch { running.requestStop() }
         Terminal.error(
             Banner(
@@ -235,21 +236,21 @@ struct Daemon {
         lifelong.keep(signals)
         if let parent { lifelong.keep(parent) }
         await running.waitUntilEnded()
-        // Calls that were in flight have had the time to drain.
+        // Calls that were in flight have had time to drain.
         await plan.served.stop()
-        // The commands of those that were cancelled have got SIGTERM and have the usual time to obey.
+        // The commands of cancelled calls have received SIGTERM, and have the usual time to obey it.
         await plan.supervisor.waitUntilIdle(timeout: CommandTool.grace)
         plan.supervisor.endNow()
-        // The end of the commands was what the drain has waited for.
+        // The drain was waiting for the commands, which a second signal may have ended.
         let number = lifelong.cutShort.load(ordering: .acquiring)
         if number != 0 { _exit(128 + number) }
         return .success
     }
 
-    /// SIGUSR1 logs what lives, in debug builds, for whoever looks for what is never given back.
+    /// Logs the live objects on SIGUSR1, in debug builds, to help find what is never released.
     private func watchForCensus(_ log: Log) {
         #if DEBUG
-        // Without descriptors there is no census.
+        // Without descriptors, there is no census.
         let watch = try? SignalWatch([SIGUSR1]) { _ in
             log.info("census", ["living": Census.text(Census.counts)])
         }
@@ -258,16 +259,16 @@ struct Daemon {
     }
 }
 
-/// What lives as long as the process: taking the watches down would only delay its end.
+/// The objects that live as long as the process: removing the watches would only delay its end.
 private final class Lifelong: Sendable {
     private let kept = Mutex<[any Sendable]>([])
-    /// The signal that ended the drain, 0 while none has.
+    /// The signal that ended the drain; 0 while there has been none.
     let cutShort = Atomic<Int32>(0)
 
     func keep(_ thing: any Sendable) { kept.withLock { $0.append(thing) } }
 }
 
 extension RunOptions {
-    /// Neither a file nor an address: what starts the program decides by what it gives as input.
+    /// Whether neither a file nor an address is named; the kind of standard input then decides.
     fileprivate var namesNothing: Bool { file == nil && listen.isEmpty }
 }

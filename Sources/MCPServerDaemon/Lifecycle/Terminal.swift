@@ -14,7 +14,7 @@ enum Terminal {
 
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Standard input comes from a program: a pipe or a socket, not a terminal, a file or /dev/null.
+    /// Whether standard input comes from a program: a pipe or a socket, not a terminal, a file or /dev/null.
     static var inputIsPipe: Bool {
         var status = stat()
         guard unsafe fstat(STDIN_FILENO, &status) == 0 else { return false }
@@ -29,13 +29,13 @@ enum Terminal {
                 unsafe systemWrite(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            // Nobody reads any more: there is nobody to tell.
+            // There is no reader any more, so there is no one to notify.
             guard count > 0 else { return }
             bytes = bytes.dropFirst(count)
         }
     }
 
-    /// `write` of the C library, which the method above hides.
+    /// Calls `write` of the C library, which the method above hides.
     private static func systemWrite(_ descriptor: Int32, _ base: UnsafeRawPointer?, _ count: Int) -> Int {
         #if canImport(Darwin)
         unsafe Darwin.write(descriptor, base, count)

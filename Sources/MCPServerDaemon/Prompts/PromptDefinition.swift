@@ -1,6 +1,6 @@
 import MCPCore
 
-/// A prompt of a Markdown file.
+/// A prompt from a Markdown file.
 struct PromptDefinition: Sendable, Hashable {
     struct Argument: Sendable, Hashable {
         var name: String
@@ -14,7 +14,7 @@ struct PromptDefinition: Sendable, Hashable {
     var arguments: [Argument] = []
     var template = PromptTemplate("")
 
-    /// What clients see.
+    /// The prompt as clients see it.
     var prompt: Prompt {
         Prompt(
             name, title: title, description: description,
@@ -23,9 +23,9 @@ struct PromptDefinition: Sendable, Hashable {
             })
     }
 
-    /// The text with the arguments inserted.
+    /// Returns the text with the arguments inserted.
     ///
-    /// - Throws: `MCPError` -32602 when a required argument is missing or one is not known (server/prompts
+    /// - Throws: `MCPError` -32602 if a required argument is missing or one is not known (server/prompts
     ///   "Error Handling").
     func render(_ values: [String: String]) throws -> String {
         let missing = arguments.filter { $0.isRequired && values[$0.name] == nil }.map(\.name)

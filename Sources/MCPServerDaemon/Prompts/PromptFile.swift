@@ -12,8 +12,8 @@ import MCPCore
 ///     ---
 ///     Review this code: {{code}}
 ///
-/// The header has one `key: value` per line and knows neither quotes nor nesting but the indented lines of
-/// `arguments`; a `?` after an argument's name makes it optional.
+/// The header has one `key: value` per line, and supports neither quotes nor nesting except for the indented
+/// lines of `arguments`; a `?` after an argument's name makes it optional.
 struct PromptFile {
     private static let keys = ["name", "title", "description", "arguments"]
 
@@ -28,7 +28,7 @@ struct PromptFile {
         prompt = PromptDefinition(name: defaultName)
     }
 
-    /// The prompt of a file; `defaultName` is used where the header has no name.
+    /// Parses the prompt in a file; `defaultName` is used if the header has no name.
     static func parse(
         _ source: SourceText, defaultName: String, into diagnostics: Diagnostics
     ) -> PromptDefinition? {
@@ -57,7 +57,7 @@ struct PromptFile {
         return prompt
     }
 
-    /// The next line without its end, nil behind the last one.
+    /// Returns the next line without its end, or `nil` after the last one.
     private mutating func nextLine() -> (text: String, offset: Int)? {
         guard offset < source.bytes.count else { return nil }
         let start = offset

@@ -2,18 +2,18 @@ import MCPCore
 
 /// Reads `prompts` and the Markdown files of its directory.
 struct PromptReader {
-    /// More files than this are no collection of prompts.
+    /// The largest number of files; a directory with more is not a collection of prompts.
     static let maxFiles = 1_000
 
     let context: ConfigContext
 
-    /// Whether a name in the directory is that of a prompt.
+    /// Returns whether a name in the directory is that of a prompt.
     static func isPrompt(_ name: String) -> Bool {
         let name = name.utf8
         return name.suffix(3).elementsEqual(".md".utf8) && name.first != UInt8(ascii: ".")
     }
 
-    /// The prompts, and their directory when it is to be watched.
+    /// Returns the prompts, and their directory if it is to be watched.
     func readAll(_ reader: ObjectReader) -> (prompts: [PromptDefinition], watched: String?) {
         var reader = reader
         let directory = reader.string("dir")

@@ -6,7 +6,7 @@ struct PromptTemplate: Sendable, Hashable {
     }
 
     private var pieces: [Piece] = []
-    /// Every placeholder with its offset in the text's UTF-8.
+    /// Every placeholder, with its offset in the UTF-8 of the text.
     private(set) var placeholders: [Placeholder] = []
 
     struct Placeholder: Sendable, Hashable {
@@ -19,7 +19,7 @@ struct PromptTemplate: Sendable, Hashable {
         self.init(text, looks: &looks)
     }
 
-    /// - Parameter looks: raised by the bytes that were looked at for the end of a placeholder.
+    /// - Parameter looks: incremented by the number of bytes examined for the end of a placeholder.
     init(_ text: String, looks: inout Int) {
         let bytes = Array(text.utf8)
         var literal: [UInt8] = []
@@ -39,7 +39,7 @@ struct PromptTemplate: Sendable, Hashable {
         if !literal.isEmpty { pieces.append(.literal(String(decoding: literal, as: UTF8.self))) }
     }
 
-    /// Absent arguments leave nothing behind.
+    /// Returns the text with the arguments inserted; absent ones leave nothing behind.
     func render(_ values: [String: String]) -> String {
         pieces.map { piece in
             switch piece {
@@ -49,12 +49,12 @@ struct PromptTemplate: Sendable, Hashable {
         }.joined()
     }
 
-    /// `{{name}}` or `{{ name }}` at `start`.
+    /// Returns the placeholder `{{name}}` or `{{ name }}` at `start`.
     private static func placeholder(
         in bytes: [UInt8], at start: Int, _ looks: inout Int
     ) -> (name: String, end: Int)? {
         guard bytes[start...].starts(with: "{{".utf8) else { return nil }
-        // A name is short; a pair of braces without its end must not cost a scan of the rest of the text each
+        // A name is short: a pair of braces without its end must not cost a scan of the rest of the text each
         // time.
         let window = bytes[(start + 2)...].prefix(100)
         let end = window.firstIndex(of: UInt8(ascii: "}"))

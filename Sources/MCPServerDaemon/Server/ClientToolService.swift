@@ -1,15 +1,16 @@
 import MCPCore
 
-/// Takes in tools that other programs bring.
+/// Accepts the tools that other programs provide.
 struct ClientToolService: Sendable {
     let served: ServedServers
     let access: ProviderAccess
-    /// What is served besides the endpoint: the channels, and where programs register.
+    /// The endpoints that are served besides the main one: the channels, and the place where programs
+    /// register.
     let endpoints: ClientToolEndpoints
 
     /// - Parameters:
-    ///   - server: what every channel offers without any such program.
-    ///   - isListening: there are addresses at which somebody else than this user may come.
+    ///   - server: the server with what every channel offers when no such program is connected.
+    ///   - isListening: whether there are addresses at which clients other than this user may connect.
     init(
         _ settings: ClientToolSettings, _ server: MCPServer, _ builder: ServerBuilder, isStdio: Bool,
         isListening: Bool, environment: [String: String], _ log: Log

@@ -1,13 +1,13 @@
-/// How much a server offers, for the banner.
+/// The counts of what a server offers, for the banner.
 struct ServedContents: Sendable, Hashable {
     var tools = 0
     var files = 0
-    /// The count of files stopped at the limit of what one directory shows.
+    /// Whether the count of files stopped at the limit on what one directory lists.
     var filesAreMore = false
     var resources = 0
     var prompts = 0
 
-    /// `3 tools, 41 files, 2 prompts`; only what there is.
+    /// A text such as `3 tools, 41 files, 2 prompts`; kinds without any entry are left out.
     var description: String {
         var parts: [String] = []
         if tools > 0 { parts.append(Diagnostics.counted(tools, "tool")) }

@@ -1,42 +1,44 @@
 import Dispatch
 import MCPCore
 
-/// The servers of the daemon: one, or one for each channel where other programs bring tools. All of them
-/// offer what the configuration says.
+/// The servers of the daemon: a single one, or one per channel when other programs provide tools.
+///
+/// All of them offer what the configuration specifies.
 final class ServedServers: Sendable {
-    /// That of the endpoint, or of standard input and output.
+    /// The server of the endpoint, or of standard input and output.
     let main: MCPServer
     private let channels: (hub: ClientToolHub, contents: ChannelContents)?
 
-    /// One server for all.
+    /// Creates an instance with a single server.
     init(_ server: MCPServer) {
         main = server
         channels = nil
     }
 
-    /// One server for each channel of a hub.
+    /// Creates an instance with one server for each channel of a hub.
     init(_ main: MCPServer, hub: ClientToolHub, contents: ChannelContents) {
         self.main = main
         channels = (hub, contents)
     }
 
-    /// All that are served now.
+    /// All servers that are currently served.
     var all: [MCPServer] { channels?.hub.allServers ?? [main] }
 
-    /// Offers everything that another server offers in place of what is offered now, but for the tools of
-    /// other programs. Waits until all channels have it; not for threads of the pool.
+    /// Replaces everything offered now with what another server offers, except the tools of other programs.
+    ///
+    /// Waits until all channels have the new contents; must not be called on a thread of the pool.
     func adopt(_ server: MCPServer) {
         guard let (hub, contents) = channels else { return main.adopt(server) }
         contents.replace(with: server)
         let done = DispatchSemaphore(value: 0)
         Task {
-            // Copying what was built already cannot fail.
+            // Copying what is already built cannot fail.
             try? await hub.reload()
             done.signal()
         }
         done.wait()
     }
 
-    /// Ends the connections of other programs, after the calls in flight had their time.
+    /// Ends the connections of other programs, after the calls in flight have had time to finish.
     func stop() async { await channels?.hub.stop() }
 }

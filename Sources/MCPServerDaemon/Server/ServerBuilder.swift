@@ -1,8 +1,8 @@
 import MCPCore
 
-/// Makes the server that a configuration describes.
+/// Builds the server that a configuration describes.
 struct ServerBuilder: Sendable {
-    /// The server and how much it offers.
+    /// The server, with the counts of what it offers.
     struct Built {
         var server: MCPServer
         var contents: ServedContents
@@ -10,12 +10,12 @@ struct ServerBuilder: Sendable {
 
     let configuration: Configuration
     let log: Log
-    /// Ends the commands of tools when the process ends.
+    /// The supervisor that ends the commands of tools when the process ends.
     var supervisor: ProcessSupervisor?
-    /// What is offered may change while the server runs: a first prompt may come.
+    /// Whether what is offered may change while the server runs: the first prompt may be added later.
     var isReloaded = false
 
-    /// Enough for all commands at the same time; connections raise the limit further.
+    /// The open files needed to run all commands at the same time; connections raise the limit further.
     private static let openFiles = CommandTool.maxRunning * 4 * 9
 
     func build() throws(BuildError) -> Built {
@@ -55,14 +55,16 @@ struct ServerBuilder: Sendable {
         return Built(server: server, contents: contents)
     }
 
-    /// Why a checked configuration makes no server all the same.
+    /// The reason why a checked configuration still does not produce a server.
     struct BuildError: Error, CustomStringConvertible {
         var text: String
         var description: String { text }
     }
 
-    /// Calls of client tools that take long become tasks: as many as one client may have in flight, with
-    /// results of any size that a task may have.
+    /// The limits for long-running calls of client tools, which become tasks.
+    ///
+    /// There may be as many tasks as one client may have calls in flight, and results may have any size that
+    /// a task allows.
     private static var tasks: TaskOptions {
         var tasks = TaskOptions()
         tasks.maxTasks = 256
@@ -70,7 +72,7 @@ struct ServerBuilder: Sendable {
         return tasks
     }
 
-    /// A server that offers nothing yet.
+    /// Makes a server that offers nothing yet.
     func makeServer() -> MCPServer {
         let settings = configuration.server
         var options = ServerOptions()

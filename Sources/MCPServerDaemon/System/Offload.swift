@@ -1,14 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// Runs code that blocks on a thread of the system's pool, never on a connection's loop.
+/// Runs blocking code on threads of the system's pool, never on a connection's loop.
 enum Offload {
-    /// Threads that such code takes at a time; the rest waits in line.
+    /// The number of threads that such code may use at a time; the rest waits in line.
     static let maxThreads = 16
     private static let queues = (0 ..< maxThreads).map { DispatchQueue(label: "mcp.files.\($0)") }
     private static let next = Atomic<UInt>(0)
 
-    /// For code that is quick as long as the disk is.
+    /// Runs code that is as quick as the disk.
     static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -17,8 +17,10 @@ enum Offload {
         }
     }
 
-    /// For code that waits for long: on a queue of its own, because the global one has few threads, and files
-    /// and signals would wait with it.
+    /// Runs code that takes a long time.
+    ///
+    /// It runs on a queue of its own: the global one has few threads, and files and signals would have to
+    /// wait, too.
     static func runLong<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
     {
         try await withCheckedThrowingContinuation { continuation in

@@ -8,8 +8,9 @@ import Musl
 import Glibc
 #endif
 
-/// Which file a path leads to, links followed: paths with equal identities are one file, also where none
-/// stands yet.
+/// The identity of the file that a path leads to, with links followed.
+///
+/// Paths with equal identities lead to the same file, even if none exists there yet.
 enum FileIdentity: Hashable {
     case file(device: UInt64, inode: UInt64)
     case entry(device: UInt64, inode: UInt64, name: String)
@@ -32,19 +33,20 @@ enum FileIdentity: Hashable {
     }
 }
 
-/// Names of files, by the rules of POSIX and without asking for more than is needed.
+/// File names by the rules of POSIX, without requesting more from the system than is needed.
 enum Paths {
     static let defaultSearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-    /// The directory of this process, `/` where it is gone.
+    /// The current directory of this process, or `/` if it no longer exists.
     static var currentDirectory: String {
         guard let text = unsafe getcwd(nil, 0) else { return "/" }
         defer { unsafe free(text) }
         return unsafe String(cString: text)
     }
 
-    /// `path` without `.` and empty components, absolute; `..` is left to the kernel, because of symbolic
-    /// links.
+    /// Returns `path` as an absolute path without `.` and empty components.
+    ///
+    /// `..` is left to the kernel, because of symbolic links.
     static func absolute(_ path: String, relativeTo directory: String) -> String {
         let joined = path.hasPrefix("/") ? path : "\(directory)/\(path)"
         let components = components(joined).filter { $0 != "." }
@@ -55,12 +57,12 @@ enum Paths {
         "/" + components(path).dropLast().joined(separator: "/")
     }
 
-    /// The parts between the slashes, by bytes.
+    /// Returns the parts between the slashes, split by bytes.
     static func components(_ path: String, omittingEmpty: Bool = true) -> [String] {
         Files.components(path, omittingEmpty: omittingEmpty)
     }
 
-    /// Why `path` cannot serve as a directory, nil where it can.
+    /// Returns the reason why `path` cannot serve as a directory, or `nil` if it can.
     static func directoryProblem(_ path: String) -> String? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else {
@@ -69,7 +71,7 @@ enum Paths {
         return status.st_mode & S_IFMT == S_IFDIR ? nil : "is not a directory"
     }
 
-    /// The path of the executable that `program` names in a search path, nil where there is none.
+    /// Returns the path of the executable that `program` names in a search path, or `nil` if there is none.
     static func findProgram(_ program: String, in searchPath: String) -> String? {
         if program.utf8.contains(UInt8(ascii: "/")) { return isExecutable(program) ? program : nil }
         for directory in searchPath.split(separator: ":") {

@@ -1,23 +1,23 @@
 import Dispatch
 import Synchronization
 
-/// Work that blocks and whose result is the same for everybody who asks at the same time: one at a time, and
-/// those who come meanwhile wait for the next one together.
+/// Blocking work whose result is the same for all callers that request it at the same time.
 ///
-/// Nobody is given what was begun before they asked: it may be out of date.
+/// Only one run is in progress at a time, and callers that arrive during it wait together for the next one.
+/// No caller receives the result of a run that began before its request: it may be out of date.
 final class SharedWork<Value: Sendable>: Sendable {
     private struct State {
         var isRunning = false
-        /// As many as there are requests.
+        /// The requests that wait, one continuation for each.
         var waiting: [CheckedContinuation<Value, any Error>] = []
     }
 
     private let state = Mutex(State())
 
-    /// How many wait for work that has not begun.
+    /// The number of callers that wait for work that has not begun.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// - Parameter make: the same for all who ask.
+    /// - Parameter make: the work, which is the same for all callers.
     func value(_ make: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let isFirst = state.withLock { state in

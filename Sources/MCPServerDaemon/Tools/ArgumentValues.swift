@@ -1,12 +1,12 @@
 import MCPCore
 
-/// The arguments of one call as the texts that a command line takes.
+/// The arguments of one call, as texts for a command line.
 struct ArgumentValues {
     private let parameters: [ToolParameter]
     private let arguments: JSONObject
     private let resolvePath: (String, _ root: String) throws(ArgumentFailure) -> String
 
-    /// `resolvePath` turns a path argument into the real path beneath its root.
+    /// Creates the values; `resolvePath` turns a path argument into the real path beneath its root.
     init(
         _ arguments: JSONObject, parameters: [ToolParameter],
         resolvePath: @escaping (String, _ root: String) throws(ArgumentFailure) -> String
@@ -16,13 +16,13 @@ struct ArgumentValues {
         self.resolvePath = resolvePath
     }
 
-    /// The value of the call or the default; null counts as absent.
+    /// Returns the value from the call, or the default; null counts as absent.
     private func value(_ name: String) -> JSONValue? {
         if let value = arguments[name], !value.isNull { return value }
         return parameters.first { $0.name == name }?.defaultValue
     }
 
-    /// Whether there is anything to insert; an empty array is nothing.
+    /// Returns whether there is anything to insert; an empty array counts as nothing.
     func isPresent(_ name: String) -> Bool {
         guard let value = value(name) else { return false }
         return value.arrayValue.map { !$0.isEmpty } ?? true
@@ -32,13 +32,13 @@ struct ArgumentValues {
 
     func allowsDash(_ name: String) -> Bool { parameters.first { $0.name == name }?.allowsDash ?? false }
 
-    /// The text of a scalar; objects and arrays are inserted as JSON.
+    /// Returns the text of a scalar; objects and arrays are inserted as JSON.
     func text(_ name: String) throws(ArgumentFailure) -> String {
         guard let value = value(name) else { throw ArgumentFailure(text: "argument \"\(name)\" is missing") }
         return try text(value, of: name)
     }
 
-    /// One text per item, none when the argument is absent.
+    /// Returns one text per item, or none if the argument is absent.
     func texts(_ name: String) throws(ArgumentFailure) -> [String] {
         guard let value = value(name) else { return [] }
         guard let items = value.arrayValue else { return [try text(value, of: name)] }
@@ -56,7 +56,8 @@ struct ArgumentValues {
         case .null: text = ""
         case .array, .object: text = value.serialized()
         }
-        // A NUL would end the element early for the program, after it was checked whole (fault row 99).
+        // For the program, a NUL would end the element early, although it was checked as a whole (fault row
+        // 99).
         if text.utf8.contains(0) {
             throw ArgumentFailure(text: "argument \"\(name)\" contains a NUL character")
         }

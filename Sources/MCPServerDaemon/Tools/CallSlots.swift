@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets a number of calls through at the same time; the others wait in order.
+/// Lets a limited number of calls run at the same time; the others wait in order.
 final class CallSlots: Sendable {
     private struct Waiter {
         var id: Int
@@ -13,15 +13,16 @@ final class CallSlots: Sendable {
         var waiters: [Waiter] = []
     }
 
-    /// More waiting calls than this are turned away at once.
+    /// The number of calls that may wait; further ones are turned away at once.
     static let maxWaiting = 64
 
     private let state: Mutex<State>
 
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
-    /// Waits for a slot until `timeout` has passed or the task is cancelled. True: there is one, give it
-    /// back.
+    /// Waits for a slot until `timeout` has passed or the task is cancelled.
+    ///
+    /// - Returns: whether there is a slot; the caller must release it.
     func acquire(timeout: Duration) async -> Bool {
         let id = state.withLock { state in
             state.nextID += 1
@@ -35,7 +36,7 @@ final class CallSlots: Sendable {
             defer { timer.cancel() }
             return await withCheckedContinuation { continuation in
                 let answer = state.withLock { state -> Bool? in
-                    // Cancelled before it came here: nobody would wake it.
+                    // The task was cancelled before it got here: nothing would resume it.
                     if Task.isCancelled { return false }
                     if state.free > 0 {
                         state.free -= 1
@@ -52,7 +53,7 @@ final class CallSlots: Sendable {
         }
     }
 
-    /// Gives a slot to the next in line.
+    /// Passes a slot on to the next call in line.
     func release() {
         let next = state.withLock { state -> Waiter? in
             if state.waiters.isEmpty {

@@ -1,8 +1,8 @@
 import MCPCore
 
-/// Makes the end of a run a tool's result.
+/// Turns the end of a run into a tool's result.
 struct CommandResult {
-    /// What of standard error a failure shows.
+    /// The number of bytes of standard error that a failure shows.
     private static let errorTail = 2_048
 
     let definition: ToolDefinition
@@ -53,7 +53,8 @@ struct CommandResult {
         }
     }
 
-    /// Structured results are objects, because revisions before 2026-07-28 know no others (TOOL-13).
+    /// Returns a structured result: an object, because revisions before 2026-07-28 support nothing else
+    /// (TOOL-13).
     private func structured(_ value: JSONValue) -> CallToolResult {
         let object: JSONValue = value.objectValue == nil ? ["value": value] : value
         if let violations = output?.validate(object), !violations.isEmpty {
@@ -63,12 +64,12 @@ struct CommandResult {
         return .structured(object)
     }
 
-    /// What happened, the end of standard error, and what came out before.
+    /// Returns an error with the reason, the end of standard error, and the output before that.
     private func failure(_ reason: String, _ run: ProcessRunner.Result) -> CallToolResult {
-        // Who reads it knows which tool was called.
+        // The reader knows which tool was called.
         var text = reason
         var tail = run.errors.suffix(Self.errorTail)
-        // Not from the middle of a character.
+        // The text must not begin in the middle of a character.
         while let first = tail.first, first & 0xC0 == 0x80 { tail.removeFirst() }
         let errors = Self.text(Array(tail)).trimmedOfNewlines
         if !errors.isEmpty {
@@ -79,12 +80,12 @@ struct CommandResult {
         return result
     }
 
-    /// Bytes of a program as text: what is not UTF-8 is replaced, so that framing never breaks.
+    /// Returns a program's bytes as text: what is not UTF-8 is replaced, so that framing never breaks.
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension String {
-    /// Without newlines and blanks at the end.
+    /// The string without newlines and blanks at the end.
     var trimmedOfNewlines: String {
         var bytes = utf8[...]
         while let last = bytes.last, last == 0x0A || ASCII.isLineBlank(last) { bytes.removeLast() }

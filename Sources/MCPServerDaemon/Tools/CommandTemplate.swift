@@ -1,10 +1,10 @@
-/// The argv of a tool: one string of `exec` is one element, never split and never given to a shell.
+/// The argv of a tool: each string of `exec` is one element, never split and never passed to a shell.
 struct CommandTemplate: Sendable, Hashable {
     enum Item: Sendable, Hashable {
         case element(TemplateText)
-        /// A nested array: dropped whole when one of its arguments is absent.
+        /// A nested array: left out as a whole if one of its arguments is absent.
         case optional([TemplateText])
-        /// `{"when": "all", "args": ["--all"]}`: kept when the boolean is true.
+        /// `{"when": "all", "args": ["--all"]}`: kept if the boolean is true.
         case when(String, [TemplateText])
 
         var elements: [TemplateText] {
@@ -15,22 +15,22 @@ struct CommandTemplate: Sendable, Hashable {
         }
     }
 
-    /// The program: never an argument of the caller.
+    /// The program, which never comes from an argument of the caller.
     var program: String
     var items: [Item]
 }
 
-/// Why a call's arguments give no command; the text goes to the caller.
+/// The reason why a call's arguments do not yield a command; the text is sent to the caller.
 struct ArgumentFailure: Error {
     var text: String
 }
 
 extension CommandTemplate {
-    /// The argv for one call.
+    /// Returns the argv for one call.
     ///
-    /// An element that would begin with `-` because of an argument is refused, unless a literal `--` went
-    /// before it or its parameter says `"dash": true`: it would be read as an option (CVE-2025-68143 and its
-    /// like).
+    /// An element that would begin with `-` because of an argument is refused, because it would be read as an
+    /// option (CVE-2025-68143 and similar ones). It is accepted if a literal `--` came before it, or if its
+    /// parameter has `"dash": true`.
     func argv(_ values: ArgumentValues) throws(ArgumentFailure) -> [String] {
         var argv = [program]
         var afterDashes = false
@@ -73,7 +73,8 @@ extension CommandTemplate {
             case .literal(let literal): text += literal
             case .argument(let name):
                 let value = try values.text(name)
-                // Only what makes the element begin with a dash is suspect; `--author={author}` is not.
+                // Only an argument that makes the element begin with a dash is suspect; `--author={author}`
+                // is not.
                 if text.isEmpty { try guardDash(value, from: name, values, afterDashes) }
                 text += value
             }

@@ -1,29 +1,30 @@
 import Dispatch
 import MCPCore
 
-/// A configured tool at work: builds the argv of a call, runs the program and makes its output a result.
+/// A configured tool in use: builds the argv of a call, runs the program and turns its output into a result.
 struct CommandTool: Sendable {
-    /// Bytes of standard error that a run may write; only the tail is shown.
+    /// The number of bytes that a run may write to standard error; only the tail is shown.
     static let maxErrorBytes = 1 << 20
-    /// Between SIGTERM and SIGKILL.
+    /// The time between SIGTERM and SIGKILL.
     static let grace = Duration.seconds(2)
 
     let definition: ToolDefinition
     private let resolver: PathResolver
-    /// Those of the tool, then those of all tools.
+    /// The slots of the tool, followed by those of all tools.
     private let slots: [CallSlots]
     private let output: CompiledSchema?
     private let supervisor: ProcessSupervisor?
 
-    /// Commands of all tools that run at the same time: each holds a thread and up to nine descriptors.
+    /// The number of commands of all tools that run at the same time: each holds a thread and up to nine
+    /// descriptors.
     static let maxRunning = 128
 
-    /// As many as a quarter of the open files that the process may have is enough for.
+    /// Returns the number of commands that a quarter of the process's limit on open files is enough for.
     static func maxRunning(openFiles: Int) -> Int { max(1, min(Self.maxRunning, openFiles / 4 / 9)) }
 
     /// - Parameters:
-    ///   - shared: bounds all tools together.
-    ///   - supervisor: ends what still runs when the process ends.
+    ///   - shared: the slots that limit all tools together.
+    ///   - supervisor: the supervisor that ends what still runs when the process ends.
     init(
         _ definition: ToolDefinition, resolver: PathResolver, shared: CallSlots,
         supervisor: ProcessSupervisor? = nil
@@ -36,7 +37,8 @@ struct CommandTool: Sendable {
         }
     }
 
-    /// What the server waits at most: the tool's own time-out says why, so it has to come first.
+    /// The longest time that the server waits. The tool's own timeout reports the reason, so it must come
+    /// first.
     var serverTimeout: Duration { definition.timeout + Self.grace + .seconds(5) }
 
     func call(_ call: ToolCall) async throws -> CallToolResult {
@@ -50,7 +52,7 @@ struct CommandTool: Sendable {
         }
         var held: [CallSlots] = []
         defer { for slots in held { slots.release() } }
-        // A command that begins has some of its time left.
+        // A command must have some of its time left when it begins.
         let patience = definition.timeout * Self.waitingShare
         for slots in slots {
             let rest = patience - start.duration(to: clock.now)
@@ -65,7 +67,7 @@ struct CommandTool: Sendable {
         return try await execute(run, timeout: definition.timeout - waited)
     }
 
-    /// How much of its time a call waits at most until its command begins.
+    /// The largest share of its time that a call may wait for its command to begin.
     private static let waitingShare = 0.9
 
     private func busy(after waited: Duration, _ patience: Duration) -> CallToolResult {
@@ -75,7 +77,7 @@ struct CommandTool: Sendable {
         return .error("\(definition.name) is busy and was not run: \(reason); try again later")
     }
 
-    /// What one call runs.
+    /// The command that one call runs.
     struct PreparedRun: Sendable, Hashable {
         var argv: [String]
         var directory: String
@@ -83,7 +85,7 @@ struct CommandTool: Sendable {
         var environment: [String: String]
     }
 
-    /// The command of a call, with every argument inserted and checked; nothing is run.
+    /// Returns the command of a call, with every argument inserted and checked; nothing is run.
     func prepare(_ arguments: JSONObject) throws(ArgumentFailure) -> PreparedRun {
         let values = ArgumentValues(arguments, parameters: definition.input.parameters) {
             [resolver] (path, root) throws(ArgumentFailure) in try resolver.resolve(path, root: root)
@@ -123,7 +125,7 @@ struct CommandTool: Sendable {
             return .error(Self.text(.failed(error), program: run.argv[0]))
         }
         if result.end == .cancelled { throw CancellationError() }
-        // Not "killed by signal 9": it was the server that ended it, on its own way out.
+        // Not "killed by signal 9": it was the server that ended it while stopping.
         if supervisor?.isEnding == true {
             throw MCPError(
                 code: MCPError.interruptedCode,
@@ -132,7 +134,8 @@ struct CommandTool: Sendable {
         return CommandResult(definition: definition, output: output).result(of: result)
     }
 
-    /// Why a program did not start; the directories that were searched are left to `check`.
+    /// Returns the reason why a program did not start; the directories that were searched are left to
+    /// `check`.
     private static func text(_ error: SpawnError, program: String) -> String {
         switch error {
         case .notFound: "the program \(program) was not found"
@@ -145,7 +148,7 @@ struct CommandTool: Sendable {
 }
 
 extension TemplateText {
-    /// The text with the arguments inserted.
+    /// Returns the text with the arguments inserted.
     func text(_ values: ArgumentValues) throws(ArgumentFailure) -> String {
         var text = ""
         for piece in pieces {

@@ -8,9 +8,9 @@ import Musl
 import Glibc
 #endif
 
-/// Reads `exec` and checks what a call could make of it.
+/// Reads `exec` and checks the commands that a call could produce from it.
 struct ExecReader {
-    /// `tools.NAME`.
+    /// The path of the tool, `tools.NAME`.
     let path: String
     let input: ToolInput
     let context: ConfigContext
@@ -30,7 +30,7 @@ struct ExecReader {
         return program.map { CommandTemplate(program: $0, items: items) }
     }
 
-    /// The placeholders of a text outside `exec`, which has no way to leave an argument out.
+    /// Checks the placeholders of a text outside `exec`, where an argument cannot be left out.
     func checkText(_ text: TemplateText?, in key: String, at position: SourcePosition) {
         guard let text else { return }
         for name in text.argumentNames { checkInserted(name, at: position, advice: "give it a default") }
@@ -63,7 +63,7 @@ struct ExecReader {
         return program
     }
 
-    /// Why a program could not be run now, nil when it could.
+    /// Returns the reason why a program could not be run now, or `nil` if it could.
     private func problem(of program: String, _ searchPath: String) -> String? {
         do throws(SpawnError) {
             _ = try ProcessLaunch(program, environment: ["PATH": searchPath]).resolvedProgram()

@@ -1,17 +1,17 @@
 import MCPCore
 import Synchronization
 
-/// Turns path arguments into real paths beneath their roots; the kernel decides what is beneath.
+/// Resolves path arguments to real paths beneath their roots; the kernel decides what is beneath.
 final class PathResolver: Sendable {
     private let roots = Mutex<[String: RootDirectory]>([:])
 
-    /// The absolute path of an existing file or directory.
+    /// Returns the absolute path of an existing file or directory.
     func resolve(_ path: String, root: String) throws(ArgumentFailure) -> String {
         let directory: RootDirectory
         do throws(IOError) {
             directory = try open(root)
         } catch {
-            // The root's name is the host's business: it goes nowhere.
+            // The root's name is private to the host and is not disclosed.
             throw ArgumentFailure(text: "its directory cannot be opened")
         }
         do throws(RootError) {
@@ -21,7 +21,7 @@ final class PathResolver: Sendable {
         }
     }
 
-    /// Roots stay open, so that a renamed or replaced directory is not another root.
+    /// Opens a root. Roots stay open, so that a renamed or replaced directory does not become another root.
     private func open(_ root: String) throws(IOError) -> RootDirectory {
         if let directory = roots.withLock({ $0[root] }) { return directory }
         let directory = try RootDirectory(root)

@@ -1,26 +1,27 @@
 import MCPCore
 
-/// Finds what makes the schema of a parameter impossible or its own examples wrong.
+/// Finds what makes a parameter's schema impossible to satisfy or its own examples wrong.
 ///
-/// Such a schema compiles, and the call that it is meant for fails, or runs with a default that no caller
+/// Such a schema compiles, but the call that it is meant for fails, or runs with a default that no caller
 /// could have sent.
 struct SchemaCheck {
     let diagnostics: Diagnostics
-    /// The schema without the keys of this program.
+    /// A function that returns a schema without the keys of this program.
     let published: (ConfigNode) -> JSONValue
 
     private static let bounds = [
         ("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"),
         ("minProperties", "maxProperties"), ("minContains", "maxContains"),
     ]
-    /// Keys whose value is a schema, a list of schemas, and schemas by name.
+    /// The keys whose values are, in this order, a schema, a list of schemas, and schemas by name.
     private static let single = [
         "items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else",
     ]
     private static let lists = ["prefixItems", "anyOf", "oneOf", "allOf"]
     private static let named = ["properties", "patternProperties", "$defs"]
 
-    /// Reports everything that is wrong in a schema and those in it; `path` is how messages speak of it.
+    /// Reports everything that is wrong in a schema and in those inside it; `path` is how messages refer to
+    /// it.
     func run(_ path: String, _ schema: ConfigNode) {
         guard schema.members != nil else { return }
         for (low, high) in Self.bounds { compare(low, high, path, schema) }
@@ -60,7 +61,7 @@ struct SchemaCheck {
         }
     }
 
-    /// The default and the examples have to fit the schema that they stand in.
+    /// Checks that the default and the examples fit the schema that contains them.
     private func checkValues(_ path: String, _ schema: ConfigNode) {
         var values: [(name: String, node: ConfigNode)] = []
         if let value = schema["default"] { values.append(("default", value)) }
@@ -68,7 +69,8 @@ struct SchemaCheck {
             values.append(("examples[\(index)]", value))
         }
         if schema["enum"] != nil, let value = schema["const"] { values.append(("const", value)) }
-        // A schema that does not compile alone is reported with the whole, or refers to its surroundings.
+        // A schema that does not compile on its own is reported with the whole, or refers to its
+        // surroundings.
         guard !values.isEmpty, let compiled = try? CompiledSchema(published(schema)) else { return }
         for (name, node) in values {
             let violations = compiled.validate(node.json)

@@ -1,26 +1,26 @@
 /// Finds placeholders inside program text that an interpreter would run, as in `sh -c "du {dir}"`.
 ///
-/// Who wants a pipeline passes the argument beside the code: `["sh", "-c", "du -s -- \"$1\"", "sh",
-/// "{dir}"]`.
+/// A pipeline is possible if the argument is passed after the code:
+/// `["sh", "-c", "du -s -- \"$1\"", "sh", "{dir}"]`.
 struct ShellCodeCheck {
     private static let shells: Set<String> = [
         "sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox", "su",
         "runuser", "script",
     ]
-    /// With the letters of their options that take code.
+    /// Interpreters, with the letters of the options that accept code.
     private static let interpreters: [String: String] = [
         "python": "c", "pypy": "c", "perl": "em", "ruby": "er", "node": "epr", "nodejs": "epr", "deno": "epr",
         "bun": "epr", "php": "rbe", "lua": "e", "luajit": "e", "osascript": "e", "env": "s",
     ]
 
-    /// Their command may stand after a user or a file.
+    /// The programs whose command may follow a user or a file.
     private static let namesUserFirst: Set<String> = ["su", "runuser", "script"]
 
     private let diagnostics: Diagnostics
 
     init(_ diagnostics: Diagnostics) { self.diagnostics = diagnostics }
 
-    /// `elements` are those of `exec`, nested arrays and conditions included.
+    /// Checks the elements of `exec`, including nested arrays and conditions.
     func run(_ elements: [ConfigNode]) {
         var flags = ""
         var keepsFlags = false
@@ -40,7 +40,7 @@ struct ShellCodeCheck {
                 flags = letters
                 keepsFlags = Self.namesUserFirst.contains(Self.baseName(text))
             } else if !text.hasPrefix("-"), !previousIsFlag, !keepsFlags {
-                // The script of an interpreter: flags after it are the script's own.
+                // This is the script of an interpreter: the flags after it belong to the script.
                 flags = ""
             }
             expectsCode = isCodeFlag || (expectsCode && text.hasPrefix("-"))
@@ -52,7 +52,7 @@ struct ShellCodeCheck {
         program.split(separator: "/").last.map(String.init) ?? program
     }
 
-    /// The letters of the flags that take code, nil where `program` runs none.
+    /// Returns the letters of the flags that accept code, or `nil` if `program` does not run any.
     private static func codeFlags(of program: String) -> String? {
         let name = baseName(program)
         if shells.contains(name) { return "c" }
@@ -60,7 +60,8 @@ struct ShellCodeCheck {
         return interpreters[letters]
     }
 
-    /// `-c`, `-lc`, `--command`, and `-c` with the code attached.
+    /// Returns whether a text is a flag that accepts code: `-c`, `-lc`, `--command`, or `-c` with the code
+    /// attached.
     private static func isCodeFlag(_ text: String, _ flags: String) -> Bool {
         guard !flags.isEmpty, text.hasPrefix("-") else { return false }
         if text.hasPrefix("--") {

@@ -1,8 +1,8 @@
 import MCPCore
 
-/// A tool of the configuration: a command with everything that bounds it.
+/// A tool in the configuration: a command with everything that limits it.
 struct ToolDefinition: Sendable, Hashable {
-    /// How the command's standard output becomes a result.
+    /// The way in which the command's standard output becomes a result.
     enum ResultKind: String, CaseIterable, Sendable {
         case text, json, jsonlines
     }
@@ -15,21 +15,21 @@ struct ToolDefinition: Sendable, Hashable {
     var description: String?
     var input = ToolInput.empty
     var command: CommandTemplate
-    /// Nil: standard input is closed.
+    /// The text for standard input, which is closed if this is `nil`.
     var standardInput: TemplateText?
     var workingDirectory: TemplateText
-    /// The child's whole environment but for what a call adds.
+    /// The child's whole environment, except for what a call adds.
     var environment: [String: String]
     var timeout = Self.defaultTimeout
-    /// Bytes of standard output.
+    /// The limit on standard output, in bytes.
     var maxOutput = Self.defaultMaxOutput
     var result = ResultKind.text
     var outputSchema: JSONValue?
     var annotations: ToolAnnotations?
-    /// Calls that run at the same time; nil is as many as come.
+    /// The number of calls that may run at the same time; `nil` for no limit.
     var concurrency: Int?
 
-    /// What clients see.
+    /// The tool as clients see it.
     var tool: Tool {
         var tool = Tool(name, description: description, inputSchema: input.schema)
         tool.title = title

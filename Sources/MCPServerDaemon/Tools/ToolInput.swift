@@ -8,9 +8,9 @@ struct ToolParameter: Sendable, Hashable {
     var kind: Kind = .other
     var isRequired = false
     var defaultValue: JSONValue?
-    /// Its values may begin with `-` where they begin an element.
+    /// Whether its values may begin with `-` at the beginning of an element.
     var allowsDash = false
-    /// Values are paths beneath this directory.
+    /// The directory beneath which its values are paths.
     var root: String?
 
     /// Whether a call always has a value for it.
@@ -28,10 +28,10 @@ struct ToolInput: Sendable, Hashable {
     subscript(name: String) -> ToolParameter? { parameters.first { $0.name == name } }
 }
 
-/// Reads `input`: a full JSON Schema where it says `"type": "object"`, else the shorthand whose keys are
-/// parameters.
+/// Reads `input`: a full JSON Schema if it contains `"type": "object"`, otherwise the shorthand whose keys
+/// are parameters.
 struct ToolInputReader {
-    /// Keys of ours inside a parameter's schema; clients do not see them.
+    /// The daemon's own keys inside a parameter's schema; clients do not see them.
     private static let ownKeys: Set<String> = ["x-root", "dash"]
 
     let path: String
@@ -130,7 +130,7 @@ struct ToolInputReader {
         return parameter
     }
 
-    /// The directory of a path parameter; a path without one would lead anywhere.
+    /// Returns the directory of a path parameter; a path without one could lead anywhere.
     private func readRoot(_ path: String, _ schema: ConfigNode) -> String? {
         let isPath = schema["format"]?.string == "path"
         guard let root = schema["x-root"] else {
@@ -156,7 +156,7 @@ struct ToolInputReader {
         return directory
     }
 
-    /// A parameter's schema as clients see it: the directories of this host are not their business.
+    /// Returns a parameter's schema as clients see it: the directories of this host do not concern them.
     private func published(_ node: ConfigNode) -> JSONValue {
         guard let members = node.members else { return node.json }
         var object = JSONObject()

@@ -16,7 +16,7 @@ struct ToolReader {
         }
     }
 
-    /// MCP 2025-11-25 server/tools "Tool Names"; hosts refuse more than 64 characters.
+    /// Checks a name by MCP 2025-11-25 server/tools "Tool Names"; hosts refuse more than 64 characters.
     private func checkName(_ member: ConfigMember) {
         let name = member.key
         let isValid = name.utf8.allSatisfy {
@@ -53,7 +53,7 @@ struct ToolReader {
             context.diagnostics.error("\(reader.path) has no \"exec\"", at: reader.position)
             return nil
         }
-        // Without a readable input every placeholder would be reported as unknown.
+        // Without a readable input, every placeholder would be reported as unknown.
         guard let input else { return nil }
         let exec = ExecReader(path: reader.path, input: input, context: context)
         guard let command = exec.read(execNode, path: environment["PATH"] ?? "") else { return nil }
@@ -98,8 +98,8 @@ struct ToolReader {
         }
     }
 
-    /// Where the command runs: `cwd`, else the root of the first path parameter, else the configuration's
-    /// directory.
+    /// Returns the directory where the command runs: `cwd`, otherwise the root of the first path parameter,
+    /// otherwise the configuration's directory.
     private func absoluteDirectory(
         _ template: TemplateText?, _ input: ToolInput, at position: SourcePosition
     ) -> TemplateText {
@@ -112,7 +112,7 @@ struct ToolReader {
         return TemplateText(literal: directory)
     }
 
-    /// PATH, LANG and HOME of this process, and what `env` says.
+    /// Returns PATH, LANG and HOME of this process, and the variables in `env`.
     private func environment(_ reader: inout ObjectReader) -> [String: String] {
         var environment = [
             "PATH": context.environment["PATH"] ?? Paths.defaultSearchPath,
@@ -134,7 +134,7 @@ struct ToolReader {
         return environment
     }
 
-    /// The schema of the structured result: an object, which every revision of MCP can carry.
+    /// Returns the schema of the structured result: an object, which every revision of MCP can carry.
     private func outputSchema(_ reader: inout ObjectReader, result: ToolDefinition.ResultKind) -> JSONValue? {
         guard let node = reader.node("output") else { return nil }
         guard node.members != nil, node["type"]?.string == "object" else {
@@ -165,7 +165,7 @@ struct ToolReader {
 }
 
 extension CommandTemplate.Item {
-    /// Every parameter that it mentions, the condition included.
+    /// Every parameter that the item mentions, including the condition.
     var allNames: [String] {
         var names = elements.flatMap(\.argumentNames)
         if case .when(let condition, _) = self { names.append(condition) }

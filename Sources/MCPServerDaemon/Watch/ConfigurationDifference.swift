@@ -1,11 +1,12 @@
-/// What a new configuration changes, in words for the log.
+/// The changes that a new configuration makes, in words for the log.
 struct ConfigurationDifference {
-    /// `+tool journal ~tool git_log -files docs`, or `none`.
+    /// A text such as `+tool journal ~tool git_log -files docs`, or `none`.
     let text: String
-    /// The keys that are read at the start only and differ from what runs: `server.version`.
+    /// The keys that are read only at the start and differ from the running configuration, such as
+    /// `server.version`.
     let needingRestart: [String]
 
-    /// - Parameter started: what the server was started with.
+    /// - Parameter started: the configuration that the server was started with.
     init(_ old: Configuration, _ new: Configuration, started: Configuration) {
         var parts: [String] = []
         Self.compare("tool", old.tools, new.tools, by: \.name, &parts)

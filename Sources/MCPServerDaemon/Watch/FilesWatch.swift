@@ -1,10 +1,10 @@
 import MCPCore
 
-/// Tells the subscribers of all servers what changes in the directories that it shows.
+/// Notifies the subscribers of all servers about changes in the directories that are shown.
 final class FilesWatch: Sendable {
     private let watches: [DirectoryWatch]
 
-    /// A directory that cannot be watched is served all the same; the log says so.
+    /// Starts watching. A directory that cannot be watched is served nevertheless; the log reports it.
     init(_ definitions: [FilesDefinition], of served: ServedServers, log: Log) {
         var watches: [DirectoryWatch] = []
         for definition in definitions where definition.watch {

@@ -2,10 +2,10 @@ import Dispatch
 import MCPCore
 import Synchronization
 
-/// Reads the configuration again when its file or its prompts change, and at SIGHUP.
+/// Reads the configuration again when its file or its prompts change, and on SIGHUP.
 ///
-/// A new configuration is checked as a whole before anything of it is used. With a mistake in it the running
-/// one stays, and the log says what is wrong: a typo never takes the server down.
+/// A new configuration is checked as a whole before any part of it is used. If it contains a mistake, the
+/// running one stays in use, and the log reports what is wrong: a typo never takes the server down.
 final class Reloader: Sendable {
     private struct State {
         var configuration: Configuration
@@ -18,13 +18,13 @@ final class Reloader: Sendable {
     private let served: ServedServers
     private let log: Log
     private let supervisor: ProcessSupervisor?
-    /// What the file said at the start: what of it is read then only is in effect still.
+    /// The configuration at the start; its values for the keys that are read only then are still in effect.
     private let started: Configuration
     private let state: Mutex<State>
     private let ownFile = Mutex<DirectoryWatch?>(nil)
-    /// Why a reload that has not begun was asked for.
+    /// The reason for the requested reload that has not begun yet.
     private let requested = Mutex<String?>(nil)
-    /// One reload at a time.
+    /// The queue that runs one reload at a time.
     private let queue = DispatchQueue(label: "mcp.reload")
 
     init(
@@ -40,13 +40,13 @@ final class Reloader: Sendable {
         state = Mutex(State(configuration: configuration))
     }
 
-    /// Begins to watch.
+    /// Starts watching.
     func start() {
         let configuration = state.withLock { $0.configuration }
         watch(configuration)
         let name = Paths.components(file).last ?? file
-        // The directory is watched, because editors put a new file in the place of the old one.
-        // One that was refused for its permissions is read again when they are mended.
+        // The directory is watched, because editors replace the old file with a new one. A file that was
+        // refused because of its permissions is read again when they are corrected.
         let interest = DirectoryWatch.Interest(
             files: { $0 == name }, directories: { _ in false }, permissions: true)
         do throws(IOError) {
@@ -59,9 +59,9 @@ final class Reloader: Sendable {
         }
     }
 
-    /// Reads the configuration again, soon.
+    /// Schedules another reading of the configuration, soon.
     ///
-    /// Requests that come before it begins are one.
+    /// Requests that arrive before it begins are combined into one.
     func reload(_ reason: String) {
         let isFirst = requested.withLock { requested in
             defer { requested = requested ?? reason }
@@ -98,7 +98,7 @@ final class Reloader: Sendable {
             return state.configuration
         }
         served.adopt(built.server)
-        // Other directories, behind the same kind of entry.
+        // The directories differ, although the kind of entry is the same.
         if old.files != outcome.configuration.files {
             for server in served.all { server.notifyResourcesChanged() }
         }
@@ -112,7 +112,7 @@ final class Reloader: Sendable {
         }
     }
 
-    /// Watches what the configuration in use names, and nothing else any more.
+    /// Watches what the configuration in use names, and stops watching everything else.
     private func watch(_ configuration: Configuration) {
         let files = FilesWatch(configuration.files, of: served, log: log)
         let prompts = configuration.watchedPrompts.flatMap { directory -> DirectoryWatch? in
@@ -123,7 +123,7 @@ final class Reloader: Sendable {
                     if let failure = changes.failure {
                         self?.log.warning("not every prompt can be watched", ["error": failure])
                     }
-                    // A reload watches anew: a failure alone would go round in circles.
+                    // A reload sets up the watch again: reacting to a mere failure would loop forever.
                     if changes.tellsOfFiles { self?.reload("the prompts have changed") }
                 }
             } catch {

@@ -1,4 +1,4 @@
-/// Flags about a model and the servers whose tools it may use.
+/// Flags for a model and the servers whose tools it may use.
 enum AgentFlag: Sendable, CaseIterable {
     case server, model, modelCommand, modelKey, policy, trust, rounds, events
 

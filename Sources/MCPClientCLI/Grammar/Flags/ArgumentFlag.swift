@@ -1,4 +1,4 @@
-/// Flags about the arguments of tools and prompts.
+/// Flags for the arguments of tools and prompts.
 enum ArgumentFlag: Sendable, CaseIterable {
     case noValidate
 

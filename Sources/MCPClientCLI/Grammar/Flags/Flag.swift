@@ -1,8 +1,9 @@
-/// Our flags, by what they are about. They stand before the tool name; behind it there are only the tool's
-/// arguments.
+/// The flags of this program, grouped by subject.
 ///
-/// A group is one file: its flags, a row for each, and what each does to the options; those of `agent` and
-/// `host` do it to options of their own, in `AgentOptions` and `HostOptions`.
+/// They come before the tool name; only the tool's arguments follow it.
+///
+/// Each group is one file with its flags, a row for each flag, and the effect of each on the options. The
+/// flags of `agent` and `host` change options of their own, in `AgentOptions` and `HostOptions`.
 enum Flag: Sendable, Hashable {
     case output(OutputFlag)
     case transport(TransportFlag)
@@ -15,11 +16,11 @@ enum Flag: Sendable, Hashable {
     case other(OtherFlag)
 }
 
-/// How one flag is written, and what its help says.
+/// The spelling of a flag and its help text.
 struct FlagRow: Sendable {
     /// All spellings; the first one is shown in messages.
     let names: [String]
-    /// What stands for the value in help texts; nil for a flag without a value.
+    /// The placeholder for the value in help texts; nil for a flag without a value.
     let value: String?
     let summary: String
 
@@ -38,7 +39,7 @@ extension Flag: CaseIterable {
         + AgentFlag.allCases.map(Flag.agent) + HostFlag.allCases.map(Flag.host)
         + OtherFlag.allCases.map(Flag.other)
 
-    /// The headings that help texts put flags under.
+    /// The headings under which help texts list flags.
     enum Heading: String, Sendable, CaseIterable {
         case output = "Output"
         case transport = "Transport"

@@ -1,4 +1,4 @@
-/// The text behind a flag, empty for a flag without a value.
+/// The text after a flag; empty for a flag without a value.
 struct FlagValue {
     let flag: Flag
     let text: String
@@ -25,7 +25,7 @@ struct FlagValue {
         return duration
     }
 
-    /// Words between commas.
+    /// The words between commas.
     var list: [String] {
         text.split(separator: ",").map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
     }

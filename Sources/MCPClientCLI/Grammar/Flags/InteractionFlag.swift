@@ -1,6 +1,6 @@
 import MCPCore
 
-/// Flags about what a server asks and tells in between.
+/// Flags for the questions and messages that a server sends while a command runs.
 enum InteractionFlag: Sendable, CaseIterable {
     case answer, answers, noInput, logLevel, exec, eventCount
 

@@ -1,4 +1,4 @@
-/// Flags that ask for something else than a command.
+/// Flags that request something other than a command.
 enum OtherFlag: Sendable, CaseIterable {
     case help, version
 

@@ -1,4 +1,4 @@
-/// Flags about what is printed, and where.
+/// Flags that control what is printed, and where.
 enum OutputFlag: Sendable, CaseIterable {
     case json, raw, structured, select, output, quiet, verbose, wire, timings, color
 

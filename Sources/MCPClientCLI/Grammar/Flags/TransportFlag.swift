@@ -1,6 +1,6 @@
 import MCPCore
 
-/// Flags about the way to a server.
+/// Flags for the connection to a server.
 enum TransportFlag: Sendable, CaseIterable {
     case header, bearerEnv, bearerFile, trustFile, environment, directory
     case protocolVersion, timeout, deadline, connectTimeout
@@ -72,7 +72,7 @@ extension Options {
             name: String(value[..<sign]), value: String(value[value.index(after: sign)...]))
     }
 
-    /// The revisions this version speaks, newest first.
+    /// The revisions that this version supports, newest first.
     static var revisions: [String] { ProtocolVersion.known.map(\.text) }
 
     private static func revision(_ value: String) throws(Failure) -> String? {

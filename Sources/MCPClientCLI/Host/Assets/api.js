@@ -1,13 +1,13 @@
-// The way to the program: requests with the token, and one stream of events.
+// The connection to the program: requests with the token, and one stream of events.
 
-// The token stands behind the #, so that no server and no log sees it. A reload finds it again.
+// The token comes after the #, so that no server and no log sees it. It survives a reload.
 if (location.hash) {
   sessionStorage.token = location.hash.slice(1);
   history.replaceState(null, "", "/");
 }
 const headers = { Authorization: `Bearer ${sessionStorage.token}` };
 
-/** `body` is a value, or JSON as text. */
+/** Sends a request; `body` is a value, or JSON as text. */
 export async function api(method, path, body = {}) {
   const answer = await fetch(`/api/${path}`, {
     method, headers: { ...headers, "Content-Type": "application/json" },
@@ -21,7 +21,7 @@ export async function api(method, path, body = {}) {
 
 export const pause = ms => new Promise(done => setTimeout(done, ms));
 
-/** Reads events for as long as the page lives; after a break it goes on where it was. */
+/** Reads events for the lifetime of the page; after an interruption it resumes where it left off. */
 export async function follow(handle, tell) {
   let last, wait = 250;
   for (;;) {
@@ -54,7 +54,7 @@ async function* blocks(body) {
     const { value, done } = await reader.read();
     if (done) return;
     text += value;
-    // What was looked at is not looked at again: one event may be megabytes long.
+    // Text that was searched is not searched again: one event may be megabytes long.
     for (let end; (end = text.indexOf("\n\n", Math.max(0, seen - 1))) >= 0; seen = 0) {
       yield text.slice(0, end);
       text = text.slice(end + 2);

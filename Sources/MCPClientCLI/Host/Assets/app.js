@@ -1,4 +1,4 @@
-// The page: shows what the program tells, and tells it what the user does. It knows nothing of MCP.
+// The page: shows what the program sends, and reports what the user does. It knows nothing about MCP.
 import { api, follow } from "./api.js";
 import * as cards from "./cards.js";
 import { attempt, byId, drop, empty, fill, notice, put } from "./dom.js";
@@ -69,14 +69,14 @@ function mark() {
   }
 }
 
-/** Opens the form of a tool, with arguments or with its own. */
+/** Opens the form of a tool, with the given arguments or with its defaults. */
 async function choose({ server, tool, arguments: given }) {
   const about = await api("POST", "form", { server, tool, arguments: given });
   chosen = { server, tool };
   const node = fill("compose", about), [body, raw] = node.querySelectorAll(".fields, .raw");
   let fields = form(about.form), isRaw = false;
   body.append(fields.node);
-  // What was typed as JSON is sent as it was typed.
+  // JSON is sent exactly as it was typed.
   const args = () => isRaw ? raw.value || "{}" : JSON.stringify(fields.read() ?? {});
   const request = () => (JSON.parse(args()), `{"server":${JSON.stringify(server)},"tool":${JSON.stringify(tool)},"arguments":${args()}}`);
   node.querySelector(".swap").onclick = attempt(async () => {
@@ -102,9 +102,9 @@ async function choose({ server, tool, arguments: given }) {
   node.scrollIntoView();
 }
 
-// MARK: What the user does
+// MARK: User actions
 
-// data-do="DELETE views/{id}": a request about the row. data-use: its tool, once more.
+// data-do="DELETE views/{id}": sends a request about the row. data-use: opens the form of its tool again.
 onclick = attempt(async ({ target }) => {
   const button = target.closest("button"), row = target.closest("[data-row]")?.data;
   const { do: action, body, use } = button?.dataset ?? {};
@@ -114,7 +114,7 @@ onclick = attempt(async ({ target }) => {
   await api(method, path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(row[name])), body);
 });
 
-// data-send: the fields of a form as one request.
+// data-send: sends the fields of a form as one request.
 for (const node of document.querySelectorAll("form[data-send]")) {
   node.onsubmit = attempt(async () => {
     await api("POST", node.dataset.send, Object.fromEntries(new FormData(node)));
@@ -128,9 +128,9 @@ byId("text").onkeydown = event => {
   event.target.form.requestSubmit();
 };
 
-// MARK: Surroundings
+// MARK: Context
 
-/** The page's own colours follow from the choice by themselves. */
+/** Sends the context. The page's own colours follow the choice automatically. */
 function tellContext() {
   const theme = byId("theme").value;
   api("POST", "context", {
@@ -145,7 +145,7 @@ byId("theme").onchange = () => {
   tellContext();
 };
 
-/** Whether names below localhost lead here. If not, views get ports instead, which the page must be let reach. */
+/** Checks whether names below localhost lead here. If not, views use ports, which the page must allow. */
 function probe(src) {
   const frame = fill("probe", { src });
   const end = async isThere => {

@@ -4,7 +4,7 @@ import * as relay from "./relay.js";
 
 const views = new Map();
 const find = id => document.querySelector(`[data-call="${id}"]`);
-// What is the card's own stands before the cards inside of it.
+// A card's own parts come before the cards inside it.
 const part = (card, name) => card.querySelector(`.${name}`);
 
 export function clear() {
@@ -31,7 +31,7 @@ export function openView(info) {
   part(card, "place").replaceChildren(holder);
   part(card, "result").open = false;
   views.set(info.id, holder);
-  // The frame begins to load once it stands where it stays.
+  // The frame starts to load once it is in its final place.
   relay.open(info, holder.querySelector("iframe"));
   mode(info);
 }

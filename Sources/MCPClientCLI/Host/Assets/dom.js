@@ -1,12 +1,12 @@
-// Templates of the page, filled with data. Text is always text: nothing here reads HTML.
+// Templates of the page, filled with data. Text is always text: nothing here parses HTML.
 export const byId = id => document.getElementById(id);
 
-/** Puts data into a new copy of a template, or again into an earlier one: data-bind="text=name title=line". */
+/** Fills a new copy of a template, or an existing one again, with data: data-bind="text=name title=line". */
 export function fill(node, data) {
   if (typeof node === "string") node = document.importNode(byId(`t-${node}`).content.firstElementChild, true);
   node.data = { ...node.data, ...data };
   for (const one of [node, ...node.querySelectorAll("[data-bind]")]) {
-    // A row inside of this one has data of its own.
+    // A row inside this one has data of its own.
     if (one.closest("[data-row]") !== node) continue;
     for (const pair of one.dataset.bind?.split(" ") ?? []) {
       const [name, from] = pair.split("=");
@@ -16,14 +16,14 @@ export function fill(node, data) {
       else if (name === "if") one.hidden = !value;
       else if (name === "unless") one.hidden = !!value;
       else if (value === "" || value === false) one.removeAttribute(name);
-      // Set again, an address would be loaded again.
+      // Setting an address again would load it again.
       else if (one.getAttribute(name) !== String(value)) one.setAttribute(name, value);
     }
   }
   return node;
 }
 
-/** The row of this id in a list: filled again, or new at its end or its top. */
+/** Returns the row with this id in a list: the existing one, filled again, or a new one at the end or top. */
 export function put(list, template, data, atTop) {
   list.rows ??= new Map();
   const old = list.rows.get(data.id);
@@ -32,7 +32,7 @@ export function put(list, template, data, atTop) {
     list.rows.set(data.id, row);
     list[atTop ? "prepend" : "append"](row);
   }
-  // A row with a frame stays: the frame is at work.
+  // A row with a frame stays: the frame is active.
   if (list.rows.size > 500) drop(list, [...list.rows.keys()].find(id => !list.rows.get(id).querySelector("iframe")));
   return row;
 }
@@ -47,7 +47,7 @@ export function empty(list) {
   list.replaceChildren();
 }
 
-/** Says something for a moment. */
+/** Shows a notice for a moment. */
 export function notice(text, href) {
   const row = fill("notice", { text: href ? "" : text, label: text, href });
   byId("notices").append(row);
@@ -55,7 +55,7 @@ export function notice(text, href) {
   setTimeout(() => row.remove(), 12000);
 }
 
-/** Does what the user asked for; what goes wrong is said. */
+/** Performs an action of the user, and shows any error. */
 export const attempt = action => async event => {
   if (event?.type === "submit") event.preventDefault();
   try {

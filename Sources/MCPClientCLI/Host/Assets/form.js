@@ -1,4 +1,4 @@
-// A form as the program describes it. read() gives undefined for what was left out.
+// A form as described by the program. read() returns undefined for what was left out.
 import { fill } from "./dom.js";
 
 export function form(part) {

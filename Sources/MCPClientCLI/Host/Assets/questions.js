@@ -1,4 +1,4 @@
-// What only the user decides, in the page of the host: one question after the other.
+// Decisions that only the user makes, in the page of the host: one question after another.
 import { api } from "./api.js";
 import { attempt, byId, fill } from "./dom.js";
 import { form } from "./form.js";
@@ -43,7 +43,8 @@ function next() {
     const isLast = i === all.length - 1, button = fill("answer", { ...answer, type: isLast ? "submit" : "button" });
     if (isLast) node.onsubmit = reply(answer);
     else button.onclick = reply(answer);
-    // The first does nothing. The others wait: a second click was meant for the question before.
+    // The first answer does nothing. The others are disabled at first: a second click was meant for the
+    // previous question.
     button.disabled = i > 0;
     setTimeout(() => button.disabled = false, 500);
     node.querySelector(".answers").append(button);

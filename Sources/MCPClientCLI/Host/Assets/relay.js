@@ -1,4 +1,4 @@
-// Passes messages between the frames of views and the program, which alone knows what they mean.
+// Passes messages between the frames of views and the program; only the program knows what they mean.
 import { api, pause } from "./api.js";
 
 const views = new Map();
@@ -9,7 +9,7 @@ export function begin(hello) {
   for (const id of views.keys()) close(id);
 }
 
-/** Takes a frame of the page. It must not be moved in the document: that would load it anew. */
+/** Adds a frame of the page. It must not be moved within the document: that would load it again. */
 export function open({ id, origin }, frame) {
   close(id);
   const view = { id, origin, frame, queue: [], alone: 0, seq: 0, loads: 0 };
@@ -34,7 +34,7 @@ export function resize({ id, height }) {
   if (frame && height != null) frame.style.height = `${Math.ceil(height)}px`;
 }
 
-/** In every mode but the one in the page, the height is the page's. */
+/** Sets whether the page determines the height, as it does in every mode except inline. */
 export function watch(id, isFixed) {
   const view = views.get(id);
   if (view) tellRoom(Object.assign(view, { isFixed }));
@@ -52,17 +52,18 @@ onresize = () => views.forEach(tellRoom);
 addEventListener("message", ({ source, origin, data }) => {
   const view = [...views.values()].find(one => source === one.frame.contentWindow && origin === one.origin);
   if (!view) return;
-  // What is no JSON goes as null, so that it is counted.
+  // Anything that is not JSON is sent as null, so that it is counted.
   let text = "null";
   try { text = JSON.stringify(data) ?? text } catch {}
   if (text.length > limit) text = JSON.stringify({ oversize: text.length, id: data.id });
-  // A view that talks faster than the program listens loses what is too much, not the page its memory.
+  // If a view sends faster than the program reads, it loses the excess, so that the page does not run out of
+  // memory.
   const size = view.queue.reduce((sum, one) => sum + one.length, text.length);
   if (view.queue.length < 2000 && size < 16 * limit) view.queue.push(text);
   pump(view);
 });
 
-/** One request at a time keeps the order; what comes meanwhile goes with the next. */
+/** Sends one request at a time to keep the order; messages that arrive meanwhile go with the next one. */
 async function pump(view) {
   if (view.isSending) return;
   view.isSending = true;
@@ -74,12 +75,13 @@ async function pump(view) {
       await api("POST", `views/${view.id}/messages`, `{"page":"${page}","seq":${view.seq + 1},"messages":[${messages}]}`);
       view.seq++;
     } catch (error) {
-      // Without an answer it may have arrived or not: the number tells the program.
+      // Without a response, the request may have arrived or not: the number tells the program which.
       if (!error.status) {
         await pause(500);
         continue;
       }
-      // The program cannot read one of them. Each goes alone, and of that one its id, which is answered, or null.
+      // The program cannot read one of the messages. Each is sent alone, and the unreadable one as its id,
+      // which gets a response, or as null.
       if (error.status === 400 && view.queue[0] !== "null") {
         const { id, lost } = JSON.parse(view.queue[0]);
         if (count === 1) view.queue[0] = lost ? "null" : JSON.stringify({ lost: true, id });

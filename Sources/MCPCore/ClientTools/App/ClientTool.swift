@@ -1,49 +1,49 @@
-/// A JSON value, by the name that tools written for other libraries use.
+/// A JSON value, under the name that tools written for other libraries use.
 public typealias Value = JSONValue
 
-/// Something that an app does on the main actor for a tool.
+/// An action that an app performs on the main actor for a tool.
 public typealias ClientToolAction = () -> Void
 
-/// What a tool of an app answers.
+/// The result of a tool of an app.
 public typealias ClientToolResult = CallToolResult
 
 /// A tool whose code runs in an app that is connected to a server, on the app's main actor.
 ///
 /// Tools that should not run there are registered on an `MCPServer` that a `ClientToolProvider` offers.
 @MainActor public protocol ClientTool: AnyObject {
-    /// Name, description and schema. Without a description the instructions stand in for it.
+    /// The name, description and schema. Without a description, the instructions are used instead.
     var toolDefinition: Tool { get }
-    /// When a model should use the tool: one line of the server's instructions.
+    /// The guidance for a model on when to use the tool: one line of the server's instructions.
     var instructions: String { get }
-    /// Whether people are shown that the tool uses sources outside the conversation.
+    /// Whether users are shown that the tool uses sources outside the conversation.
     var showExternalSourcesIndicator: Bool { get }
-    /// What to do: the handler of the registry runs the actions in their order, and the model is told that it
-    /// was done.
+    /// Returns the actions to perform: the handler of the registry runs them in order, and the model is told
+    /// that the call was carried out.
     func handleInvocation(_ invocation: ClientToolInvocation) -> [ClientToolAction]
-    /// Answers with a result of its own; nil leaves the call to `handleInvocation`. What it throws the model
-    /// reads as the tool's failure.
+    /// Returns a result of its own; nil leaves the call to `handleInvocation`. The model receives a thrown
+    /// error as the tool's failure.
     func call(_ invocation: ClientToolInvocation) async throws -> ClientToolResult?
 }
 
 extension ClientTool {
-    /// None.
+    /// No instructions.
     public var instructions: String { "" }
-    /// False.
+    /// No external sources.
     public var showExternalSourcesIndicator: Bool { false }
-    /// Nothing.
+    /// Returns no actions.
     public func handleInvocation(_ invocation: ClientToolInvocation) -> [ClientToolAction] { [] }
-    /// Nil: the actions decide.
+    /// Returns nil: the call is left to the actions.
     public func call(_ invocation: ClientToolInvocation) async throws -> ClientToolResult? { nil }
 }
 
-/// Runs what tools want done: an app presents alerts, forms or screens here.
+/// The handler that runs the actions of tools: an app presents alerts, forms or screens here.
 @MainActor public protocol ClientToolActionHandling: AnyObject {
-    /// Runs the actions in their order.
+    /// Runs the actions in order.
     func handle(_ actions: [ClientToolAction])
 }
 
 extension Tool {
-    /// Describes a tool, with its name by label.
+    /// Creates a tool description, with a label for the name.
     public init(
         name: String, description: String? = nil, inputSchema: JSONValue = ["type": "object"],
         annotations: ToolAnnotations? = nil

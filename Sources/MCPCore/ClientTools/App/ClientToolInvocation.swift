@@ -1,17 +1,17 @@
 /// One call of a tool of an app.
 public struct ClientToolInvocation: Sendable {
-    /// The tool that is called.
+    /// A description of the tool that is called.
     public struct ToolDescriptor: Sendable, Hashable {
-        /// Its name.
+        /// The tool's name.
         public var name: String
-        /// What it does.
+        /// The tool's description.
         public var description: String?
-        /// When it should be used.
+        /// The guidance on when to use the tool.
         public var instructions: String?
-        /// The schema of its arguments, as JSON.
+        /// The schema of the tool's arguments, as JSON.
         public var parameters: [UInt8]?
 
-        /// Describes a tool.
+        /// Creates a description of a tool.
         public init(
             name: String, description: String? = nil, instructions: String? = nil,
             parameters: [UInt8]? = nil
@@ -25,16 +25,16 @@ public struct ClientToolInvocation: Sendable {
 
     /// The tool.
     public var tool: ToolDescriptor
-    /// The arguments as JSON, which fit the tool's schema; nil when the call had none.
+    /// The arguments as JSON, which match the tool's schema; nil when the call had none.
     public var args: [UInt8]?
-    /// The message of a chat that the call belongs to.
+    /// The chat message that the call belongs to.
     public var messageId: String?
     /// The channel that the call came through.
     public var channelId: String?
-    /// Names the call.
+    /// The identifier of the call.
     public var invocationId: String
 
-    /// Makes a call.
+    /// Creates a call.
     public init(
         tool: ToolDescriptor, args: [UInt8]? = nil, messageId: String? = nil, channelId: String? = nil,
         invocationId: String = ""
@@ -46,8 +46,8 @@ public struct ClientToolInvocation: Sendable {
         self.invocationId = invocationId
     }
 
-    /// The arguments as a type of yours; none count as an empty object.
-    /// - Throws: `JSONError` with the path of what does not fit.
+    /// Decodes the arguments as the given type; missing arguments count as an empty object.
+    /// - Throws: `JSONError` with the path of the value that does not match.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         try RawJSON(validating: ByteSlice(args ?? Array("{}".utf8))).decode(type)
     }

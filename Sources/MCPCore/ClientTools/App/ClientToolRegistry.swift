@@ -1,21 +1,21 @@
-/// The tools of an app, and who runs what they want done.
+/// The tools of an app, and the handler that runs their actions.
 ///
-/// It lives on the main actor, where the tools do; keep it as long as the app offers tools.
+/// It lives on the main actor, as the tools do; keep a reference to it while the app offers tools.
 @MainActor public final class ClientToolRegistry {
-    /// Runs the actions of tools; nil runs them here, one after the other.
+    /// The handler that runs the actions of tools; if it is nil, they run here, one after the other.
     public weak var handler: (any ClientToolActionHandling)?
     private var tools: [(name: String, tool: any ClientTool)] = []
-    /// Servers that offer these tools.
+    /// The servers that offer these tools.
     private var servers: [Weak] = []
 
     private struct Weak { weak var server: MCPServer? }
 
-    /// An empty registry.
+    /// Creates an empty registry.
     ///
-    /// - Parameter handler: runs the actions of tools; it is not kept alive.
+    /// - Parameter handler: the handler that runs the actions of tools; it is not retained.
     public init(handler: (any ClientToolActionHandling)? = nil) { self.handler = handler }
 
-    /// Adds a tool; one of the same name is replaced at its place.
+    /// Adds a tool; one with the same name is replaced in place.
     public func register(tool: any ClientTool) {
         let name = tool.toolDefinition.name
         if let place = tools.firstIndex(where: { $0.name == name }) {
@@ -26,13 +26,13 @@
         updateServers()
     }
 
-    /// Takes a tool away; without effect when there is none of this name.
+    /// Removes a tool; has no effect if there is none with this name.
     public func unregister(name: String) {
         tools.removeAll { $0.name == name }
         updateServers()
     }
 
-    /// The tools in the form that `POST /register-tools` takes, in the order of their registration.
+    /// Returns the tools in the form that `POST /register-tools` accepts, in the order of their registration.
     public func registrationPayloads() -> [ToolRegistrationPayload] {
         tools.map { name, tool in
             let definition = tool.toolDefinition
@@ -46,14 +46,16 @@
 
     // MARK: Calls
 
-    /// What the tool wants done; nothing for a tool that is not there.
+    /// Returns the actions of the tool for this call; empty if the tool is not registered.
     public func handleInvocation(_ invocation: ClientToolInvocation) -> [ClientToolAction] {
         tool(invocation.tool.name)?.handleInvocation(invocation) ?? []
     }
 
-    /// Runs a call: the tool's own result, or its actions, after which the model is told that it was done.
+    /// Runs a call and returns the tool's own result, or runs its actions, after which the model is told that
+    /// the call was carried out.
     ///
-    /// - Throws: what the tool throws. A tool that is not there is a result whose `isError` is true.
+    /// - Throws: the error that the tool throws. For a tool that is not registered, the result has an
+    ///   `isError` of true.
     public func dispatch(_ invocation: ClientToolInvocation) async throws -> ClientToolResult {
         guard let tool = tool(invocation.tool.name) else {
             return .error("This app has no tool \(invocation.tool.name). Nothing was done.")
@@ -72,7 +74,7 @@
 
     // MARK: Serving
 
-    /// Offers the tools on a server, now and whenever they change.
+    /// Offers the tools on a server, and updates them whenever they change.
     func attach(_ server: MCPServer) {
         servers.removeAll { $0.server == nil || $0.server === server }
         servers.append(Weak(server: server))
@@ -85,14 +87,14 @@
 
     private func update(_ server: MCPServer) {
         let entries = tools.compactMap { name, tool in entry(for: tool, named: name) }
-        // Names differ, and every entry was checked when it was made.
+        // The names are unique, and every entry was checked when it was created.
         try? server.update(isReplacement: true) { draft in
             draft.toolsComeAndGo = true
             draft.tools = entries
         }
     }
 
-    /// Nil for a tool whose name or schema no server can offer.
+    /// Returns the entry of a tool; nil if no server can offer its name or schema.
     private func entry(for tool: any ClientTool, named name: String) -> ToolEntry? {
         let instructions = Self.instructions(of: tool)
         var shown = tool.toolDefinition

@@ -1,17 +1,17 @@
 /// A tool as it is registered at `POST /register-tools`.
 public struct ToolRegistrationPayload: Codable, Sendable, Hashable {
-    /// Its name.
+    /// The tool's name.
     public var name: String
-    /// What it does; the instructions where there is no description.
+    /// The tool's description; the instructions if there is no description.
     public var description: String
-    /// When it should be used.
+    /// The guidance on when to use the tool.
     public var instructions: String?
-    /// The schema of its arguments.
+    /// The schema of the tool's arguments.
     public var parameters: JSONValue?
-    /// Whether people are shown that it uses sources outside the conversation.
+    /// Whether users are shown that the tool uses sources outside the conversation.
     public var showExternalSourcesIndicator: Bool?
 
-    /// Describes a tool.
+    /// Creates a description of a tool.
     public init(
         name: String, description: String, instructions: String? = nil, parameters: JSONValue? = nil,
         showExternalSourcesIndicator: Bool? = nil

@@ -1,13 +1,13 @@
-/// The name of a channel: 1 to 128 bytes without control characters and slashes, since it stands in a path.
+/// The name of a channel: 1 to 128 bytes without control characters and slashes, since it is part of a path.
 ///
-/// A name that programs can register tools in is one that `init(registered:)` leaves as it is.
+/// Programs can register tools in a channel if `init(registered:)` leaves its name unchanged.
 public struct ChannelName: Hashable, Sendable {
-    /// The name.
+    /// The text of the name.
     public let text: String
 
-    /// A name that is given as it is.
+    /// Creates a name from a text as it is.
     ///
-    /// Nil for a text that no channel can have as its name.
+    /// Fails if the text cannot be the name of a channel.
     public init?(_ text: String) {
         let isAllowed = text.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {
@@ -19,10 +19,10 @@ public struct ChannelName: Hashable, Sendable {
         self.text = text
     }
 
-    /// A name as Stream's clients send it: the part between the first and the second colon, if there is a
-    /// colon, without white space at either end.
+    /// Creates a name from the form that Stream's clients send: the part between the first and the second
+    /// colon, if there is a colon, without white space at either end.
     ///
-    /// Nil where nothing is left of the text that a channel can have as its name.
+    /// Fails if the remaining text cannot be the name of a channel.
     public init?(registered text: String) {
         let trimmed = text.trimmedLikeJavaScript()
         let parts = trimmed.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

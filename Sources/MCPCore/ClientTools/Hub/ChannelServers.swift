@@ -1,19 +1,20 @@
 import Synchronization
 
-/// One MCP server for each channel, made when it is asked for.
+/// One MCP server for each channel, created on demand.
 final class ChannelServers: Sendable {
     private struct Entry {
         let server: MCPServer
-        /// What the server says without any client.
+        /// The server's instructions without any client.
         var instructions: String?
-        /// The tools of clients among its tools.
+        /// The clients' tools among the server's tools.
         var shown: Set<ObjectIdentifier> = []
-        /// Somebody may have it who showed a token or registers tools; else it was only asked for.
+        /// Whether a caller that sent a token, or that registers tools, uses the channel; otherwise it was
+        /// only requested.
         var isReserved: Bool
 
         func isOwn(_ tool: ToolEntry) -> Bool { !shown.contains(ObjectIdentifier(tool)) }
 
-        /// It has tools of clients, or agents that wait for something.
+        /// Whether it has tools of clients, or agents that wait for something.
         var isBusy: Bool {
             let dispatcher = server.dispatcher
             return dispatcher.subscriptions.bus.hasSubscribers || dispatcher.inFlight.count > 0
@@ -24,7 +25,7 @@ final class ChannelServers: Sendable {
     private struct State {
         var entries = BoundedTable<String, Entry>(
             capacity: ClientToolLimits.channels, policy: .evictLeastRecentlyUsed)
-        /// Entries that are not reserved.
+        /// The number of entries that are not reserved.
         var open = 0
 
         mutating func remove(_ channel: String) {
@@ -41,17 +42,19 @@ final class ChannelServers: Sendable {
         self.make = make
     }
 
-    /// - Parameter isReserved: false for those who need no token: they make no more than
-    ///   `ClientToolLimits.openChannels`, so that there is room for the others.
+    /// Returns the server of a channel, and creates it if necessary.
+    ///
+    /// - Parameter isReserved: false for callers that need no token: they create at most
+    ///   `ClientToolLimits.openChannels` channels, so that there is room for the others.
     /// - Throws: `RegistrationError` for a name that no channel can have and when there are too many
-    ///   channels; what making a server throws.
+    ///   channels; any error from creating a server.
     func server(for channel: String, isReserved: Bool = true) throws -> MCPServer {
         try entry(for: channel, isReserved: isReserved).server
     }
 
     var all: [MCPServer] { state.withLock { $0.entries.map(\.value.server) } }
 
-    /// The names of the server's own tools.
+    /// Returns the names of the server's own tools.
     func ownTools(of channel: String) -> Set<String> {
         guard let entry = try? entry(for: channel) else { return [] }
         return Set(entry.server.dispatcher.registry.draft.tools.filter(entry.isOwn).map(\.tool.name))
@@ -73,7 +76,7 @@ final class ChannelServers: Sendable {
             }
             let isFull = state.entries.isFull || !isReserved && state.open >= ClientToolLimits.openChannels
             if isFull {
-                // One without a token takes no place of one with it.
+                // A channel without a token never replaces one with a token.
                 let idle = state.entries.first {
                     $0.key != defaultChannel && (isReserved || !$0.value.isReserved) && !$0.value.isBusy
                 }
@@ -95,7 +98,7 @@ final class ChannelServers: Sendable {
         }
     }
 
-    /// Shows these tools of clients beside the server's own, in place of those before.
+    /// Shows these tools of clients beside the server's own, replacing the previous ones.
     func show(_ tools: [ToolEntry], instructions: [String], in channel: String) throws {
         _ = try entry(for: channel)
         state.withLock { state in
@@ -114,7 +117,7 @@ final class ChannelServers: Sendable {
         var text = base ?? ""
         var room = ClientToolLimits.instructionBytes
         for line in lines {
-            // One line each: nobody can begin a line of somebody else.
+            // Each text becomes a single line, so that no client can forge a line of another one.
             let line = "- " + line.split(whereSeparator: \.isNewline).joined(separator: " ")
             room -= line.utf8.count + 1
             if room < 0 { break }
@@ -123,7 +126,7 @@ final class ChannelServers: Sendable {
         return text.isEmpty ? nil : text
     }
 
-    /// Makes the servers' own contents anew and returns the channels; the tools of clients stay.
+    /// Recreates the servers' own contents and returns the channels; the tools of clients stay.
     func reload() throws -> [String] {
         try state.withLock { state in
             for (channel, entry) in state.entries {

@@ -1,22 +1,24 @@
-/// One client of a channel, with its tools and the way to it.
+/// One client of a channel, with its tools and its connection.
 struct ClientRegistration: Sendable {
-    /// Its name; empty for the façade, whose clients have none.
+    /// The client's name; empty for the façade, whose clients have none.
     let client: String
-    /// The place of the client among all: it keeps its names when it comes back.
+    /// The position of the client among all clients, which lets it keep its tool names when it reconnects.
     let order: Int
-    /// Tells this registration from earlier ones of the same client; later ones have greater numbers.
+    /// A number that distinguishes this registration from earlier ones of the same client; later ones have
+    /// greater numbers.
     var serial: Int
     var tools: [ClientToolDefinition]
-    /// The connection on which it is the server. Nil while it is gone, and for the façade.
+    /// The connection on which the client is the server. Nil while it is disconnected, and for the façade.
     var link: ProviderLink?
-    /// Since when it is gone: its connection has ended, or nobody listens to the façade's events.
+    /// The time since which it is gone: its connection has ended, or there is no listener to the façade's
+    /// events.
     var lostAt: MonotonicInstant?
-    /// It is gone for so long that its tools are not listed.
+    /// Whether it has been gone for so long that its tools are not listed.
     var isHidden = false
     var callsInFlight = 0
 
     var isFacade: Bool { client.isEmpty }
-    /// What people and models read.
+    /// The name that people and models see.
     var displayName: String { isFacade ? "without a name" : client }
     var isUp: Bool { lostAt == nil }
 }

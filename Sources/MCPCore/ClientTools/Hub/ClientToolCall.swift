@@ -1,45 +1,45 @@
-/// A call on its way to clients. Part of the hub's state.
+/// A call in progress at clients. Part of the hub's state.
 struct ClientToolCall {
-    /// What whoever waits is told.
+    /// The messages to the waiting caller.
     enum Step: Sendable {
-        /// There is no result yet, and it may take much longer.
+        /// There is no result yet, and the call may take much longer.
         case takesLong
-        /// The last one.
+        /// The result, which is the last step.
         case result(CallToolResult)
     }
 
-    /// How a client gets it.
+    /// The delivery of the call to one client.
     struct Leg {
-        /// The registration that it was given to.
+        /// The registration that the call was delivered to.
         let serial: Int
         var work: Task<Void, Never>?
-        /// The client is gone, and may come back until then.
+        /// The time until which a client that is gone may reconnect.
         var waitsUntil: MonotonicInstant?
     }
 
     let id: String
     let channel: String
-    /// The name that the agent called.
+    /// The tool name that the agent called.
     let name: String
     let definition: ClientToolDefinition
     let arguments: RawJSON
     let messageID: String
     let timeout: Duration
     let deadline: MonotonicInstant
-    /// Reports to the agent; nil when it wants none.
+    /// Reports progress to the agent; nil when it wants no reports.
     let report: (@Sendable (Progress) -> Void)?
     let start: MonotonicInstant
     var nextReport = MonotonicInstant.never
     var reports = 0
-    /// By client.
+    /// The deliveries, by client.
     var legs: [String: Leg] = [:]
-    /// Why the last leg ended.
+    /// The reason why the last leg ended.
     var failure = ""
-    /// When whoever waits is told that it takes long.
+    /// The time at which the waiting caller is notified that the call takes long.
     var longAt = MonotonicInstant.never
     let steps: AsyncStream<Step>.Continuation
 
-    /// What each client is told of the call.
+    /// The metadata that each client receives with the call.
     var meta: JSONObject {
         [
             VendorKey.messageID: .string(messageID), VendorKey.channelID: .string(channel),
@@ -47,7 +47,7 @@ struct ClientToolCall {
         ]
     }
 
-    /// The next moment at which something is due.
+    /// The next time at which something is due.
     var nextMoment: MonotonicInstant {
         legs.values.compactMap(\.waitsUntil).reduce(min(deadline, nextReport, longAt)) { min($0, $1) }
     }

@@ -1,22 +1,22 @@
-/// The tools of a channel as agents see them: whose they are, and under which names.
+/// The tools of a channel as agents see them: their clients and their names.
 struct ClientToolCatalog: Sendable {
     struct Item: Sendable {
         let name: String
         let definition: ClientToolDefinition
-        /// Who offers it, the oldest client first.
+        /// The clients that offer it, the oldest first.
         var clients: [String]
     }
 
     private(set) var items: [Item] = []
-    /// Names that could not be listed, by client.
+    /// The names that could not be listed, by client.
     private(set) var refused: [String: [String]] = [:]
     private var places: [String: Int] = [:]
 
     init() {}
 
     /// - Parameters:
-    ///   - registrations: in the order of the clients.
-    ///   - serverTools: names of the server's own tools, which always win.
+    ///   - registrations: the registrations, in the order of the clients.
+    ///   - serverTools: the names of the server's own tools, which always take precedence.
     init(_ registrations: [ClientRegistration], serverTools: Set<String>) {
         for registration in registrations {
             for tool in registration.tools where !add(tool, of: registration, serverTools) {
@@ -50,7 +50,7 @@ struct ClientToolCatalog: Sendable {
         return true
     }
 
-    /// `name__client` with the characters that names of tools may have.
+    /// Returns `name__client`, restricted to the characters that tool names may have.
     private static func otherName(_ name: String, _ client: String) -> String {
         let client = client.isEmpty ? "anonymous" : client
         let letters = client.utf8.map { byte -> UInt8 in

@@ -1,22 +1,22 @@
-/// What the hub knows of one channel.
+/// The hub's state of one channel.
 struct ClientToolChannel: Sendable {
-    /// By client; the empty name is the façade's.
+    /// The registrations, by client; the empty name is the façade's.
     var registrations: [String: ClientRegistration] = [:]
     var catalog = ClientToolCatalog()
-    /// What agents see, by name: made anew only for what has changed.
+    /// The tools that agents see, by name; only changed ones are created again.
     var shown: [String: ShownClientTool] = [:]
     var feed = EventFeed()
-    /// The channel as the façade's clients call it.
+    /// The channel's name as sent by the façade's clients.
     var sentName: String?
-    /// When clients registered, within the last minute.
+    /// The times of the registrations within the last minute.
     var recent: [MonotonicInstant] = []
 
-    /// Whether there is nothing to remember.
+    /// Whether there is no state to keep.
     var isEmpty: Bool { !isUsed && recent.isEmpty && feed.graceEnd == nil }
-    /// Whether somebody is here.
+    /// Whether there are clients or listeners.
     var isUsed: Bool { !registrations.isEmpty || !feed.isEmpty }
 
-    /// When somebody registered last, within the last minute.
+    /// The time of the last registration within the last minute.
     var lastCame: MonotonicInstant { recent.last ?? MonotonicInstant(nanoseconds: 0) }
 
     static let minute = Duration.seconds(60)
@@ -25,7 +25,7 @@ struct ClientToolChannel: Sendable {
         recent.removeAll { $0 + Self.minute <= now }
     }
 
-    /// Counts a registration; false when there were too many.
+    /// Counts a registration; returns false when there were too many.
     mutating func admitRegistration(at now: MonotonicInstant) -> Bool {
         forgetOldRegistrations(at: now)
         guard recent.count < ClientToolLimits.registrationsPerMinute else { return false }
@@ -33,12 +33,12 @@ struct ClientToolChannel: Sendable {
         return true
     }
 
-    /// Clients whose tools are listed: those that are there, and those that have just gone.
+    /// The clients whose tools are listed: those that are connected, and those that have just disconnected.
     var listed: [ClientRegistration] {
         registrations.values.filter { !$0.isHidden }.sorted { $0.order < $1.order }
     }
 
-    /// Since when there is nothing but a registration of the façade that nobody listens for.
+    /// The time since which there has been only a registration of the façade without any listener.
     var desertedAt: MonotonicInstant? {
         guard feed.isEmpty, registrations.count == 1, let facade = registrations[""], facade.isHidden else {
             return nil
@@ -46,7 +46,8 @@ struct ClientToolChannel: Sendable {
         return facade.lostAt
     }
 
-    /// Somebody listens to the events. True: the façade's tools were hidden until now.
+    /// Records that there is a listener to the events. Returns true when the façade's tools were hidden until
+    /// now.
     mutating func facadeIsHeard() -> Bool {
         let wasHidden = registrations[""]?.isHidden ?? false
         registrations[""]?.lostAt = nil

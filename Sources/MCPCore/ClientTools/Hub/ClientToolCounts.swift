@@ -1,26 +1,26 @@
-/// What a hub of client tools has at one moment, and what happened so far.
+/// The current state of a hub of client tools, and its totals so far.
 public struct ClientToolCounts: Sendable, Hashable {
-    /// Channels with clients or listeners.
+    /// The channels with clients or listeners.
     public var channels = 0
-    /// Clients that are registered.
+    /// The registered clients.
     public var clients = 0
-    /// Tools that agents see.
+    /// The tools that agents see.
     public var tools = 0
-    /// Calls that wait for a client.
+    /// The calls that are waiting for a client.
     public var callsInFlight = 0
-    /// Open event streams.
+    /// The open event streams.
     public var listeners = 0
-    /// Calls so far.
+    /// The calls so far.
     public var calls = 0
-    /// Calls that no client answered in time.
+    /// The calls that no client answered in time.
     public var timeouts = 0
-    /// Calls that the agent gave up.
+    /// The calls that the agent cancelled.
     public var cancelled = 0
-    /// Calls whose client was gone.
+    /// The calls whose client was gone.
     public var disconnects = 0
-    /// Results that nobody waited for any more.
+    /// The results that no caller waited for any more.
     public var lateResults = 0
 
-    /// Nothing.
+    /// Creates counts of zero.
     public init() {}
 }

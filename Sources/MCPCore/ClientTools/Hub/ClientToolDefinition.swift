@@ -1,18 +1,19 @@
-/// A tool as a client offers it, checked and cleaned: its texts are cut and have no control characters.
+/// A tool as a client offers it, checked and cleaned: its texts are truncated and contain no control
+/// characters.
 struct ClientToolDefinition: Sendable, Hashable {
     let tool: Tool
     let instructions: String?
     /// The schema as it was sent; nil when there was none.
     let parameters: JSONValue?
     let showsExternalSources: Bool
-    /// What the tool asks for; nil is the hub's own.
+    /// The timeout that the tool requests; nil for the hub's own.
     let timeout: Duration?
 
     var name: String { tool.name }
-    /// What decides whether a call whose client is gone may be given to it again.
+    /// Whether a call whose client is gone may be given to it again.
     var isIdempotent: Bool { tool.annotations?.idempotentHint ?? false }
 
-    /// - Throws: when the name, a schema or its size is not acceptable.
+    /// - Throws: `RegistrationError` when the name, a schema or its size is not acceptable.
     init(
         _ tool: Tool, instructions: String?, parameters: JSONValue?, showsExternalSources: Bool,
         timeout: Duration? = nil
@@ -25,10 +26,10 @@ struct ClientToolDefinition: Sendable, Hashable {
         var tool = tool
         tool.title = tool.title.map(Self.cleaned)
         tool.description = tool.description.map(Self.cleaned)
-        // What comes from a client may say nothing in the name of the server.
+        // Data from a client must not claim anything in the server's name.
         tool.icons = []
         tool.meta = nil
-        // The checks of every tool: its name, its schemas.
+        // The checks that every tool passes: its name, its schemas.
         _ = try ToolEntry(
             tool, timeout: nil, schemas: ClientToolLimits.schemas,
             handler: .asynchronous { _, _ in CallToolResult() })
@@ -39,7 +40,7 @@ struct ClientToolDefinition: Sendable, Hashable {
         self.timeout = timeout
     }
 
-    /// A tool out of the list of a connected provider.
+    /// Creates a definition from a tool in the list of a connected provider.
     init(listed tool: Tool) throws(RegistrationError) {
         let milliseconds = tool.meta?[VendorKey.timeout]?.intValue
         try self.init(
@@ -51,11 +52,11 @@ struct ClientToolDefinition: Sendable, Hashable {
             })
     }
 
-    /// The tool as agents see it.
+    /// Returns the tool as agents see it.
     ///
     /// - Parameters:
-    ///   - name: its own, or another one where two clients share it.
-    ///   - client: who offers it; nil for the façade, whose clients have no names.
+    ///   - name: its own name, or a different one if two clients share it.
+    ///   - client: the client that offers it; nil for the façade, whose clients have no names.
     func shown(as name: String, from client: String?) -> Tool {
         var shown = tool
         shown.name = name
@@ -73,7 +74,7 @@ struct ClientToolDefinition: Sendable, Hashable {
         return shown
     }
 
-    /// The text without control characters, cut to the limit between two characters.
+    /// Returns the text without control characters, truncated to the limit between two characters.
     static func cleaned(_ text: String) -> String {
         var result = ""
         var bytes = 0

@@ -1,9 +1,9 @@
-/// Calls of agents, from their beginning to their one result.
+/// The calls of agents, from start to result.
 extension ClientToolHub {
-    /// Gives a call to a client and returns what it answers, or the failure that the agent reads.
+    /// Passes a call to a client and returns its result, or the failure that the agent sees.
     ///
     /// - Parameter whenLong: called once when there is no result after 30 s and the tool may take longer.
-    /// - Throws: `MCPError` -32602 when there is no such tool.
+    /// - Throws: `MCPError` -32602 when the tool does not exist.
     func call(
         _ name: String, in channelName: String, _ arguments: RawJSON, meta: RawJSON?,
         report: (@Sendable (Progress) -> Void)?, whenLong: (@Sendable () async -> Void)? = nil
@@ -19,7 +19,7 @@ extension ClientToolHub {
         let now = clock.now
         let id = Hex.encode(SystemRandom().bytes(16))
         let timeout = timeout(of: item.definition)
-        // There are no more than two steps: that it takes long, and the result.
+        // There are at most two steps: the notice that the call takes long, and the result.
         let (steps, continuation) = AsyncStream.makeStream(
             of: ClientToolCall.Step.self, bufferingPolicy: .bufferingNewest(2))
         var call = ClientToolCall(
@@ -36,7 +36,7 @@ extension ClientToolHub {
             case .result(let result): return result
             }
         }
-        // Nobody waits any more.
+        // The caller no longer waits.
         cancel(id)
         return .error("The call was cancelled.")
     }
@@ -44,7 +44,7 @@ extension ClientToolHub {
     private static let reportInterval = Duration.seconds(5)
     private static let longTime = Duration.seconds(30)
 
-    // MARK: Who gets it
+    // MARK: Choosing clients
 
     private struct NoTarget: Error { let text: String }
 
@@ -74,12 +74,12 @@ extension ClientToolHub {
                         + "Nothing was done; try again later."))
     }
 
-    // MARK: Beginning
+    // MARK: Starting calls
 
     private func begin(_ call: ClientToolCall, _ clients: [String]) {
         var call = call
         for client in clients {
-            // Each client has its place before one of them can fail.
+            // Every client has a leg before any of them can fail.
             call.legs[client] = ClientToolCall.Leg(serial: 0)
             channels[call.channel]?.registrations[client]?.callsInFlight += 1
         }
@@ -89,7 +89,7 @@ extension ClientToolHub {
         if let call = calls[call.id] { wake(at: call.nextMoment) }
     }
 
-    /// Gives a call to a client, or lets it wait for one that may come back.
+    /// Passes a call to a client, or lets the call wait for a client that may reconnect.
     private func deliver(_ id: String, to client: String) {
         guard let call = calls[id], let registration = channels[call.channel]?.registrations[client] else {
             return fail(id, client, "The client is gone. Nothing was done.")
@@ -105,7 +105,7 @@ extension ClientToolHub {
             calls[id]?.legs[client] = leg
             return
         }
-        // Away from the hub, which has other calls to look after.
+        // Detached from the hub, which has other calls to process.
         leg.work = Task.detached { [weak self] in
             let outcome = await link.call(
                 call.definition.name, call.arguments, meta: call.meta, atMost: call.timeout,
@@ -121,7 +121,7 @@ extension ClientToolHub {
             call.definition, call.arguments, channel: call.channel, sentName: channel.sentName,
             messageID: call.messageID, invocationID: call.id)
         let isHeard = channel.feed.send(data)
-        // Those that do not read are gone.
+        // Listeners that do not read have been removed.
         facadeIsUnheard(in: &channel)
         channels[call.channel] = channel
         if !isHeard {
@@ -135,7 +135,7 @@ extension ClientToolHub {
         }
     }
 
-    /// A client is there again: it gets the calls that wait for it.
+    /// Delivers the calls that wait for a client that has reconnected.
     func redeliver(to client: String, in channel: String) {
         for (id, call) in calls where call.channel == channel && call.legs[client]?.waitsUntil != nil {
             let offers = channels[channel]?.registrations[client]?.tools.contains(call.definition) ?? false
@@ -147,7 +147,7 @@ extension ClientToolHub {
         }
     }
 
-    // MARK: Ending
+    // MARK: Ending calls
 
     private func ended(_ id: String, _ client: String, _ serial: Int, _ outcome: ProviderLink.Outcome) {
         guard let call = calls[id], let leg = call.legs[client], leg.serial == serial else {
@@ -159,7 +159,7 @@ extension ClientToolHub {
         case .failed(let text): fail(id, client, "\(call.name) failed at its client: \(text)")
         case .disconnected:
             totals.disconnects += 1
-            // What may have been done is done again only where that makes no difference.
+            // A call that may have been executed is repeated only if that makes no difference.
             guard call.definition.isIdempotent else {
                 let text = "The client lost its connection; whether \(call.name) was done is not known."
                 return fail(id, client, text)
@@ -174,7 +174,7 @@ extension ClientToolHub {
         }
     }
 
-    /// A client will not answer; the call fails with the last one.
+    /// Records that a client will not answer; the call fails when the last one does.
     private func fail(_ id: String, _ client: String, _ text: String) {
         guard var call = calls[id] else { return }
         if let leg = call.legs.removeValue(forKey: client) {
@@ -185,14 +185,14 @@ extension ClientToolHub {
         if call.legs.isEmpty { end(id, with: .error(text)) }
     }
 
-    /// Fails the calls that only this client could answer.
+    /// Fails the calls that only this client could have answered.
     func giveUp(_ client: String, in channel: String) {
         for (id, call) in calls where call.channel == channel && call.legs[client] != nil {
             fail(id, client, "The client is gone; whether \(call.name) was done is not known.")
         }
     }
 
-    /// The one end of a call. What other clients still do is cancelled.
+    /// Ends a call; this happens exactly once. Work in progress at other clients is cancelled.
     func end(_ id: String, with result: CallToolResult) {
         guard let call = calls.removeValue(forKey: id) else { return }
         for (client, leg) in call.legs {
@@ -211,7 +211,8 @@ extension ClientToolHub {
         end(id, with: .error("The call was cancelled."))
     }
 
-    /// Takes the result of a client of the façade. False when nobody waits for it (any more).
+    /// Accepts the result of a client of the façade. Returns false when no caller waits for it, or no longer
+    /// does.
     func complete(_ id: String, with result: CallToolResult) -> Bool {
         guard calls[id]?.legs[""] != nil else {
             totals.lateResults += 1
@@ -221,12 +222,13 @@ extension ClientToolHub {
         return true
     }
 
-    /// The channel of a call that waits for its result.
+    /// Returns the channel of a call that is waiting for its result.
     func channel(ofCall id: String) -> String? { calls[id]?.channel }
 
     // MARK: Time
 
-    /// Ends what has waited too long, reports to agents that wait, and returns when the next call is due.
+    /// Ends the calls that have waited too long, reports to waiting agents, and returns the time at which the
+    /// next call is due.
     func expireCalls(_ now: MonotonicInstant) -> MonotonicInstant {
         var next = MonotonicInstant.never
         for (id, call) in calls {
@@ -254,13 +256,13 @@ extension ClientToolHub {
         call.reports += 1
         call.nextReport = now + Self.reportInterval
         calls[id] = call
-        // Less than anything that the client itself reports, for reports only grow.
+        // Smaller than any progress that the client itself reports, because progress must only increase.
         call.report?(Progress(Double(call.reports) / 1_000_000, message: "waiting for client"))
     }
 }
 
 extension Duration {
-    /// `30 s`, or milliseconds where they matter.
+    /// The duration as `30 s`, or in milliseconds if it is not a whole number of seconds.
     fileprivate var inSeconds: String {
         milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
     }

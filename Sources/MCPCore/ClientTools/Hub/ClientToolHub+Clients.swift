@@ -1,13 +1,14 @@
-/// Clients that come, change and go.
+/// Clients that connect, change and disconnect.
 extension ClientToolHub {
-    /// Takes the tools of an MCP server that the client is connected to, until that connection ends.
+    /// Offers the tools of an MCP server that the client is connected to, until that connection ends.
     ///
-    /// A client of the same name in this channel is replaced. Later changes of the list are followed.
+    /// A client with the same name in this channel is replaced. Later changes to the list are followed.
     /// - Parameters:
-    ///   - client: a connection on which a program offers its tools. The hub closes it in the end.
-    ///   - channel: where the tools are offered.
-    ///   - clientID: who offers them: 1 to 128 bytes without control characters and slashes.
-    /// - Throws: `RegistrationError` when a name is not possible, for more than 60 registrations within a
+    ///   - client: a connection on which a program offers its tools. The hub closes it eventually.
+    ///   - channel: the channel in which the tools are offered.
+    ///   - clientID: the name of the client that offers them: 1 to 128 bytes without control characters and
+    ///     slashes.
+    /// - Throws: `RegistrationError` when a name is not valid, for more than 60 registrations within a
     ///   minute, 64 clients in the channel or 64 tools; `MCPError` and `ClientError` when the tools cannot be
     ///   listed.
     public func attach(_ client: MCPClient, channel: String, clientID: String) async throws {
@@ -18,7 +19,7 @@ extension ClientToolHub {
     private func attachAdmitted(_ client: MCPClient, channel: String, clientID: String) async throws {
         let link = ProviderLink(client: client)
         let serial = nextSerial()
-        // First, so that no change falls between.
+        // Subscribed first, so that no change is missed.
         let changes =
             client.protocolVersion.isModern
             ? try? await client.listen(SubscriptionFilter(toolsListChanged: true)) : client.listenForTools()
@@ -37,12 +38,12 @@ extension ClientToolHub {
         }
     }
 
-    /// Takes the tools of a program at the other end of a connection; one that offers none that can be taken
-    /// is let go.
+    /// Offers the tools of a program at the other end of a connection; a program without any acceptable offer
+    /// is disconnected.
     func attach(over transport: any ClientTransport, channel: String, clientID: String) async {
         do {
             do {
-                // Before anything is asked: one that only connects counts as well.
+                // Before anything is sent: a program that only connects is counted as well.
                 try admit(clientID, in: channel)
             } catch {
                 transport.shutDown()
@@ -56,13 +57,13 @@ extension ClientToolHub {
                 throw error
             }
         } catch {
-            // A hint is for a person at the other end.
+            // Without the hint, which is for a person at the other end.
             let reason = (error as? ClientError)?.message ?? "\(error)"
             log("client tools: refused channel=\(channel) client=\(clientID): \(reason)")
         }
     }
 
-    /// Takes a client's tools away and closes its connection. False when there is none.
+    /// Removes a client's tools and closes its connection. Returns false when the client does not exist.
     @discardableResult
     public func detach(channel: String, clientID: String) async -> Bool {
         guard let registration = channels[channel]?.registrations.removeValue(forKey: clientID) else {
@@ -75,7 +76,7 @@ extension ClientToolHub {
         return true
     }
 
-    /// Checks the names, and counts a registration against the limits; the façade's clients have no name.
+    /// Checks the names and counts a registration against the limits; the façade's clients have no name.
     func admit(_ client: String, in name: String) throws {
         guard ChannelName(name) != nil, client.isEmpty || ChannelName(client) != nil else {
             throw RegistrationError(
@@ -98,9 +99,9 @@ extension ClientToolHub {
         }
     }
 
-    /// Forgets the registration that was left alone for the longest time, when there are too many channels:
-    /// the façade's live until they are replaced. Before it goes a channel where nobody is, and that only
-    /// counts who came.
+    /// Evicts the registration that has been unused for the longest time when there are too many channels,
+    /// because the façade's registrations live until they are replaced. Channels without clients that only
+    /// count registrations are evicted first.
     private func makeRoom() {
         guard channels.count >= ClientToolLimits.channels else { return }
         let empty = channels.filter { !$0.value.isUsed && $0.value.feed.graceEnd == nil }
@@ -114,7 +115,7 @@ extension ClientToolHub {
         log("client tools: forgotten channel=\(name) client=")
     }
 
-    /// Puts the listed tools of a provider in place, unless a newer registration of it came meanwhile.
+    /// Installs the listed tools of a provider, unless a newer registration of it arrived in the meantime.
     private func install(
         _ tools: [Tool], _ client: String, _ name: String, _ serial: Int, _ link: ProviderLink
     ) throws(RegistrationError) {
@@ -151,24 +152,24 @@ extension ClientToolHub {
         if before?.link == nil || before?.serial != serial { redeliver(to: client, in: name) }
     }
 
-    /// The provider says that its tools are others now.
+    /// Updates the tools after the provider reported that they changed.
     private func refresh(_ client: String, _ name: String, _ serial: Int) async {
         func link() -> ProviderLink? {
             let registration = channels[name]?.registrations[client]
             return registration?.serial == serial ? registration?.link : nil
         }
-        // It may be gone when the list is there.
+        // The client may be gone by the time the list arrives.
         guard let tools = try? await link()?.tools(), let link = link() else { return }
         do {
             try install(tools, client, name, serial, link)
         } catch {
-            // Too many now: none of them is offered.
+            // There are too many now, so none of them is offered.
             channels[name]?.registrations[client]?.tools = []
             try? show(name)
         }
     }
 
-    /// The connection of a client has ended.
+    /// Records that the connection of a client has ended.
     private func lost(_ client: String, _ name: String, _ serial: Int) {
         guard channels[name]?.registrations[client]?.serial == serial else { return }
         channels[name]?.registrations[client]?.link = nil
@@ -177,7 +178,7 @@ extension ClientToolHub {
         wake(at: clock.now + options.graceTime)
     }
 
-    /// Puts a registration of the façade in the place of the former one; an empty one clears the channel.
+    /// Replaces the registration of the façade; an empty one clears the channel.
     func register(_ registration: StreamChatRegistration) throws {
         let name = registration.channel
         try admit("", in: name)
@@ -190,7 +191,7 @@ extension ClientToolHub {
         }
         let serial = nextSerial()
         channel.sentName = registration.sentChannel
-        // Whoever registers begins to listen soon, or is gone.
+        // A client that registers either begins to listen soon or is gone.
         let lostAt = channel.feed.isEmpty ? clock.now : nil
         channel.registrations[""] =
             latest.isEmpty
@@ -206,7 +207,7 @@ extension ClientToolHub {
 
     // MARK: The façade's listeners
 
-    /// Adds a listener to a channel; nil when there are too many.
+    /// Adds a listener to a channel; returns nil when there are too many.
     func listen(_ listener: EventFeed.Listener, in name: String, after lastEventID: String?) -> Int? {
         var channel = channels[name] ?? ClientToolChannel()
         guard (try? servers.server(for: name)) != nil,
@@ -219,7 +220,7 @@ extension ClientToolHub {
         return number
     }
 
-    /// A listener is gone. Calls that wait for results are given up when nobody comes in its place.
+    /// Removes a listener. Calls that wait for results are given up unless another listener replaces it.
     func stopListening(_ number: Int, in name: String) {
         guard var channel = channels[name] else { return }
         let wanted = channel.feed.wantsResults
@@ -232,7 +233,7 @@ extension ClientToolHub {
         channels[name] = channel.isEmpty ? nil : channel
     }
 
-    /// Counts the time from now on when nobody listens any more.
+    /// Starts the grace time when there is no listener any more.
     func facadeIsUnheard(in channel: inout ClientToolChannel) {
         guard channel.feed.isEmpty, channel.registrations[""]?.isUp == true else { return }
         channel.registrations[""]?.lostAt = clock.now
@@ -241,7 +242,7 @@ extension ClientToolHub {
 
     // MARK: Time
 
-    /// Lets go of clients that are gone for too long, and returns when the next one is.
+    /// Removes clients that have been gone for too long, and returns the time at which the next one is due.
     func expire(_ name: String, _ now: MonotonicInstant) -> MonotonicInstant {
         channels[name]?.forgetOldRegistrations(at: now)
         guard let channel = channels[name] else { return .never }
@@ -250,7 +251,7 @@ extension ClientToolHub {
         for (client, registration) in channel.registrations {
             guard let lostAt = registration.lostAt else { continue }
             let hidden = lostAt + options.graceTime
-            // The façade's is replaced by its client, which need not come back soon.
+            // The façade's registration is replaced by its client, which need not return soon.
             let forgotten = registration.isFacade ? .never : lostAt + options.timeToLive
             if forgotten <= now {
                 channels[name]?.registrations[client] = nil

@@ -1,8 +1,8 @@
-/// Gives calls of agents to the programs that offer the tools: in rooms called channels, of which none sees
-/// the tools of another.
+/// A hub that passes the calls of agents to the programs that offer the tools. The tools are grouped in
+/// channels; no channel sees the tools of another one.
 ///
-/// Each channel is an MCP server that any agent can be pointed at. Programs come over a connection on which
-/// they are the MCP server (`attach`), or through the HTTP endpoints of `ClientToolEndpoints`.
+/// Each channel is an MCP server that any agent can connect to. Programs use a connection on which they are
+/// the MCP server (`attach`), or the HTTP endpoints of `ClientToolEndpoints`.
 public actor ClientToolHub {
     private let counted = Counted(.toolHub)
     let options: ClientToolOptions
@@ -15,11 +15,11 @@ public actor ClientToolHub {
     var totals = ClientToolCounts()
     private var nextNumber = 0
 
-    /// Makes a hub without clients.
+    /// Creates a hub without clients.
     ///
     /// - Parameters:
-    ///   - options: times, routing, and where log lines go.
-    ///   - makeServer: makes the MCP server of a channel with the tools that are there without any client.
+    ///   - options: the time limits, the routing, and the destination of log lines.
+    ///   - makeServer: creates the MCP server of a channel with the tools that exist without any client.
     ///     Called once for each channel, at most 1,000 times, from any thread.
     public init(
         options: ClientToolOptions = ClientToolOptions(),
@@ -38,25 +38,25 @@ public actor ClientToolHub {
         alarm = Alarm(label: "mcp.clienttools", clock: clock)
     }
 
-    /// The MCP server of a channel; nil is the default channel.
+    /// Returns the MCP server of a channel; nil selects the default channel.
     ///
-    /// - Throws: `RegistrationError` for a name that no channel can have, and when there are 1,000 channels
-    ///   already; what `makeServer` throws.
+    /// - Throws: `RegistrationError` for a name that no channel can have, and when there are already 1,000
+    ///   channels; any error that `makeServer` throws.
     public nonisolated func server(for channel: String? = nil) throws -> MCPServer {
         try servers.server(for: channel ?? options.defaultChannel)
     }
 
-    /// The servers of all channels that were asked for, in no order.
+    /// The servers of all channels that were requested, in no particular order.
     public nonisolated var allServers: [MCPServer] { servers.all }
 
-    /// Makes what the servers offer themselves anew, for programs whose configuration has changed; the tools
-    /// of clients stay, but for those whose name is taken now.
-    /// - Throws: what `makeServer` throws.
+    /// Recreates the servers' own offerings, for programs whose configuration has changed; the tools of
+    /// clients stay, except for those whose name is now taken.
+    /// - Throws: any error that `makeServer` throws.
     public func reload() throws {
         for channel in try servers.reload() where channels[channel] != nil { try show(channel) }
     }
 
-    /// What there is, and what happened so far.
+    /// The current counts, and the totals so far.
     public var counts: ClientToolCounts {
         var counts = totals
         counts.channels = channels.values.count { $0.isUsed }
@@ -89,9 +89,9 @@ public actor ClientToolHub {
         if let log = options.log { log(line()) }
     }
 
-    // MARK: What agents see
+    // MARK: Tools shown to agents
 
-    /// Shows the tools of a channel as its clients have them now.
+    /// Shows the current tools of a channel's clients.
     func show(_ name: String) throws {
         guard var channel = channels[name] else { return }
         channel.catalog = ClientToolCatalog(channel.listed, serverTools: servers.ownTools(of: name))
@@ -103,7 +103,7 @@ public actor ClientToolHub {
             let known = before[item.name].flatMap {
                 $0.definition == item.definition && $0.client == client ? $0 : nil
             }
-            // A definition was checked when it came, and names are made of allowed characters.
+            // A definition was checked when it arrived, and the names consist of allowed characters.
             guard let shown = known ?? (try? make(item, from: client, in: name)) else { continue }
             channel.shown[item.name] = shown
             entries.append(shown.entry)
@@ -137,13 +137,14 @@ public actor ClientToolHub {
             return try await self.call(
                 call.name, in: channel, call.arguments, meta: context.meta, report: report,
                 whenLong: {
-                    // Where there is no room for a task, and for agents without them, the request goes on.
+                    // If there is no room for a task, or the agent does not support them, the request
+                    // continues.
                     try? await context.becomeTask(statusMessage: "waiting for client")
                 })
         }
     }
 
-    /// The tools of a channel's clients as agents see them.
+    /// Returns the tools of a channel's clients as agents see them.
     func clientTools(of channel: String) -> [Tool] {
         guard let channel = channels[channel] else { return [] }
         return channel.catalog.items.compactMap { channel.shown[$0.name]?.entry.tool }
@@ -153,13 +154,13 @@ public actor ClientToolHub {
 
     // MARK: Time
 
-    /// Wakes the hub at this moment, or earlier.
+    /// Wakes the hub at this time, or earlier.
     func wake(at moment: MonotonicInstant) {
         guard moment < .never else { return }
         alarm.set(for: moment, waking: self) { hub in Task { [weak hub] in await hub?.tick() } }
     }
 
-    /// Does what is due and sleeps until the next moment.
+    /// Processes everything that is due and sleeps until the next deadline.
     func tick() {
         let now = clock.now
         var next = expireCalls(now)

@@ -1,18 +1,18 @@
 /// The tools of a channel's clients as a source for a tool harness in the same process.
 ///
-/// What connected programs claim about their tools is not trusted: unless a policy says otherwise, the user
-/// is asked.
+/// The claims of connected programs about their tools are not trusted: unless a policy specifies otherwise,
+/// the user is asked.
 public struct ClientToolSource: ToolSource {
-    /// Its name.
+    /// The source's identifier.
     public let id: ToolSourceID
-    /// What a person reads.
+    /// The name that users see.
     public let displayName: String
     /// `.client`.
     public var kind: ToolSourceKind { .client }
     private let hub: ClientToolHub
     private let channel: String
 
-    /// The tools of a channel; nil is the hub's default channel.
+    /// Creates a source for the tools of a channel; nil selects the hub's default channel.
     public init(_ hub: ClientToolHub, channel: String? = nil, id: ToolSourceID = "clients") {
         self.hub = hub
         self.channel = channel ?? hub.options.defaultChannel
@@ -20,12 +20,12 @@ public struct ClientToolSource: ToolSource {
         displayName = "clients of \(self.channel)"
     }
 
-    /// The tools of the clients that are there; the server's own are none of them.
+    /// Returns the tools of the current clients, without the server's own.
     public func tools() async throws -> [Tool] { await hub.clientTools(of: channel) }
 
-    /// Gives the call to a client.
+    /// Passes the call to a client.
     ///
-    /// - Throws: `MCPError` -32602 when there is no such tool.
+    /// - Throws: `MCPError` -32602 when the tool does not exist.
     public func call(_ invocation: ToolInvocation) async throws -> CallToolResult {
         try await hub.call(
             invocation.name, in: channel, RawJSON(invocation.argumentsJSON ?? [:]),
@@ -33,7 +33,7 @@ public struct ClientToolSource: ToolSource {
             report: { invocation.progress($0.progress, total: $0.total, message: $0.message) })
     }
 
-    /// Says when clients come, change or go.
+    /// A stream with an element whenever clients connect, change or disconnect.
     public var changes: AsyncStream<Void> {
         guard let bus = try? hub.server(for: channel).dispatcher.subscriptions.bus else {
             return AsyncStream { nil }
@@ -45,7 +45,7 @@ public struct ClientToolSource: ToolSource {
     }
 }
 
-/// Hears that the tools of a server are others now.
+/// An observer of changes to the tools of a server.
 private final class ToolListWatch: ChangeSubscriber {
     private let tell: @Sendable () -> Void
 

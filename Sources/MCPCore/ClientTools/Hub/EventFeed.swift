@@ -1,32 +1,33 @@
-/// The calls of a channel as events for the façade's clients, with those that one may have missed.
+/// The calls of a channel as events for the façade's clients, including recent ones that a client may have
+/// missed.
 struct EventFeed: Sendable {
-    /// Somebody at the other end of an event stream.
+    /// The receiver of an event stream.
     struct Listener: Sendable {
-        /// It answers calls; others only hear of them.
+        /// Whether it answers calls; other listeners are only notified about them.
         let wantsResults: Bool
-        /// False: it does not read.
+        /// Sends an event; returns false when the listener does not read.
         let send: @Sendable (_ id: String, _ data: ByteSlice) -> Bool
         let end: @Sendable () -> Void
     }
 
     private var listeners: [Int: Listener] = [:]
     private var nextListener = 0
-    /// Its name is another one after the channel was empty.
+    /// The sent events. The log gets a new name after the channel was empty.
     private var log = ReplayLog(
         name: Hex.encode(SystemRandom().bytes(4)), maxEvents: ClientToolLimits.keptEvents,
         maxBytes: ClientToolLimits.keptEventBytes)
-    /// When calls are given up whose listeners have gone.
+    /// The time at which calls whose listeners have gone are given up.
     var graceEnd: MonotonicInstant?
 
     var isEmpty: Bool { listeners.isEmpty }
     var count: Int { listeners.count }
     var wantsResults: Bool { listeners.values.contains(where: \.wantsResults) }
 
-    /// Adds a listener that has seen events up to this id: what came after it is sent again. Without an id
-    /// nothing is.
+    /// Adds a listener that has seen events up to this id; later events are sent again. Without an id, none
+    /// are.
     mutating func add(_ listener: Listener, after lastEventID: String?) -> Int {
         if let lastEventID {
-            // An id of another life of the channel was seen before everything that is kept.
+            // An id from an earlier life of the channel precedes everything that is kept.
             for event in log.events(after: log.number(of: lastEventID) ?? 0) {
                 _ = listener.send(log.id(of: event.number), event.data)
             }
@@ -39,7 +40,7 @@ struct EventFeed: Sendable {
 
     mutating func remove(_ listener: Int) { listeners.removeValue(forKey: listener) }
 
-    /// Sends an event to all. False when nobody hears it; then it is not kept either.
+    /// Sends an event to all listeners. Returns false when none receives it; it is not kept in that case.
     mutating func send(_ data: ByteSlice) -> Bool {
         var isHeard = false
         for (key, listener) in listeners {

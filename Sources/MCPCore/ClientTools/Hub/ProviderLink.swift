@@ -1,29 +1,29 @@
-/// The way to a client over a connection on which it is the MCP server.
+/// The link to a client over a connection on which the client is the MCP server.
 struct ProviderLink: Sendable {
-    /// What became of a call.
+    /// The outcome of a call.
     enum Outcome: Sendable {
         case result(CallToolResult)
-        /// The client says that it failed, or gave no usable result: it may have been done.
+        /// The client reported a failure, or returned no usable result; the call may have been executed.
         case failed(String)
-        /// The connection ended before the answer: it may have been done.
+        /// The connection ended before the response; the call may have been executed.
         case disconnected
     }
 
     let client: MCPClient
 
-    /// The options for a client of a provider: nothing is kept, and each call brings its own time-out.
+    /// The options for a client of a provider: nothing is cached, and each call has its own timeout.
     static var options: ClientOptions {
         var options = ClientOptions(name: "mcp-server")
         options.timeout = .seconds(10)
         options.probeTimeout = .seconds(5)
         options.cache = false
-        // The channel's server looks at structured results itself.
+        // The channel's server checks structured results itself.
         options.checksOutput = false
         options.maxMessageBytes = ClientToolLimits.resultBytes + (1 << 20)
         return options
     }
 
-    /// The tools that the provider lists; one that has no tools has an empty list.
+    /// Returns the tools that the provider lists; empty if it does not support tools.
     func tools() async throws -> [Tool] {
         do {
             return try await client.listTools()
@@ -32,7 +32,7 @@ struct ProviderLink: Sendable {
         }
     }
 
-    /// Calls a tool. The hub ends what takes too long.
+    /// Calls a tool. The hub ends calls that take too long.
     func call(
         _ name: String, _ arguments: RawJSON, meta: JSONObject, atMost limit: Duration,
         onProgress: (@Sendable (Progress) -> Void)?
@@ -46,7 +46,8 @@ struct ProviderLink: Sendable {
                 return .failed("its result has \(result.bytes.count) bytes; 10 MB are allowed")
             }
             var answer = try CallToolResult(json: result.value)
-            // The result is the channel's server's: which revision the client speaks is not the agent's.
+            // The result is now that of the channel's server; the client's own server information is not
+            // meant for the agent.
             answer.meta?["io.modelcontextprotocol/serverInfo"] = nil
             if answer.meta?.isEmpty == true { answer.meta = nil }
             return .result(answer)

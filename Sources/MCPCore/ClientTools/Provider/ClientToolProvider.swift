@@ -6,22 +6,22 @@ import Musl
 import Glibc
 #endif
 
-/// Offers tools of this program in a channel of a daemon, and goes on offering them: after a restart of the
-/// daemon they are registered again.
+/// A provider that offers tools of this program in a channel of a daemon and keeps offering them: after a
+/// restart of the daemon they are registered again.
 ///
-/// It dials the daemon, and on this connection it is an ordinary MCP server.
+/// It connects to the daemon, and on this connection it is an ordinary MCP server.
 public actor ClientToolProvider {
     private let counted = Counted(.provider)
 
-    /// What happens to a provider.
+    /// An event of a provider.
     public enum Event: Sendable {
-        /// The daemon asks for the tools from now on.
+        /// The provider is connected; from now on the daemon requests the tools.
         case connected
-        /// There is no connection; the next attempt follows after this time.
+        /// There is no connection; the next attempt is made after this time.
         case disconnected(ClientError, retryAfter: Duration)
     }
 
-    /// What stands behind the tools.
+    /// The origin of the tools.
     enum Offer: Sendable {
         case registry(ClientToolRegistry, MCPServer)
         case server(MCPServer)
@@ -37,14 +37,15 @@ public actor ClientToolProvider {
     private let firstPause: Duration
     private let programGrace: Duration
 
-    /// Offers the tools of an app.
+    /// Creates a provider that offers the tools of an app.
     ///
     /// - Parameters:
-    ///   - registry: the tools; later changes are told to the daemon.
-    ///   - channel: where they are offered.
-    ///   - clientID: who offers them: the same at each start, so that the tools keep their names.
-    ///   - address: where the daemon is.
-    ///   - token: what the daemon wants on TCP; unix sockets need none.
+    ///   - registry: the tools; the daemon is notified about later changes.
+    ///   - channel: the channel in which they are offered.
+    ///   - clientID: the name of the client that offers them; use the same one at each start, so that the
+    ///     tools keep their names.
+    ///   - address: the address of the daemon.
+    ///   - token: the token that the daemon requires on TCP; unix sockets need none.
     public init(
         registry: ClientToolRegistry, channel: String, clientID: String, address: ProviderAddress,
         token: String? = nil, onEvent: (@Sendable (Event) -> Void)? = nil
@@ -54,9 +55,10 @@ public actor ClientToolProvider {
             token: { token }, onEvent: onEvent)
     }
 
-    /// Offers the tools of a server, which run wherever its handlers do.
+    /// Creates a provider that offers the tools of a server, which run wherever its handlers run.
     ///
-    /// - Parameter token: asked for at each attempt, for tokens that a daemon makes anew when it starts.
+    /// - Parameter token: returns the token; called at each attempt, for tokens that a daemon creates anew
+    ///   when it starts.
     public init(
         server: MCPServer, channel: String, clientID: String, address: ProviderAddress,
         token: @escaping @Sendable () -> String? = { nil }, onEvent: (@Sendable (Event) -> Void)? = nil
@@ -66,13 +68,14 @@ public actor ClientToolProvider {
             onEvent: onEvent)
     }
 
-    /// Offers the tools of a program that is an MCP server over stdio. It is started anew for each
-    /// connection, which is its standard input and output; 2 s after the end of the connection it gets
-    /// SIGTERM, and after 2 s more SIGKILL.
+    /// Creates a provider that offers the tools of a program that is an MCP server over stdio. The program is
+    /// started again for each connection, which is its standard input and output; 2 s after the end of the
+    /// connection it receives SIGTERM, and after 2 s more SIGKILL.
     ///
     /// - Parameters:
-    ///   - program: a path if it holds a slash, otherwise looked up in `PATH`. No shell is involved.
-    ///   - token: asked for at each attempt.
+    ///   - program: a path if it contains a slash, otherwise a name that is looked up in `PATH`. No shell is
+    ///     involved.
+    ///   - token: returns the token; called at each attempt.
     public init(
         program: String, arguments: [String], channel: String, clientID: String, address: ProviderAddress,
         token: @escaping @Sendable () -> String? = { nil }, onEvent: (@Sendable (Event) -> Void)? = nil
@@ -100,18 +103,18 @@ public actor ClientToolProvider {
 
     static func emptyServer() -> MCPServer {
         var options = ServerOptions()
-        // The daemon keeps its own count of calls.
+        // The daemon counts the calls itself.
         options.limits.maxRequestsInFlight = ClientToolLimits.callsPerClient + 8
         options.limits.requestDeadline = .seconds(610)
         return MCPServer("client-tools", version: "1.0", options: options)
     }
 
-    /// Connects, offers the tools and connects again when the connection is lost, with a pause that grows up
-    /// to 30 s. Returns when the task is cancelled.
+    /// Connects, offers the tools, and reconnects when the connection is lost, with a pause that grows up to
+    /// 30 s. Returns when the task is cancelled.
     ///
-    /// - Throws: `ClientError` when the first answer of a daemon is a refusal: 401, 403 (`.authentication`),
-    ///   400 for a bad name, 404 without client tools (`.httpStatus`). A daemon that is not there yet, or is
-    ///   busy (429, 503), is waited for.
+    /// - Throws: `ClientError` when the first response of a daemon is a refusal: 401, 403
+    ///   (`.authentication`), 400 for an invalid name, 404 without client tools (`.httpStatus`). If a daemon
+    ///   is not running yet or is busy (429, 503), this function waits for it.
     public func run() async throws {
         let loop = try await prepare()
         defer { loop.stop() }
@@ -125,11 +128,12 @@ public actor ClientToolProvider {
                 onEvent?(.connected)
                 let start = ContinuousClock.now
                 try await serve(socket, on: loop)
-                // A daemon that takes the connection and lets it go at once is not asked without end.
+                // A daemon that accepts the connection and closes it immediately is not retried in a tight
+                // loop.
                 if ContinuousClock.now - start > .seconds(2) { backoff.reset() }
                 failure = linkEnded
             } catch let error as ClientError {
-                // 429 and 503 pass.
+                // 429 and 503 are temporary.
                 let isRefusal =
                     error.kind != .cannotConnect && error.httpStatus != 429 && error.httpStatus != 503
                 if isRefusal, !wasConnected { throw error }
@@ -137,7 +141,7 @@ public actor ClientToolProvider {
             } catch {
                 failure = cannotUse(error)
             }
-            // Not all programs of a daemon that restarts come back in the same moment.
+            // Random, so that the programs of a restarted daemon do not all reconnect at the same moment.
             let pause = (backoff.next(firstPause) ?? .seconds(30)) * Double.random(in: 0.5 ... 1)
             if Task.isCancelled { return }
             onEvent?(.disconnected(failure, retryAfter: pause))
@@ -146,10 +150,10 @@ public actor ClientToolProvider {
     }
 
     /// Connects once and offers the tools until that connection ends. Returns when the task is cancelled, and
-    /// when the program that is offered has ended with status 0.
+    /// when the offered program has ended with status 0.
     ///
-    /// - Throws: `ClientError`: what `run` throws, `.cannotConnect` when there is no daemon,
-    ///   `.connectionClosed` when the daemon has ended the connection, and when a program has failed.
+    /// - Throws: `ClientError` as in `run`; `.cannotConnect` when there is no daemon; `.connectionClosed`
+    ///   when the daemon has closed the connection, and when a program has failed.
     public func runOnce() async throws {
         let loop = try await prepare()
         defer { loop.stop() }
@@ -178,7 +182,7 @@ public actor ClientToolProvider {
         ClientError(.cannotConnect, "cannot use the connection to \(address): \(error)")
     }
 
-    /// Has the tools ready and starts a loop for the connections.
+    /// Prepares the tools and starts an event loop for the connections.
     private func prepare() async throws -> EventLoop {
         SignalWatch.ignoreBrokenPipes()
         switch offer {
@@ -189,7 +193,7 @@ public actor ClientToolProvider {
             } catch {
                 throw ClientError(.cannotStart, "\(error)")
             }
-        // A server that has no tools yet says all the same that it may have some.
+        // A server without tools still declares that it may have some later.
         case .server(let server): try? server.update { $0.toolsComeAndGo = true }
         }
         let loop = try EventLoop(label: "mcp.provider")
@@ -197,11 +201,11 @@ public actor ClientToolProvider {
         return loop
     }
 
-    /// Why a connection is not served any more.
+    /// The reason why a connection is no longer served.
     private enum Ending {
-        /// It has ended.
+        /// The connection has ended.
         case link
-        /// The program has, by itself.
+        /// The program has ended on its own.
         case program(ProcessExit)
     }
 
@@ -223,10 +227,10 @@ public actor ClientToolProvider {
         case .registry(_, let own), .server(let own): server = own
         }
         let other = try descriptor.duplicate()
-        // The daemon learns of the end even while a handler still holds the connection.
+        // The daemon is notified about the end even while a handler still holds the connection.
         defer { shutdown(other.rawValue, Int32(SHUT_RDWR)) }
         let streams = try StandardStreams.socket(descriptor)
-        // What is still done when the daemon is gone has nobody to go to.
+        // Work that is still in progress when the daemon is gone has no recipient.
         let session = LineServer(server, streams: streams, loop: loop, drainTimeout: .zero)
         loop.execute { session.start() }
         await withTaskCancellationHandler {

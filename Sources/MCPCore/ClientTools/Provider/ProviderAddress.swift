@@ -1,4 +1,4 @@
-/// Where the daemon listens for programs that offer tools.
+/// The address at which the daemon listens for programs that offer tools.
 public struct ProviderAddress: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case unix(path: String)
@@ -9,16 +9,16 @@ public struct ProviderAddress: Sendable, Hashable, CustomStringConvertible {
 
     private init(kind: Kind) { self.kind = kind }
 
-    /// A unix socket of a daemon of the same user, which needs no token.
+    /// Returns the address of a unix socket of the same user's daemon, which needs no token.
     public static func unix(path: String) -> ProviderAddress { ProviderAddress(kind: .unix(path: path)) }
 
-    /// The HTTP port of a daemon.
+    /// Returns the address of a daemon's HTTP port.
     public static func tcp(host: String = "127.0.0.1", port: UInt16) -> ProviderAddress {
         ProviderAddress(kind: .tcp(host: host, port: port))
     }
 
-    /// Reads `/path`, `unix:///path`, `host:port` and `http://host:port`; nil for anything else. A path
-    /// behind the port is left out.
+    /// Parses `/path`, `unix:///path`, `host:port` and `http://host:port`; nil for anything else. A path
+    /// after the port is ignored.
     public init?(_ text: String) {
         if text.hasPrefix("/") || text.hasPrefix("unix://") {
             let path = text.hasPrefix("/") ? text : String(text.dropFirst(7).prefix { $0 != "#" })
@@ -37,7 +37,7 @@ public struct ProviderAddress: Sendable, Hashable, CustomStringConvertible {
         self = .tcp(host: host, port: port)
     }
 
-    /// As it is written: `unix:///run/providers.sock`, `127.0.0.1:3001`.
+    /// The address in text form: `unix:///run/providers.sock`, `127.0.0.1:3001`.
     public var description: String {
         switch kind {
         case .unix(let path): "unix://\(path)"
@@ -45,7 +45,7 @@ public struct ProviderAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What `Host` says.
+    /// The value of `Host`.
     var authority: String {
         switch kind {
         case .unix: "localhost"
@@ -53,7 +53,7 @@ public struct ProviderAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The addresses to try. May look a name up, which blocks.
+    /// Returns the addresses to try. May look up a name, which blocks.
     func resolved() throws -> [SocketAddress] {
         switch kind {
         case .unix(let path): SocketAddress(unixPath: path).map { [$0] } ?? []

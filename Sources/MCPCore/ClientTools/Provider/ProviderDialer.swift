@@ -8,9 +8,9 @@ import Musl
 import Glibc
 #endif
 
-/// Opens a connection to a daemon and turns it into one on which this side is the MCP server.
+/// A dialer that opens a connection to a daemon and turns it into one on which this side is the MCP server.
 ///
-/// It blocks, on a thread of the system's pool, for ten seconds at most.
+/// It blocks a thread of the system's pool for at most ten seconds.
 struct ProviderDialer: Sendable {
     let address: ProviderAddress
     let channel: String
@@ -20,10 +20,10 @@ struct ProviderDialer: Sendable {
     private static let timeout = Duration.seconds(10)
     private static let maxHeadBytes = 16 << 10
 
-    /// A connection that has left HTTP; nothing of what follows was read.
+    /// Returns a connection that has left HTTP; nothing after the response head has been read.
     ///
     /// - Throws: `ClientError`: `.cannotConnect`, `.authentication` for 401 and 403, `.httpStatus` for other
-    ///   refusals, `.protocolViolation` when something else answers.
+    ///   refusals, `.protocolViolation` when something else responds.
     func dial() async throws -> Int32 {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Result { try connect() }) }
@@ -85,7 +85,7 @@ struct ProviderDialer: Sendable {
         return Array(text.utf8)
     }
 
-    /// A token with a line break in it would be another field.
+    /// Returns whether the text is a valid field value; a token with a line break would add another field.
     private static func isFieldValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
@@ -112,9 +112,10 @@ struct ProviderDialer: Sendable {
         }
     }
 
-    // MARK: The answer
+    // MARK: The response
 
-    /// Reads byte by byte, so that nothing of what follows the head is taken from whoever gets the socket.
+    /// Reads the response head byte by byte, so that nothing after it is consumed before the next owner of
+    /// the socket reads it.
     private func head(_ fd: Int32, _ deadline: MonotonicInstant) throws(IOError) -> [UInt8] {
         var head: [UInt8] = []
         let end = Array("\r\n\r\n".utf8)

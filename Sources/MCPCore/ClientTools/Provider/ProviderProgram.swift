@@ -11,8 +11,8 @@ import Glibc
 
 /// A program that is the MCP server on a connection, which is its standard input and output.
 ///
-/// It should end with its input. One that does not would keep its provider from connecting again, so it gets
-/// SIGTERM after a while, and SIGKILL after another.
+/// It should end with its input. One that does not would keep its provider from reconnecting, so it receives
+/// SIGTERM after a while, and SIGKILL later.
 final class ProviderProgram: EventHandler, @unchecked Sendable {
     private let counted = Counted(.providerProgram)
 
@@ -26,12 +26,12 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
 
     /// Starts the program.
     ///
-    /// - Parameter grace: how long it has to end after its input, and how long after SIGTERM.
+    /// - Parameter grace: the time that it has to end after its input has ended, and again after SIGTERM.
     /// - Throws: `ClientError` `.cannotStart`.
     init(
         _ launch: ProcessLaunch, on socket: consuming FileDescriptor, loop: EventLoop, grace: Duration
     ) throws(ClientError) {
-        // Programs do not expect that their input has nothing yet.
+        // Programs do not expect a non-blocking input.
         let flags = fcntl(socket.rawValue, F_GETFL)
         _ = fcntl(socket.rawValue, F_SETFL, flags & ~O_NONBLOCK)
         var launch = launch
@@ -48,17 +48,18 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
         self.grace = grace
     }
 
-    /// Waits until the program has ended, and makes it end when the connection has, or when the task is
+    /// Waits until the program has ended, and terminates it when the connection has ended or the task is
     /// cancelled.
     ///
-    /// Returns how it ended while the connection was there; nil: the connection ended first.
+    /// Returns the exit status of a program that ended before the connection did; nil if the connection ended
+    /// first.
     @discardableResult
     func run() async -> ProcessExit? {
         loop.execute { self.watch() }
         let status = await withTaskCancellationHandler {
             await child.wait()
         } onCancel: {
-            // The end of its input, for one that reads on while the daemon is there.
+            // Closes its input, for a program that keeps reading while the daemon is running.
             shutdown(socket.rawValue, Int32(SHUT_RD))
             self.end()
         }
@@ -68,11 +69,11 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
 
     private func end() { child.startTermination(inputGrace: grace, signalGrace: grace) }
 
-    /// Whether the other side has ended the connection, or we have. This side still holds it, so its end is
-    /// none of the program's doing.
+    /// Whether the other side or this side has ended the connection. This side still holds the connection, so
+    /// its end is not caused by the program.
     private var isLinkOver: Bool {
         #if os(Linux)
-        // POLLRDHUP, which has the same value and is hidden from Swift.
+        // POLLRDHUP, which has the same value but is not visible in Swift.
         let events = Int16(truncatingIfNeeded: MCP_EPOLLRDHUP)
         #else
         let events = Int16(POLLHUP)
@@ -82,7 +83,7 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
     }
 
     private func watch() {
-        // What comes is the program's to read.
+        // Incoming data is left for the program to read.
         registration = try? loop.register(socket.rawValue, .readClosed, self)
     }
 
@@ -93,7 +94,7 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
 
     override func ready(_ events: Readiness) {
         guard !events.isDisjoint(with: [.readClosed, .hangup]) else { return }
-        // It would be reported without end.
+        // It would be reported endlessly.
         forget()
         end()
     }

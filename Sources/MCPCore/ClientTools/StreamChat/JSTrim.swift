@@ -1,6 +1,6 @@
 extension String {
-    /// The text without the white space around it that JavaScript's `trim` takes away: other characters than
-    /// those of Foundation, whose U+0085 and U+200B stay and whose U+FEFF goes here.
+    /// Returns the text without the surrounding white space that JavaScript's `trim` removes. The set differs
+    /// from that of Foundation: U+0085 and U+200B are kept here, and U+FEFF is removed.
     func trimmedLikeJavaScript() -> String {
         let scalars = unicodeScalars
         var start = scalars.startIndex

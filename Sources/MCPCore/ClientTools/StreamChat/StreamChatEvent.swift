@@ -1,4 +1,5 @@
-/// The event that tells the façade's clients of a call: Stream's, and the name of the call beside it.
+/// The event that notifies the façade's clients about a call: Stream's event, with the call's identifier
+/// added.
 enum StreamChatEvent {
     static func data(
         _ tool: ClientToolDefinition, _ arguments: RawJSON, channel: String, sentName: String?,
@@ -23,7 +24,7 @@ enum StreamChatEvent {
         return RawJSON(event).bytes
     }
 
-    /// What agents read when nobody answers: Stream's sentence.
+    /// Returns the result for agents when no client answers calls: Stream's sentence.
     static func dispatched(_ name: String) -> CallToolResult {
         .text("Client tool \"\(name)\" invocation dispatched.")
     }

@@ -1,4 +1,4 @@
-/// A refused request of the façade: a status, and a body of the shape that Stream's clients read.
+/// A refused request of the façade: a status, and a body in the form that Stream's clients expect.
 struct StreamChatRefusal: Error, Hashable {
     let status: Int
     let body: JSONValue

@@ -1,16 +1,16 @@
-/// A body of `POST /register-tools` that was understood, by the rules of Stream's endpoint and the limits of
-/// ours.
+/// A valid body of `POST /register-tools`, by the rules of Stream's endpoint and this library's own limits.
 struct StreamChatRegistration {
-    /// The channel by its plain name: `general` of `messaging:general`.
+    /// The channel's plain name: `general` in `messaging:general`.
     let channel: String
     /// The channel as it was sent, trimmed.
     let sentChannel: String
-    /// The valid entries in their order, of equal names each.
+    /// The valid entries in order; several may have the same name.
     let tools: [ClientToolDefinition]
     let invalid: [String]
 
     /// - Parameters:
-    ///   - isJSON: the body is declared as `application/json`; another one counts as absent.
+    ///   - isJSON: whether the body is declared as `application/json`; a body of another type counts as
+    ///     absent.
     ///   - isTaken: whether a name belongs to a tool of the server, which no client can replace.
     init(
         _ body: ByteSlice, isJSON: Bool,
@@ -39,7 +39,7 @@ struct StreamChatRegistration {
         sentChannel = sent
     }
 
-    /// What the caller is told.
+    /// The body of the response to the caller.
     var answer: JSONValue {
         var answer: JSONObject = [
             "message": "Client tools registered", "channel_id": .string(channel),
@@ -49,7 +49,7 @@ struct StreamChatRegistration {
         return .object(answer)
     }
 
-    /// What is absent, declared as something else or no object has no members.
+    /// Returns the members of the body; a body that is absent, of another type or not an object has none.
     static func object(_ body: ByteSlice, isJSON: Bool) throws(StreamChatRefusal) -> JSONObject {
         guard isJSON, !body.isEmpty else { return [:] }
         guard let json = try? JSONValue(parsing: body) else { throw .invalidJSON }
@@ -58,7 +58,7 @@ struct StreamChatRegistration {
 
     // MARK: Entries
 
-    /// Nil for an entry that is not valid.
+    /// Returns the tool of an entry; nil if the entry is not valid.
     private static func tool(_ entry: JSONValue) -> ClientToolDefinition? {
         guard let name = text(entry["name"]), let description = text(entry["description"]) else {
             return nil
@@ -74,13 +74,13 @@ struct StreamChatRegistration {
             showsExternalSources: flag ?? true)
     }
 
-    /// A text that is not blank, trimmed.
+    /// Returns the trimmed text; nil if it is blank.
     private static func text(_ value: JSONValue?) -> String? {
         guard let text = value?.stringValue?.trimmedLikeJavaScript(), !text.isEmpty else { return nil }
         return text
     }
 
-    /// By what an entry that is not valid is reported: its name as it was sent, else its place.
+    /// Returns the label under which an invalid entry is reported: its name as sent, otherwise its position.
     private static func name(of entry: JSONValue, at index: Int) -> String {
         if let name = entry["name"]?.stringValue { return name }
         return "tool_" + (index < 10 ? "0" : "") + String(index)

@@ -1,18 +1,18 @@
-/// Makes sample values and notes what each type asks for.
+/// Creates sample values and records what each type requests from its decoder.
 final class Probe {
-    /// Ends the derivation where no sample value can be made.
+    /// An error that stops the derivation at a point where no sample value can be created.
     struct Stop: Error {}
 
     private let root: ObjectIdentifier
-    /// The types that are being looked at, outermost first.
+    /// The types being probed, outermost first.
     private var open: [ObjectIdentifier] = []
 
-    /// How deep types may nest.
+    /// The maximum nesting depth of types.
     private static let maxDepth = 32
 
     init(root: ObjectIdentifier) { self.root = root }
 
-    /// A sample of `type`; what is learnt goes to `node`, also when no sample can be made.
+    /// Returns a sample of `type` and records what is learned in `node`, even when no sample can be created.
     func value<T: Decodable>(_ type: T.Type, _ node: ProbeNode) throws -> T {
         if let known = T.self as? any ToolValue.Type {
             node.shape = .fixed(known.schema)
@@ -36,7 +36,8 @@ final class Probe {
         return try T(from: ProbeDecoder(probe: self, node: node))
     }
 
-    /// Notes the raw values of an enum's cases, if they are texts or integers, and returns the first case.
+    /// Records the raw values of an enum's cases, if they are strings or integers, and returns the first
+    /// case.
     private static func firstCase<C: CaseIterable>(_ type: C.Type, _ node: ProbeNode) -> C? {
         var values: [JSONValue] = []
         var isText = true
@@ -56,7 +57,7 @@ final class Probe {
         return first
     }
 
-    /// A value that a schema accepts, as far as that can be told without searching.
+    /// Returns a value that a schema accepts, as far as one can be determined without searching.
     private static func sample(of schema: JSONValue) -> JSONValue {
         if let value = schema["examples"]?[0] ?? schema["default"] ?? schema["const"] ?? schema["enum"]?[0] {
             return value

@@ -1,4 +1,4 @@
-/// A decoder without data: it notes what it is asked for and answers with samples.
+/// A decoder without data: it records what is requested from it and returns sample values.
 struct ProbeDecoder: Decoder {
     let probe: Probe
     let node: ProbeNode
@@ -64,7 +64,7 @@ private struct ProbeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// The elements of an array: one, so that a loop over them ends.
+/// The elements of an array: exactly one, so that a loop over them ends.
 private struct ProbeElements: UnkeyedDecodingContainer {
     let probe: Probe
     let element: ProbeNode
@@ -99,7 +99,7 @@ private struct ProbeElements: UnkeyedDecodingContainer {
     }
 }
 
-/// A value by itself.
+/// A single value.
 private struct ProbeSingle: SingleValueDecodingContainer {
     let probe: Probe
     let node: ProbeNode

@@ -1,4 +1,4 @@
-/// What a type was seen to ask for.
+/// A record of what a type requests from its decoder.
 final class ProbeNode {
     enum Shape {
         case unknown

@@ -1,4 +1,4 @@
-/// A type whose schema is known without looking into its `init(from:)`.
+/// A type whose schema is known without probing its `init(from:)`.
 protocol ProbedValue {
     static func probed(_ probe: Probe, _ node: ProbeNode) -> Self
 }
@@ -27,7 +27,7 @@ extension ProbedValue where Self: BinaryFloatingPoint {
 extension ProbedValue where Self: FixedWidthInteger {
     static func probed(_: Probe, _ node: ProbeNode) -> Self {
         var schema: JSONObject = ["type": "integer"]
-        // The bounds of 64 bits would only be noise to whoever reads the schema.
+        // The bounds of 64-bit integers would only be noise to readers of the schema.
         if !isSigned || bitWidth < 64 { schema["minimum"] = JSONValue(min) }
         if bitWidth < 64 { schema["maximum"] = JSONValue(max) }
         node.shape = .fixed(.object(schema))
@@ -78,7 +78,7 @@ extension JSONObject: ProbedValue {
 
 // MARK: Containers
 
-/// Containers have an empty sample, so that recursion through them ends.
+/// Containers return an empty sample, so that recursion through them ends.
 extension Optional: ProbedValue where Wrapped: Decodable {
     static func probed(_ probe: Probe, _ node: ProbeNode) -> Wrapped? {
         _ = try? probe.value(Wrapped.self, node)
@@ -109,7 +109,7 @@ extension Set: ProbedValue where Element: Decodable {
 extension Dictionary: ProbedValue where Key: Decodable, Value: Decodable {
     static func probed(_ probe: Probe, _ node: ProbeNode) -> [Key: Value] {
         let value = ProbeNode()
-        // Codable writes other keys than texts and integers as an array of keys and values in turn.
+        // Codable encodes keys other than strings and integers as an array of alternating keys and values.
         let isObject =
             Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type
         node.shape = isObject ? .dictionary(value) : .array(ProbeNode())

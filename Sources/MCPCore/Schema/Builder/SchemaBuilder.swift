@@ -1,13 +1,13 @@
-/// Derives a JSON Schema from a type, by watching what its `init(from:)` asks for.
+/// Derives a JSON Schema from a type by observing what its `init(from:)` requests.
 ///
-/// It sees members, nested types, arrays, dictionaries, optionals (which are not required) and `CaseIterable`
-/// enums of texts or integers. A type that refuses the sample values it is given (a text that must be a date,
-/// an enum with payloads) should be a ``ToolValue``; else the derivation ends there and leaves the rest of
-/// the object open.
+/// It recognizes members, nested types, arrays, dictionaries, optionals (which are not required) and
+/// `CaseIterable` enums of strings or integers. A type that rejects its sample values (a string that must be
+/// a date, an enum with payloads) should conform to ``ToolValue``. Otherwise the derivation stops there and
+/// leaves the rest of the object open.
 enum SchemaBuilder {
-    /// The schema of `type`.
+    /// Returns the schema of `type`.
     ///
-    /// - Parameter describe: descriptions of members by their names; `a.b` is the member `b` of the member
+    /// - Parameter describe: descriptions of members, keyed by name; `a.b` is the member `b` of the member
     ///   `a`.
     static func schema<T: Decodable>(for type: T.Type, describe: [String: String] = [:]) -> JSONValue {
         let node = ProbeNode()
@@ -18,10 +18,10 @@ enum SchemaBuilder {
     }
 }
 
-/// A type that states its own JSON Schema, for types whose `init(from:)` accepts only certain values.
+/// A type that provides its own JSON Schema, for types whose `init(from:)` accepts only certain values.
 ///
-/// A schema with `examples`, `default`, `const` or `enum` should give a value there that the type decodes
-/// from: it is used to see what follows the value in a larger type.
+/// If the schema has `examples`, `default`, `const` or `enum`, it should contain a value that the type can
+/// decode. That value is used to discover what follows it in a larger type.
 ///
 /// ```swift
 /// extension Color: ToolValue {

@@ -1,6 +1,7 @@
-/// Host names, addresses and e-mail addresses.
+/// Formats of host names, IP addresses and email addresses.
 enum HostFormat {
-    /// RFC 1123: labels of letters, digits and hyphens, 63 bytes each, 253 together.
+    /// Accepts host names of RFC 1123: labels of letters, digits and hyphens, at most 63 bytes each and 253
+    /// bytes in total.
     static func isHostname(_ text: ArraySlice<UInt8>) -> Bool {
         guard !text.isEmpty, text.count <= 253 else { return false }
         return text.split(separator: 0x2E, omittingEmptySubsequences: false).allSatisfy { label in
@@ -9,7 +10,7 @@ enum HostFormat {
         }
     }
 
-    /// Four decimal numbers without leading zeros (RFC 2673 section 3.2).
+    /// Accepts four decimal numbers without leading zeros (RFC 2673 section 3.2).
     static func isIPv4(_ text: ArraySlice<UInt8>) -> Bool {
         let parts = text.split(separator: 0x2E, omittingEmptySubsequences: false)
         return parts.count == 4
@@ -22,7 +23,7 @@ enum HostFormat {
             }
     }
 
-    /// RFC 4291 section 2.2, without a zone.
+    /// Accepts addresses of RFC 4291 section 2.2, without a zone.
     static func isIPv6(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.count >= 2, text.count <= 45 else { return false }
         let parts = text.split(separator: 0x3A, omittingEmptySubsequences: false)
@@ -31,7 +32,7 @@ enum HostFormat {
         for (index, part) in parts.enumerated() {
             let isLast = index == parts.count - 1
             if part.isEmpty {
-                // "::" makes one empty part inside the text, and two where it begins or ends it.
+                // "::" yields one empty part in the middle of the text, and two at its start or end.
                 if index == 0 {
                     guard parts[1].isEmpty else { return false }
                 } else if isLast {
@@ -52,7 +53,7 @@ enum HostFormat {
         return gaps == 0 ? groups == 8 : gaps == 1 && groups < 8
     }
 
-    /// `Mailbox` of RFC 5321 section 4.1.2.
+    /// Accepts `Mailbox` of RFC 5321 section 4.1.2.
     static func isEmail(_ text: [UInt8]) -> Bool {
         guard let at = text.lastIndex(of: 0x40) else { return false }
         return isLocalPart(text[..<at]) && isMailDomain(text[(at + 1)...])

@@ -1,6 +1,6 @@
 /// The values of `format` that can be checked (JSON Schema validation 2020-12, section 7.3).
 ///
-/// `idn-email` and `idn-hostname` are not here: they stay annotations, like formats that nobody knows.
+/// `idn-email` and `idn-hostname` are not included: they remain annotations, like unknown formats.
 enum StringFormat: String, Sendable, CaseIterable {
     case date, time, duration, email, hostname, ipv4, ipv6, uri, iri, uuid, regex
     case dateTime = "date-time"
@@ -10,7 +10,7 @@ enum StringFormat: String, Sendable, CaseIterable {
     case jsonPointer = "json-pointer"
     case relativeJSONPointer = "relative-json-pointer"
 
-    /// Whether a text has this format.
+    /// Whether a string has this format.
     func accepts(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         return switch self {
@@ -34,7 +34,7 @@ enum StringFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// RFC 9562 section 4, any version.
+    /// Accepts UUIDs of RFC 9562 section 4, any version.
     private static func isUUID(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == 36 else { return false }
         return bytes.enumerated().allSatisfy { index, byte in

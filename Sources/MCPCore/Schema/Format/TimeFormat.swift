@@ -1,6 +1,6 @@
-/// Dates, times and durations of RFC 3339.
+/// Formats of dates, times and durations as defined by RFC 3339.
 enum TimeFormat {
-    /// `full-date`, with the days of the month.
+    /// Accepts `full-date`; the day must exist in the month.
     static func isDate(_ text: ArraySlice<UInt8>) -> Bool {
         var text = text
         guard let year = number(&text, 4), skip(&text, 0x2D), let month = number(&text, 2), skip(&text, 0x2D),
@@ -11,7 +11,7 @@ enum TimeFormat {
         return day <= days[month - 1]
     }
 
-    /// `full-time`; second 60 only where a leap second can be (23:59:60 UTC).
+    /// Accepts `full-time`; second 60 is accepted only where a leap second can occur (23:59:60 UTC).
     static func isTime(_ text: ArraySlice<UInt8>) -> Bool {
         var text = text
         guard let hour = number(&text, 2), skip(&text, 0x3A), let minute = number(&text, 2),
@@ -43,7 +43,8 @@ enum TimeFormat {
         return isDate(text[..<10]) && isTime(text[11...])
     }
 
-    /// RFC 3339 appendix A: `P`, then weeks alone, or a run of date units, then `T` and a run of time units.
+    /// Accepts durations of RFC 3339 appendix A: `P` followed by weeks alone, or by a run of date units, then
+    /// `T` and a run of time units.
     static func isDuration(_ text: [UInt8]) -> Bool {
         var text = text[...]
         guard skip(&text, 0x50), !text.isEmpty else { return false }
@@ -57,7 +58,7 @@ enum TimeFormat {
         return text.isEmpty
     }
 
-    /// Steps over numbers with units, which must follow each other without a gap (`Y`, then `M`, then `D`).
+    /// Moves past numbers with units, which must follow each other without a gap (`Y`, then `M`, then `D`).
     private static func units(_ text: inout ArraySlice<UInt8>, _ names: [UInt8]) -> Bool {
         var previous: Int?
         while let first = text.first, first != 0x54 {

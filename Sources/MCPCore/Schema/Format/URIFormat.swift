@@ -1,6 +1,6 @@
-/// URIs (RFC 3986), IRIs (RFC 3987) and URI templates (RFC 6570).
+/// Formats of URIs (RFC 3986), IRIs (RFC 3987) and URI templates (RFC 6570).
 struct URIFormat {
-    /// Whether characters beyond ASCII may stand unencoded.
+    /// Whether characters beyond ASCII may appear unencoded.
     let allowsUnicode: Bool
 
     func isReference(_ text: String, needsScheme: Bool) -> Bool {
@@ -41,7 +41,7 @@ struct URIFormat {
         return isMade(String(host), of: "")
     }
 
-    /// `IPvFuture` of RFC 3986 section 3.2.2.
+    /// Accepts `IPvFuture` of RFC 3986 section 3.2.2.
     private func isFutureAddress(_ text: [UInt8]) -> Bool {
         guard let first = text.first, first | 0x20 == 0x76, let dot = text.firstIndex(of: 0x2E), dot > 1,
             dot + 1 < text.count
@@ -52,7 +52,8 @@ struct URIFormat {
 
     private func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-    /// Whether a text has only unreserved characters, sub-delims, percent-encoded bytes and those of `extra`.
+    /// Whether a string consists only of unreserved characters, sub-delims, percent-encoded bytes and those
+    /// in `extra`.
     private func isMade(_ text: String, of extra: String, allowsPrivate: Bool = false) -> Bool {
         var rest = text.unicodeScalars[...]
         while let scalar = rest.popFirst() {
@@ -72,7 +73,7 @@ struct URIFormat {
         return true
     }
 
-    /// `ucschar` and `iprivate` of RFC 3987 section 2.2.
+    /// Accepts `ucschar` and `iprivate` of RFC 3987 section 2.2.
     private func isIRICharacter(_ value: UInt32, _ allowsPrivate: Bool) -> Bool {
         switch value {
         case 0xA0 ... 0xD7FF, 0xF900 ... 0xFDCF, 0xFDF0 ... 0xFFEF: true
@@ -82,7 +83,7 @@ struct URIFormat {
         }
     }
 
-    /// RFC 6570 section 2: literals and expressions in braces.
+    /// Accepts templates of RFC 6570 section 2: literals and expressions in braces.
     static func isTemplate(_ text: String) -> Bool {
         var rest = text.unicodeScalars[...]
         while let scalar = rest.popFirst() {

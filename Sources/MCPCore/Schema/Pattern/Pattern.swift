@@ -1,8 +1,8 @@
-/// A regular expression of a schema's `pattern`, compiled once: the ECMA-262 subset of JSON Schema 2020-12
+/// A regular expression from a schema's `pattern`, compiled once: the ECMA-262 subset of JSON Schema 2020-12
 /// core 6.4.
 ///
-/// Matching takes time proportional to the text (times the size of the expression), whatever the expression.
-/// A match may lie anywhere in the text unless the expression is anchored.
+/// Matching takes time proportional to the length of the text (times the size of the expression), whatever
+/// the expression. A match may occur anywhere in the text unless the expression is anchored.
 struct Pattern: Sendable {
     /// The expression as written.
     let source: String
@@ -13,10 +13,11 @@ struct Pattern: Sendable {
         program = try PatternProgram(PatternParser.parse(source))
     }
 
-    /// Whether the expression is found in `text`; nil when more than `budget` steps would be needed, or more
-    /// memory than `PatternMatcher.maxMarkBytes`.
+    /// Whether the expression matches somewhere in `text`.
     ///
-    /// `budget` is lowered by the steps that were taken, to 0 when they or the memory did not suffice.
+    /// The result is nil when the search would need more than `budget` steps, or more memory than
+    /// `PatternMatcher.maxMarkBytes`. `budget` is reduced by the number of steps taken, and set to 0 when the
+    /// steps or the memory did not suffice.
     func isFound(in text: String, budget: inout Int) -> Bool? {
         guard budget > 0 else { return nil }
         var matcher = PatternMatcher(program, text: text.unicodeScalars.map(\.value), budget: budget)
@@ -35,16 +36,16 @@ indirect enum PatternNode: Sendable {
     case look(PatternNode, ahead: Bool, isNegated: Bool)
 }
 
-/// A condition on a position, which consumes nothing.
+/// A condition on a position that consumes no input.
 enum PatternAssertion: Sendable {
     case start, end, wordBoundary, notWordBoundary
 }
 
-/// Why a regular expression is not usable.
+/// An error that explains why a regular expression cannot be used.
 struct PatternError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, in words.
+    /// A human-readable description of the problem.
     let description: String
-    /// Where, counted in Unicode scalars from the start of the expression.
+    /// The position of the problem, counted in Unicode scalars from the start of the expression.
     let offset: Int
 
     init(_ description: String, at offset: Int) {

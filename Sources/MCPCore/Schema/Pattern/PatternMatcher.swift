@@ -1,22 +1,24 @@
-/// Runs a program over a text: all threads in step, so that the time is at most text length × program size.
+/// Runs a program over a text with all threads in lockstep, so that the time is at most text length × program
+/// size.
 ///
-/// Thompson's construction, as Pike runs it; nothing is captured. Look-arounds stay linear too: for each one
-/// a pass over the whole text (backwards for a look-ahead) marks the positions where it holds, each with a
-/// bit.
+/// This is Thompson's construction as executed by Pike; nothing is captured. Look-arounds also stay linear:
+/// for each one, a pass over the whole text (backwards for a look-ahead) marks the positions where it holds,
+/// with one bit each.
 struct PatternMatcher {
-    /// How many bytes the marks of all look-arounds may take; 32 of them on a text of 4 million characters.
+    /// The maximum memory for the marks of all look-arounds, in bytes: enough for 32 of them on a text of 4
+    /// million characters.
     static let maxMarkBytes = 16 << 20
 
     private let program: PatternProgram
     private let text: [UInt32]
     private var budget: Int
     private let maxMarkBytes: Int
-    /// The marks of the look-arounds, one after the other.
+    /// The marks of the look-arounds, stored one after another.
     private var marks: [UInt64] = []
-    /// How many words those of one take.
+    /// The number of words for the marks of one look-around.
     private let wordsPerLook: Int
     private var pending: [Int] = []
-    /// For each instruction, the last step (plus one) that added it.
+    /// For each instruction, the last step (plus one) in which it was added.
     private var added: [Int] = []
     private var step = 0
 
@@ -32,7 +34,7 @@ struct PatternMatcher {
     }
 
     /// Whether some part of the text matches; nil when `budget` steps or `maxMarkBytes` did not suffice to
-    /// tell.
+    /// decide.
     mutating func search(left: inout Int) -> Bool? {
         defer { left = max(0, budget) }
         let looks = program.looks.count
@@ -42,7 +44,7 @@ struct PatternMatcher {
         }
         marks.reserveCapacity(looks * wordsPerLook)
         for look in program.looks {
-            // Setting up the marks is work too, 64 bits a step.
+            // Setting up the marks also counts as work, at 64 bits per step.
             budget -= wordsPerLook
             guard budget > 0 else { return nil }
             var holds = [UInt64](repeating: 0, count: wordsPerLook)
@@ -60,8 +62,8 @@ struct PatternMatcher {
         return found ? true : budget > 0 ? false : nil
     }
 
-    /// Runs `code`, starting anew at every position; `accepted` gets each end of a match and may stop the
-    /// run.
+    /// Runs `code`, starting again at every position; `accepted` receives the end of each match and may stop
+    /// the run.
     private mutating func run(
         _ code: [PatternProgram.Instruction], isReversed: Bool, accepted: (Int) -> Bool
     ) {
@@ -72,7 +74,7 @@ struct PatternMatcher {
         var following: [Int] = []
         for index in 0 ... text.count {
             let position = isReversed ? text.count - index : index
-            // The threads that survived were already counted for this step when the scalar was consumed.
+            // The surviving threads were already counted for this step when the scalar was consumed.
             if add(0, code, position, &current), accepted(position) { return }
             guard index < text.count, budget > 0 else { return }
             let scalar = text[isReversed ? position - 1 : position]
@@ -92,7 +94,8 @@ struct PatternMatcher {
         }
     }
 
-    /// Adds the consuming instructions that are reachable from `start`; tells whether the end was reached.
+    /// Adds the consuming instructions that are reachable from `start` and returns whether the end was
+    /// reached.
     private mutating func add(
         _ start: Int, _ code: [PatternProgram.Instruction], _ position: Int, _ threads: inout [Int]
     ) -> Bool {

@@ -1,5 +1,5 @@
 extension PatternParser {
-    /// What an escape or one member of a class stands for.
+    /// The meaning of an escape or of one member of a class.
     private enum Atom {
         case scalar(UInt32)
         case set(ScalarSet)
@@ -18,7 +18,7 @@ extension PatternParser {
         }
     }
 
-    /// Parses a class behind its `[`.
+    /// Parses a class, starting after its `[`.
     mutating func parseClass() throws(PatternError) -> ScalarSet {
         let start = position - 1
         let isNegated = skip("^")

@@ -1,18 +1,18 @@
-/// Reads the ECMA-262 syntax of regular expressions (in Unicode mode, with the leniency that real schemas
-/// need).
+/// Parses the ECMA-262 syntax of regular expressions (in Unicode mode, with the leniency that real-world
+/// schemas need).
 ///
-/// Not supported, because they cannot be matched in linear time or have no meaning here: back references and
-/// flags.
+/// Back references and flags are not supported, because they cannot be matched in linear time or have no
+/// meaning here.
 struct PatternParser {
     var scalars: [Unicode.Scalar]
     var position = 0
     private var depth = 0
 
-    /// How deep groups may nest.
+    /// The maximum nesting depth of groups.
     static let maxDepth = 64
-    /// How long an expression may be, in scalars.
+    /// The maximum length of an expression, in scalars.
     static let maxLength = 16_384
-    /// How often a quantifier may repeat.
+    /// The maximum number of repetitions in a quantifier.
     static let maxRepetitions = 10_000
 
     static func parse(_ source: String) throws(PatternError) -> PatternNode {
@@ -148,7 +148,7 @@ struct PatternParser {
             position = found.end
         default: return atom
         }
-        // Whether a match is the shortest or the longest does not matter: only whether there is one.
+        // Whether a match is the shortest or the longest does not matter, only whether there is one.
         _ = skip("?")
         if case .assertion = atom { throw error("an assertion cannot be repeated") }
         if let scalar = next, scalar == "*" || scalar == "+" || scalar == "?" {
@@ -157,7 +157,8 @@ struct PatternParser {
         return .repeated(atom, minimum: minimum, maximum: maximum)
     }
 
-    /// The numbers of `{n}`, `{n,}` or `{n,m}` at the position; nil when the brace is an ordinary character.
+    /// Returns the bounds of `{n}`, `{n,}` or `{n,m}` at the current position; nil when the brace is an
+    /// ordinary character.
     private func bounds() -> (minimum: Int, maximum: Int?, end: Int)? {
         var index = position + 1
         func number() -> Int? {

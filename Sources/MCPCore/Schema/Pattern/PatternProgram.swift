@@ -1,4 +1,4 @@
-/// A regular expression as instructions for `PatternMatcher`.
+/// A regular expression compiled to instructions for `PatternMatcher`.
 struct PatternProgram: Sendable {
     enum Instruction: Sendable {
         case consume(Int)
@@ -9,7 +9,7 @@ struct PatternProgram: Sendable {
         case accept
     }
 
-    /// A look-around: its program is run over the whole text once, before what refers to it.
+    /// A look-around: its program runs over the whole text once, before the code that refers to it.
     struct Look: Sendable {
         let code: [Instruction]
         let ahead: Bool
@@ -21,7 +21,7 @@ struct PatternProgram: Sendable {
     private var setNumbers: [ScalarSet: Int] = [:]
     private var size = 0
 
-    /// How many instructions an expression may need, repetitions written out.
+    /// The maximum number of instructions in an expression, with repetitions expanded.
     static let maxSize = 20_000
 
     init(_ node: PatternNode) throws(PatternError) {

@@ -1,7 +1,7 @@
 /// A Unicode property that `\p{…}` can name.
 struct ScalarProperty: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
-        /// One bit for each general category, by `bit(of:)`.
+        /// One bit per general category, as assigned by `bit(of:)`.
         case categories(UInt32)
         case alphabetic, any, ascii, emoji, idContinue, idStart, lowercase, uppercase, whiteSpace
     }
@@ -27,7 +27,8 @@ struct ScalarProperty: Sendable, Hashable {
         return holds != isNegated
     }
 
-    /// The property with a name of ECMA-262 (General_Category values and a few binary properties), or nil.
+    /// Creates the property with an ECMA-262 name (General_Category values and a few binary properties), or
+    /// returns nil.
     init?(name: String, isNegated: Bool) {
         self.isNegated = isNegated
         var value = name[...]

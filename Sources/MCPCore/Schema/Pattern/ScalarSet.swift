@@ -1,9 +1,9 @@
-/// A set of Unicode scalars: a character class of a regular expression.
+/// A set of Unicode scalars, for a character class of a regular expression.
 struct ScalarSet: Sendable, Hashable {
     private var ranges: [ClosedRange<UInt32>] = []
     private var properties: [ScalarProperty] = []
     private var isNegated = false
-    /// The answer for U+0000 to U+007F, made by `finished()`.
+    /// The precomputed membership of U+0000 to U+007F, set by `finished()`.
     private var ascii = SIMD2<UInt64>()
 
     init() {}
@@ -14,7 +14,7 @@ struct ScalarSet: Sendable, Hashable {
 
     mutating func insert(_ property: ScalarProperty) { properties.append(property) }
 
-    /// Adds everything that is in one of the predefined classes.
+    /// Adds all members of one of the predefined classes.
     mutating func formUnion(_ other: ScalarSet) {
         ranges += other.isNegated ? Self.complement(of: other.ranges) : other.ranges
         properties += other.properties
@@ -26,7 +26,7 @@ struct ScalarSet: Sendable, Hashable {
         return set
     }
 
-    /// The set in the form that `contains` needs: ranges sorted and merged, ASCII precomputed.
+    /// Returns the set in the form that `contains` needs: ranges sorted and merged, ASCII precomputed.
     func finished() -> ScalarSet {
         var set = self
         set.ranges = Self.merged(ranges)
@@ -38,7 +38,7 @@ struct ScalarSet: Sendable, Hashable {
         return set
     }
 
-    /// Whether a scalar belongs to the set; only after `finished()`.
+    /// Whether a scalar belongs to the set; call only after `finished()`.
     @inline(__always)
     func contains(_ value: UInt32) -> Bool {
         // Small: below 64.
@@ -86,13 +86,13 @@ struct ScalarSet: Sendable, Hashable {
 extension ScalarSet {
     /// `\d`
     static let digits = ScalarSet(0x30 ... 0x39)
-    /// `\w`: ASCII only, as ECMA-262 has it.
+    /// `\w`: ASCII only, as in ECMA-262.
     static let word = ScalarSet(0x30 ... 0x39, 0x41 ... 0x5A, 0x5F ... 0x5F, 0x61 ... 0x7A).finished()
     /// `\s`: WhiteSpace and LineTerminator of ECMA-262.
     static let space = ScalarSet(
         0x09 ... 0x0D, 0x20 ... 0x20, 0xA0 ... 0xA0, 0x1680 ... 0x1680, 0x2000 ... 0x200A, 0x2028 ... 0x2029,
         0x202F ... 0x202F, 0x205F ... 0x205F, 0x3000 ... 0x3000, 0xFEFF ... 0xFEFF)
-    /// `.`: everything but a LineTerminator.
+    /// `.`: everything except a LineTerminator.
     static let notLineEnd = ScalarSet(0x0A ... 0x0A, 0x0D ... 0x0D, 0x2028 ... 0x2029).inverted()
     static let everything = ScalarSet(0 ... 0x10FFFF)
 }

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// What one call asked its client so far.
+/// The questions that one call has asked its client so far, with their answers.
 struct InputState: Sendable {
-    /// Answers by key: those that came with a retry, and those of this run.
+    /// The answers by key: those that came with a retry, and those of this run.
     var known: [String: JSONValue]
-    /// The known ones that the handler asked for: they travel on in `requestState`.
+    /// The known answers that the handler requested: they are carried on in `requestState`.
     var used: [String: JSONValue] = [:]
-    /// What the handler gave to be kept with its last question.
+    /// The state that the handler asked to keep with its last question.
     var state: JSONValue?
-    /// Where the rounds of a stateless request began; nil until the client sends a `requestState`.
+    /// The chain of the rounds of a stateless request; nil until the client sends a `requestState`.
     let chain: RequestState.Chain?
     /// The open questions of a stateless request.
     var rounds: MultiRoundTripInput?
-    /// An answer that cannot be used: whatever the handler makes of it, this is the outcome.
+    /// The error for an answer that cannot be used: it is the outcome, whatever the handler makes of it.
     var refusal: MCPError?
     private var counts: [String: Int] = [:]
 
@@ -22,7 +22,7 @@ struct InputState: Sendable {
         chain = retry?.chain
     }
 
-    /// The key of a question that was given none: the same one when the handler runs again.
+    /// Returns the key of a question that was given none: the same key when the handler runs again.
     mutating func nextKey(for request: InputRequest) -> String {
         let name = request.kindName
         counts[name, default: 0] += 1
@@ -45,7 +45,7 @@ extension DeferredCall {
     /// Whether the handler's outcome may depend on answers.
     var hasAsked: Bool { input.withLock { $0.rounds != nil || !$0.used.isEmpty } }
 
-    /// The answers to all requests; each fits its request.
+    /// Returns the answers to all requests; each answer fits its request.
     func ask(_ requests: [String: InputRequest], state: JSONValue?) async throws -> [String: JSONValue] {
         if isOver { throw CancellationError() }
         var answers: [String: JSONValue] = [:]
@@ -70,7 +70,7 @@ extension DeferredCall {
         return answers
     }
 
-    /// Keeps an answer that fits its request; refuses any other (ELIC-24, MRTR-12).
+    /// Stores an answer that fits its request; refuses any other (ELIC-24, MRTR-12).
     private func check(_ answer: JSONValue, _ key: String, _ question: InputRequest) throws {
         guard let problem = question.problem(with: answer) else {
             return input.withLock {
@@ -85,7 +85,7 @@ extension DeferredCall {
         throw error
     }
 
-    /// The request as it may be sent, or the mistake in it.
+    /// Returns the request in the form in which it may be sent, or throws the error for a mistake in it.
     private func prepare(_ question: InputRequest) throws(MCPError) -> InputRequest {
         let revision = request.revision
         switch question.kind {
@@ -105,7 +105,8 @@ extension DeferredCall {
             if let problem = sample.balanceProblem {
                 throw .internalError("The conversation for the model cannot be sent: \(problem)")
             }
-            // SAMP-02: what is deprecated anyway needs a declaration where there is one.
+            // SAMP-02: this member, which is deprecated anyway, must be declared in revisions that
+            // allow declaring it.
             if revision.has(.samplingTools), !capabilities.hasSamplingContext { sample.includeContext = nil }
             return .sample(sample)
         case .roots: return question
@@ -116,7 +117,7 @@ extension DeferredCall {
 }
 
 extension ClientCapabilities {
-    /// What a client must have declared to be asked all of these.
+    /// Creates the capabilities that a client must have declared to be sent all of these requests.
     init(toAnswer requests: some Collection<InputRequest>) {
         let needs = requests.map(\.needs)
         self.init(

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Rounds of questions of the stateless revisions (basic/patterns/mrtr).
+/// Rounds of questions in the stateless revisions (basic/patterns/mrtr).
 extension Dispatcher {
-    /// What a request brings when it is a retry; nil for a first one.
+    /// Returns the data of a request that is a retry; nil for a first request.
     ///
-    /// - Throws: -32602 when it is malformed, or its `requestState` is not good for it (MRTR-09, MRTR-12).
+    /// - Throws: -32602 when the request is malformed, or its `requestState` is not valid for it
+    ///   (MRTR-09, MRTR-12).
     func retry(of request: Request) throws(MCPError) -> InputRetry? {
         guard request.verdict.entry.flags.contains(.asksForInput), let params = request.message.params
         else { return nil }
@@ -26,7 +27,7 @@ extension Dispatcher {
         }
         if let sealed {
             let content = try open(sealed, of: request)
-            // What was answered in an earlier round stays answered.
+            // Answers from an earlier round stay valid.
             retry.answers.merge(content.answers) { $1 }
             retry.state = content.handlerState
             retry.chain = content.chain
@@ -50,7 +51,7 @@ extension Dispatcher {
         }
     }
 
-    /// Takes the rounds that a retry belongs to, unless their call is complete.
+    /// Claims the rounds that a retry belongs to, unless their call is complete.
     func begin(_ retry: InputRetry?) throws(MCPError) {
         guard let chain = retry?.chain else { return }
         switch stateLedger.begin(chain, now: wallSeconds) {
@@ -72,8 +73,8 @@ extension Dispatcher {
 
     // MARK: The end of a round
 
-    /// What is sent when the handler of `call` has ended with `answer`: the questions that it left open come
-    /// first, whatever it made of them.
+    /// Returns the response to send when the handler of `call` has ended with `answer`: the questions that it
+    /// left open take precedence over any result of the handler.
     func conclude(_ call: DeferredCall, _ answer: Answer) -> Answer {
         let input = call.input.withLock { $0 }
         let questions = input.rounds?.questions ?? [:]
@@ -88,7 +89,7 @@ extension Dispatcher {
         }
     }
 
-    /// The answer did not reach anybody: the client may try again.
+    /// Lets the client try again, because the response did not reach it.
     func reopen(_ call: DeferredCall) {
         if let chain = call.input.withLock({ $0.chain }) { stateLedger.release(chain) }
     }
@@ -124,7 +125,7 @@ extension Dispatcher {
 }
 
 extension Dispatcher.Request {
-    /// What a `requestState` of this request is bound to.
+    /// The purpose that a `requestState` of this request is bound to.
     fileprivate var purpose: RequestState.Purpose {
         let head = message.head
         let name = message.raw(verdict.entry.flags.contains(.mirrorsURI) ? head.uri : head.name)

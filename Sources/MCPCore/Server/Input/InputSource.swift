@@ -1,31 +1,31 @@
 import Synchronization
 
-/// Who answers the questions of a handler.
+/// A source of answers to the questions of a handler.
 ///
 /// A stateless request is answered with the questions and starts again with the answers
-/// (`MultiRoundTripInput`); a client of a handshake revision is asked by requests of the server while the
-/// handler waits (`ServerRequestInput`); a task keeps its questions until they are answered.
+/// (`MultiRoundTripInput`). A client of a handshake revision receives server requests while the handler waits
+/// (`ServerRequestInput`). A task keeps its questions until they are answered.
 protocol InputSource: AnyObject, Sendable {
-    /// The answers to all requests, by their keys.
+    /// Returns the answers to all requests, by their keys.
     ///
-    /// - Throws: `InputPending` when the call starts again with the answers, `CancellationError` when nobody
-    ///   will answer any more, `MCPError` when the client failed.
+    /// - Throws: `InputPending` when the call starts again with the answers, `CancellationError` when no
+    ///   answer can come any more, `MCPError` when the client failed.
     func ask(_ requests: [String: InputRequest]) async throws -> [String: JSONValue]
 }
 
-/// Ends a handler whose answers are not there yet: the call starts again once they are.
+/// An error that ends a handler whose answers are not available yet: the call starts again once they are.
 struct InputPending: Error, CustomStringConvertible {
     var description: String { "the answer is not there yet; the call starts again when it is" }
 }
 
-/// Collects the questions of a stateless request, which are the answer to it (basic/patterns/mrtr).
+/// The collected questions of a stateless request, which become the response to it (basic/patterns/mrtr).
 final class MultiRoundTripInput: InputSource {
     private let open = Mutex<[String: InputRequest]>([:])
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    /// What was asked and is not answered.
+    /// The questions that have not been answered.
     var questions: [String: InputRequest] { open.withLock { $0 } }
 
     func ask(_ requests: [String: InputRequest]) async throws -> [String: JSONValue] {
@@ -40,13 +40,13 @@ final class MultiRoundTripInput: InputSource {
     }
 }
 
-/// What the retry of a stateless request brings along.
+/// The data that the retry of a stateless request contains.
 struct InputRetry: Sendable {
-    /// By key: those of earlier rounds, and those that came with this request.
+    /// The answers by key: those of earlier rounds, and those that came with this request.
     var answers: [String: JSONValue]
-    /// What the handler gave to be kept.
+    /// The state that the handler asked to keep.
     var state: JSONValue?
-    /// Where the rounds began; nil without a `requestState`.
+    /// The chain that the rounds belong to; nil without a `requestState`.
     var chain: RequestState.Chain?
 }
 
@@ -56,8 +56,8 @@ extension MCPError {
     }
 }
 
-/// Asks a client of a handshake revision: one request of the server for each question, on the stream of the
-/// request that is being served (LEG-05). The handler waits.
+/// A source that asks a client of a handshake revision: one server request for each question, on the stream
+/// of the request that is being served (LEG-05). The handler waits.
 final class ServerRequestInput: InputSource {
     private let call: DeferredCall
     private var exchange: PendingRequest { call.exchange }
@@ -91,7 +91,7 @@ final class ServerRequestInput: InputSource {
 
     private func open(_ calls: [ServerRequest]) throws {
         let limits = dispatcher.options.limits
-        // Known before they are sent: an answer may come at once.
+        // Registered before they are sent, because a response may come immediately.
         for call in calls { dispatcher.serverCalls.insert(call, channelID: exchange.key.channelID) }
         do {
             try exchange.open(
@@ -114,7 +114,7 @@ final class ServerRequestInput: InputSource {
         dispatcher.deadlines.watch(exchange)
     }
 
-    /// Takes back what is not answered.
+    /// Withdraws the requests that have not been answered.
     private func giveUp(_ calls: [ServerRequest]) {
         for call in calls where call.settle(.failure(CancellationError())) {
             exchange.notify(call.cancellation)
@@ -127,15 +127,15 @@ final class ServerRequestInput: InputSource {
 }
 
 extension Dispatcher {
-    /// Takes a response. One that nobody waits for, or that comes from somebody else, is dropped; over HTTP
-    /// and without a session, where nobody can wait for one, it is refused (HTTP-08).
+    /// Accepts a response. One that no request waits for, or that comes from another client, is dropped; over
+    /// HTTP without a session, where no request can wait for one, it is refused (HTTP-08).
     func take(
         response message: Message, _ channel: ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
         guard let id = message.id, let call = serverCalls.take(id, channelID: channel.id) else {
             counters.count(.strayResponses)
             guard channel.claims != nil, channel.session == nil else { return .dropped }
-            // Without its id, which is one of ours and could be taken for that of a request of the client.
+            // Without its id, which is one of ours and could be mistaken for that of a client's request.
             let error = MCPError.invalidRequest("No request waits for this response; send requests only")
             return refuse(Refusal(error), id: nil, session: channel.session, &writer)
         }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One request of the server to a client of a handshake revision, while it waits for its answer (JRPC-18).
+/// A server request to a client of a handshake revision, while it waits for its response (JRPC-18).
 final class ServerRequest: Sendable {
     let id: RequestID
     let method: String
@@ -9,15 +9,15 @@ final class ServerRequest: Sendable {
     private let outcome = OneShot<Result<JSONValue, any Error>>()
     private static let lastNumber = Atomic<Int>(0)
 
-    /// - Parameter params: JSON in the words of the client's revision.
+    /// - Parameter params: JSON in the form of the client's revision.
     init(method: String, params: ByteSlice) {
-        // One row of numbers for the whole process: an id that strays meets nobody else's request.
+        // One sequence of numbers for the whole process: a stray id never matches another request.
         id = RequestID("srv-\(Self.lastNumber.add(1, ordering: .relaxed).newValue)")
         self.method = method
         self.params = params
     }
 
-    /// The request.
+    /// The encoded request.
     var message: ByteSlice {
         var writer = JSONWriter()
         writer.beginObject()
@@ -31,7 +31,7 @@ final class ServerRequest: Sendable {
         return writer.finish()
     }
 
-    /// Takes the request back (CANC-11).
+    /// The notification that withdraws the request (CANC-11).
     var cancellation: ByteSlice {
         RawJSON([
             "jsonrpc": "2.0", "method": "notifications/cancelled",
@@ -39,7 +39,7 @@ final class ServerRequest: Sendable {
         ]).bytes
     }
 
-    /// Ends the wait. Returns whether nobody was first.
+    /// Ends the wait. Returns whether this call was the first to end it.
     @discardableResult
     func settle(_ result: Result<JSONValue, any Error>) -> Bool { outcome.finish(result) }
 
@@ -57,13 +57,14 @@ final class ServerRequest: Sendable {
         }
     }
 
-    /// The client's result; `settle` ends the wait.
+    /// Returns the client's result; `settle` ends the wait.
     func result() async throws -> JSONValue { try await outcome.get() }
 }
 
-/// The requests of the server that wait for an answer.
+/// The server requests that wait for a response.
 ///
-/// The key holds the connection or the session that was asked: nobody else can answer.
+/// The key contains the connection or the session that the request was sent to: no other
+/// client can answer it.
 final class ServerRequestTable: Sendable {
     private struct Key: Hashable {
         let channelID: UInt64
@@ -72,14 +73,14 @@ final class ServerRequestTable: Sendable {
 
     private let calls = Mutex<[Key: ServerRequest]>([:])
 
-    /// How many wait.
+    /// The number of waiting requests.
     var count: Int { calls.withLock { $0.count } }
 
     func insert(_ call: ServerRequest, channelID: UInt64) {
         calls.withLock { $0[Key(channelID: channelID, id: call.id)] = call }
     }
 
-    /// The call that a response belongs to; it is not in the table any more.
+    /// Returns the request that a response belongs to, and removes it from the table.
     func take(_ id: RequestID, channelID: UInt64) -> ServerRequest? {
         calls.withLock { $0.removeValue(forKey: Key(channelID: channelID, id: id)) }
     }

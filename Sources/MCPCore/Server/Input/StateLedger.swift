@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Which rounds of questions are being answered, and which are used up (MRTR-11).
+/// A ledger of the rounds of questions that are being answered, and of those that are used up (MRTR-11).
 ///
-/// A `requestState` cannot know by itself that it was used. This instance remembers it until the state would
-/// have expired; another instance with the same key does not know.
+/// A `requestState` cannot record its own use. This instance remembers the use until the state would have
+/// expired; another instance with the same key does not know about it.
 final class StateLedger: Sendable {
     enum Refusal: Sendable {
         /// Another request with a state of these rounds is being served.
@@ -13,22 +13,23 @@ final class StateLedger: Sendable {
     }
 
     private struct State {
-        /// As many as there are requests that answer questions.
+        /// One entry for each request that answers questions.
         var inUse: Set<RequestState.Chain> = []
-        /// Until when, in the order of their use: all live equally long.
+        /// The expiry times, in the order of use: all entries live equally long.
         var used: BoundedTable<RequestState.Chain, Int64>
     }
 
     private let state: Mutex<State>
 
-    /// - Parameter capacity: how many used ones are remembered; then the oldest is forgotten.
+    /// - Parameter capacity: the number of used rounds that are remembered; beyond it, the
+    ///   oldest is forgotten.
     init(capacity: Int = defaultCapacity) {
         state = Mutex(State(used: BoundedTable(capacity: capacity, policy: .evictOldest)))
     }
 
     static let defaultCapacity = 100_000
 
-    /// How many are remembered.
+    /// The number of rounds that are remembered.
     var count: Int { state.withLock { $0.inUse.count + $0.used.count } }
 
     /// Marks rounds as being answered.
@@ -40,7 +41,7 @@ final class StateLedger: Sendable {
         }
     }
 
-    /// The call is complete: none of its states is good any more.
+    /// Marks the call as complete: none of its states is valid any more.
     func use(_ chain: RequestState.Chain, until expiry: Int64) {
         state.withLock { state in
             state.inUse.remove(chain)
@@ -48,7 +49,7 @@ final class StateLedger: Sendable {
         }
     }
 
-    /// The call goes on, or came to nothing: its states stay good.
+    /// Releases the rounds of a call that continues or has failed: its states stay valid.
     func release(_ chain: RequestState.Chain) {
         state.withLock { state in
             state.inUse.remove(chain)

@@ -3,7 +3,7 @@ import Synchronization
 /// `tasks/get`, `tasks/update` and `tasks/cancel` (`io.modelcontextprotocol/tasks`).
 extension Dispatcher {
     func serveTask(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
-        // Whatever else is wrong, a client without the extension learns this first (TASK-20).
+        // A client without the extension receives this error first, whatever else is wrong (TASK-20).
         guard request.declaresTasks else { return fail(request, Self.missingTasks, &writer) }
         guard let id = request.message.params?["taskId"]?.string else {
             return fail(
@@ -37,7 +37,7 @@ extension Dispatcher {
         return answers
     }
 
-    /// -32021 for what only clients with the extension can ask (TASK-04, TASK-20).
+    /// The error -32021 for requests that only clients with the extension may make (TASK-04, TASK-20).
     static var missingTasks: MCPError {
         MCPError(
             code: MCPError.missingClientCapabilityCode,
@@ -55,8 +55,8 @@ extension Dispatcher {
 }
 
 extension Dispatcher.Request {
-    /// Whether this request declares the tasks extension. Only requests of the modern era can: in a handshake
-    /// the same key enables nothing (TASK-25).
+    /// Whether this request declares the tasks extension. Only requests of the modern era can: in a
+    /// handshake, the same key enables nothing (TASK-25).
     var declaresTasks: Bool {
         guard revision.has(.extensions) else { return false }
         return message.raw(message.head.metaCapabilities)?["extensions"]?[TaskOptions.identifier]?.kind
@@ -65,7 +65,7 @@ extension Dispatcher.Request {
 }
 
 extension ServerTask {
-    /// The task as `tasks/get` and `notifications/tasks` have it.
+    /// The task in the form of `tasks/get` and `notifications/tasks`.
     var json: RawJSON {
         var writer = JSONWriter()
         writer.beginObject()
@@ -104,9 +104,9 @@ extension ServerTask {
 }
 
 extension Dispatcher {
-    /// The tasks that a subscription may watch: those that are kept, and its caller's.
+    /// Returns the tasks that a subscription may watch: those that are kept and belong to its caller.
     ///
-    /// - Throws: `MCPError` -32021 when tasks are asked for and the extension is not declared (SUB-13).
+    /// - Throws: `MCPError` -32021 when tasks are requested and the extension is not declared (SUB-13).
     func honouredTasks(_ ids: [String], _ request: Request) throws(MCPError) -> [String] {
         guard !ids.isEmpty, let tasks else { return [] }
         guard request.declaresTasks else { throw Self.missingTasks }

@@ -1,19 +1,21 @@
 import Synchronization
 
 extension RequestContext {
-    /// Makes the call a task (`io.modelcontextprotocol/tasks`, 2026-07-28): the client gets the task's name
-    /// as the answer to its request, and asks from then on how it is going.
+    /// Turns the call into a task (`io.modelcontextprotocol/tasks`, 2026-07-28): the client receives the
+    /// task's id as the response to its request, and polls for the status from then on.
     ///
-    /// What the handler returns later ends the task; questions stand in the task until they are answered, and
-    /// `TaskOptions.deadline` takes the place of the request's deadline. Ask before it what the work depends
-    /// on (TASK-08). It changes nothing for clients without the extension, in the handshake revisions, for
-    /// tools that are registered with `task: .never`, and the second time.
+    /// The handler's later result ends the task; questions stay in the task until they are answered, and
+    /// `TaskOptions.deadline` replaces the request's deadline. Before this call, ask the questions that the
+    /// work depends on (TASK-08). The call has no effect for clients without the extension, in the handshake
+    /// revisions, for tools that are registered with `task: .never`, and when it is made a second time.
     /// - Parameters:
-    ///   - statusMessage: what is being done, for people.
-    ///   - ttl: how long the task is kept; nil is `TaskOptions.ttl`, and `maxTTL` is the most.
-    ///   - pollInterval: how often the client is told to ask; nil is `TaskOptions.pollInterval`.
-    /// - Throws: `MCPError` 503 when the server keeps too many tasks, `CancellationError` when nobody waits
-    ///   for the answer any more, and what a question threw whose answer is not there yet. Let them pass.
+    ///   - statusMessage: a description of the current work, for people.
+    ///   - ttl: the time for which the task is kept; nil uses `TaskOptions.ttl`, and `maxTTL` is the maximum.
+    ///   - pollInterval: the interval at which the client is told to poll; nil uses
+    ///     `TaskOptions.pollInterval`.
+    /// - Throws: `MCPError` 503 when the server keeps too many tasks, `CancellationError` when no caller
+    ///   waits for the response any more, and the error of a question whose answer is not available yet.
+    ///   Let them propagate.
     public func becomeTask(
         statusMessage: String? = nil, ttl: Duration? = nil, pollInterval: Duration? = nil
     ) async throws {
@@ -34,14 +36,15 @@ extension RequestContext {
         }
     }
 
-    /// Says what is being done in a task, for people; without a task it changes nothing.
+    /// Sets the description of a task's current work, for people; has no effect without a task.
     public func updateTask(statusMessage: String) {
         call?.task?.say(statusMessage)
     }
 }
 
 extension DeferredCall {
-    /// A call with open questions is answered with these and becomes no task (TASK-08).
+    /// Ends the rounds of questions: a call with open questions is answered with them and does not become
+    /// a task (TASK-08).
     fileprivate func finishRounds() throws {
         let input = input.withLock { $0 }
         if let refusal = input.refusal { throw refusal }

@@ -1,11 +1,12 @@
 import Synchronization
 
-/// Questions of a handler after its call became a task (ext-tasks "Task Update Requests").
+/// Questions of a handler after its call has become a task (ext-tasks "Task Update Requests").
 extension ServerTask: InputSource {
-    /// Questions that one task may ask in all. The handler's mistake costs it this task, not the memory.
+    /// The maximum number of questions that one task may ask in total. A faulty handler loses this task, but
+    /// does not exhaust the memory.
     static let maxQuestions = 1000
 
-    /// Puts questions into the task and waits until the client has answered them all.
+    /// Adds questions to the task and waits until the client has answered them all.
     ///
     /// - Throws: `CancellationError` when the task ends first.
     func ask(_ requests: [String: InputRequest]) async throws -> [String: JSONValue] {
@@ -38,7 +39,7 @@ extension ServerTask: InputSource {
         return state.lastRound
     }
 
-    /// The name itself the first time, then with a number behind it (TASK-15).
+    /// Returns the name itself the first time, then the name with a number appended (TASK-15).
     private static func unusedKey(_ name: String, _ state: inout State) -> String {
         var key = name
         while state.usedKeys[key] != nil {
@@ -53,7 +54,7 @@ extension ServerTask: InputSource {
         for round: Int, _ continuation: CheckedContinuation<[String: JSONValue], any Error>
     ) {
         let outcome = state.withLock { state -> Result<[String: JSONValue], any Error>? in
-            // Gone: the task ended, or the handler's work was cancelled, in the meantime.
+            // The round is gone: the task ended, or the handler's work was cancelled, in the meantime.
             guard var waiting = state.rounds[round] else { return .failure(CancellationError()) }
             if waiting.open == 0 {
                 state.rounds[round] = nil
@@ -66,7 +67,7 @@ extension ServerTask: InputSource {
         if let outcome { continuation.resume(with: outcome) }
     }
 
-    /// Takes questions back whose handler does not wait any more.
+    /// Withdraws questions whose handler no longer waits.
     private func giveUp(_ round: Int) {
         let waiting = update { state -> Round? in
             guard let waiting = state.rounds.removeValue(forKey: round) else { return nil }
@@ -77,9 +78,9 @@ extension ServerTask: InputSource {
         waiting?.waiting?.resume(throwing: CancellationError())
     }
 
-    /// Takes the client's answers: those to questions that are open, others are ignored (TASK-16).
+    /// Accepts the client's answers to open questions; other answers are ignored (TASK-16).
     ///
-    /// - Throws: `MCPError` -32602 when an answer has not the shape of its kind; then none is taken.
+    /// - Throws: `MCPError` -32602 when an answer does not have the shape of its kind; then none is accepted.
     func take(_ answers: JSONObject) throws(MCPError) {
         let open = state.withLock { $0.questions }
         for (key, question) in open {
@@ -99,7 +100,7 @@ extension ServerTask: InputSource {
             guard isChanged else { return nil }
             state.questions.removeAll { answers[$0.key] != nil }
             if state.questions.isEmpty, !state.status.isTerminal { state.status = .working }
-            // A round that nobody waits for yet is taken by `wait`.
+            // A complete round that no handler waits for yet is picked up by `wait`.
             let complete = state.rounds.filter { $0.value.open == 0 && $0.value.waiting != nil }
             for number in complete.keys { state.rounds[number] = nil }
             return complete.values.map { ($0, $0.answers) }

@@ -1,23 +1,23 @@
 import Synchronization
 
-/// A call that became a task: it outlives its request, and its client asks how it is going
+/// A call that became a task: it outlives its request, and its client polls for its status
 /// (ext-tasks "Task Status").
 final class ServerTask: Sendable {
     private let counted = Counted(.serverTask)
 
-    /// How a task ended.
+    /// The way in which a task ended.
     enum Outcome: Sendable {
-        /// The tool's result, failed tools included (TASK-10).
+        /// The tool's result, including that of a failed tool (TASK-10).
         case result(RawJSON)
         case error(MCPError)
         case cancelled
     }
 
-    /// A question of the handler, as it stands in `inputRequests`.
+    /// A question of the handler, as it appears in `inputRequests`.
     struct Question: Sendable {
         let request: InputRequest
         let round: Int
-        /// The name that the handler gave it.
+        /// The name that the handler gave the question.
         let key: String
     }
 
@@ -33,13 +33,14 @@ final class ServerTask: Sendable {
         var statusMessage: String?
         var lastUpdatedAt: WallTime
         var outcome: Outcome?
-        /// What the client has not answered yet, by the key it sees, in the order of asking.
+        /// The questions that the client has not answered yet, by the key that the client sees, in the order
+        /// in which they were asked.
         var questions: [(key: String, question: Question)] = []
         var rounds: [Int: Round] = [:]
         var lastRound = 0
-        /// How often each name was used: a key is never used twice (TASK-15).
+        /// The number of times each name was used: a key is never used twice (TASK-15).
         var usedKeys: [String: Int] = [:]
-        /// How many questions were asked in all.
+        /// The total number of questions that were asked.
         var asked = 0
         /// The handler's work; nil once it has ended.
         var call: DeferredCall?
@@ -47,14 +48,14 @@ final class ServerTask: Sendable {
 
     /// 128 random bits (TASK-23).
     let id: String
-    /// Whose task it is; nobody else can see it.
+    /// The owner of the task; no other caller can see it.
     let principal: String
     let createdAt: WallTime
     let ttl: Duration
     let pollInterval: Duration
-    /// When it is forgotten.
+    /// The time at which the task is forgotten.
     let expiry: MonotonicInstant
-    /// When its handler has to be done.
+    /// The time by which the task's handler has to finish.
     let deadline: MonotonicInstant
     private let clock: any TimeSource
     /// Called after every change that a client can see, in the order of the changes.
@@ -89,7 +90,7 @@ final class ServerTask: Sendable {
 
     // MARK: Changing
 
-    /// Changes the state and tells the others, when `change` returned something.
+    /// Changes the state and reports the change if `change` returned a value.
     func update<Value>(_ change: (inout State) -> Value?) -> Value? {
         telling.withLock { _ in
             let value = state.withLock { state -> Value? in
@@ -102,7 +103,7 @@ final class ServerTask: Sendable {
         }
     }
 
-    /// Tells the client what is being done.
+    /// Sets the message that describes the current work to the client.
     func say(_ message: String) {
         _ = update { state -> Bool? in
             guard !state.status.isTerminal else { return nil }
@@ -111,10 +112,11 @@ final class ServerTask: Sendable {
         }
     }
 
-    /// Ends the task, unless it has ended: a terminal state never changes (TASK-11). Returns whether it did.
+    /// Ends the task, unless it has already ended: a terminal state never changes (TASK-11). Returns whether
+    /// this call ended it.
     ///
-    /// Questions that are open then fail in the handler, which is told to stop unless it is the one that
-    /// ends.
+    /// Open questions then fail in the handler, which is told to stop unless the handler
+    /// itself ended the task.
     @discardableResult
     func end(_ outcome: Outcome, byHandler: Bool) -> Bool {
         let ended = update { state -> (DeferredCall?, [Round])? in
@@ -137,10 +139,10 @@ final class ServerTask: Sendable {
         return true
     }
 
-    /// The handler has returned: nothing holds on to its request any more.
+    /// Releases the call after the handler has returned: nothing keeps its request alive any more.
     func handlerEnded() { state.withLock { $0.call = nil } }
 
-    /// The bytes that its result takes.
+    /// The size of the task's result in bytes.
     var resultBytes: Int {
         state.withLock { state in
             if case .result(let result)? = state.outcome { result.bytes.count } else { 0 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Opens tasks, finds them, and ends what is late: the tasks extension of one server.
+/// The tasks extension of one server: it opens tasks, finds them, and ends those that are late.
 final class TaskManager: Sendable {
     let options: TaskOptions
     private let store: TaskStore
@@ -8,9 +8,9 @@ final class TaskManager: Sendable {
     private let counters: ServerCounters
     private let alarm: Alarm
     private let changed: @Sendable (ServerTask) -> Void
-    /// Handlers at work on tasks, those of forgotten tasks included.
+    /// The number of handlers that work on tasks, including those of forgotten tasks.
     private let handlers = Mutex(0)
-    /// What the kept results take.
+    /// The size of the kept results in bytes.
     private let bytes = Mutex(0)
 
     /// - Parameter changed: called after every change of a task that its client can see.
@@ -26,16 +26,16 @@ final class TaskManager: Sendable {
         alarm = Alarm(label: "mcp.tasks", clock: clock)
     }
 
-    /// Tasks that are kept.
+    /// The number of tasks that are kept.
     var count: Int { store.tasks.count }
-    /// Handlers at work on tasks.
+    /// The number of handlers that work on tasks.
     var handlersAtWork: Int { handlers.withLock { $0 } }
-    /// Bytes that results take.
+    /// The size of the kept results in bytes.
     var resultBytes: Int { bytes.withLock { $0 } }
 
     // MARK: Opening and finding
 
-    /// Makes a task and keeps it (TASK-07).
+    /// Creates a task and keeps it (TASK-07).
     ///
     /// - Throws: `MCPError` 503 when there is no room.
     func open(
@@ -70,8 +70,8 @@ final class TaskManager: Sendable {
         min(max(duration, .milliseconds(1)), limit)
     }
 
-    /// The task of this name, if it is the caller's and not forgotten. What belongs to somebody else does not
-    /// exist (TASK-21, TASK-23).
+    /// Returns the task with this id, if it belongs to the caller and has not been forgotten. A task of
+    /// another caller is treated as nonexistent (TASK-21, TASK-23).
     func task(_ id: String, principal: String) -> ServerTask? {
         guard let task = store.task(id), task.principal == principal else { return nil }
         guard task.expiry > clock.now else {
@@ -83,7 +83,7 @@ final class TaskManager: Sendable {
 
     // MARK: Ending
 
-    /// Ends a task with what its handler returned or threw.
+    /// Ends a task with the value that its handler returned or the error that it threw.
     func end(_ task: ServerTask, with outcome: Result<CallToolResult, MCPError>, maxDepth: Int) {
         switch outcome {
         case .success(let result):
@@ -117,18 +117,18 @@ final class TaskManager: Sendable {
             task.end(.error(MCPError(code: MCPError.overloadedCode, message: text)), byHandler: true)
             return
         }
-        // Cancelled or forgotten meanwhile: the result is nobody's.
+        // Cancelled or forgotten in the meantime: the result has no owner.
         let isKept = task.end(.result(result), byHandler: true)
         if !isKept { bytes.withLock { $0 -= size } }
     }
 
-    /// The handler of a task has returned.
+    /// Records that the handler of a task has returned.
     private func handlerEnded(_ task: ServerTask) {
         task.handlerEnded()
         handlers.withLock { $0 -= 1 }
     }
 
-    /// Forgets a task whose client never heard of it; its handler is about to end.
+    /// Forgets a task that its client was never told about; its handler is about to end.
     func discard(_ task: ServerTask) {
         if store.remove(task.id) { task.end(.cancelled, byHandler: true) }
     }
@@ -140,7 +140,7 @@ final class TaskManager: Sendable {
         bytes.withLock { $0 -= size }
     }
 
-    /// Lets every task that works fail, because the server stops.
+    /// Fails every task that is still working, because the server stops.
     func failAll(_ text: String) {
         for task in store.tasks {
             task.end(.error(.interrupted(text)), byHandler: false)
@@ -157,7 +157,8 @@ final class TaskManager: Sendable {
         alarm.set(for: moment, waking: self) { $0.sweep() }
     }
 
-    /// Forgets what is past its time, ends what is past its deadline, and sleeps until the next one.
+    /// Forgets the tasks that have expired, ends those that are past their deadline, and sleeps until
+    /// the next such time.
     func sweep() {
         let now = clock.now
         var next = MonotonicInstant.never

@@ -1,25 +1,26 @@
-/// How the tasks extension behaves (`io.modelcontextprotocol/tasks`); set it in `ServerOptions.tasks` to turn
-/// the extension on.
+/// The options of the tasks extension (`io.modelcontextprotocol/tasks`); set them in `ServerOptions.tasks` to
+/// turn the extension on.
 public struct TaskOptions: Sendable, Hashable {
-    /// Tasks that are kept, finished ones included: 1,000. One more is refused with an overload error (code
-    /// 503).
+    /// The maximum number of tasks that are kept, including finished ones: 1,000. Another one is refused with
+    /// an overload error (code 503).
     public var maxTasks = 1000
-    /// How long a task is kept from its creation on: 1 h. Then it is forgotten, and cancelled if it still
-    /// works.
+    /// The time for which a task is kept after its creation: 1 h. Then it is forgotten, and cancelled if it
+    /// is still working.
     public var ttl: Duration = .seconds(3600)
-    /// The longest `ttl` that a handler may ask for: 24 h. A longer one is cut to it.
+    /// The maximum `ttl` that a handler may request: 24 h. A longer one is reduced to this value.
     public var maxTTL: Duration = .seconds(24 * 3600)
-    /// How often clients are told to ask for news: 1 s.
+    /// The interval at which clients are told to poll: 1 s.
     public var pollInterval: Duration = .seconds(1)
-    /// How long a handler may work on a task: 1 h, counted from the task's creation. Then it is cancelled and
-    /// the task fails (code 504).
+    /// The time that a handler may work on a task: 1 h, counted from the task's creation. Then the handler is
+    /// cancelled and the task fails (code 504).
     public var deadline: Duration = .seconds(3600)
-    /// The result of one task: 1 MiB, at least 64 KiB and at most 4 MiB. A task with a larger one fails.
+    /// The maximum size of the result of one task: 1 MiB, at least 64 KiB and at most 4 MiB. A task with a
+    /// larger one fails.
     public var maxResultBytes = 1024 * 1024
-    /// The results of all tasks together: 64 MiB. A task whose result finds no room fails.
+    /// The maximum size of the results of all tasks together: 64 MiB. A task whose result does not fit fails.
     public var maxTotalBytes = 64 * 1024 * 1024
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 
     /// The extension's identifier.
@@ -33,11 +34,11 @@ public struct TaskOptions: Sendable, Hashable {
 
 /// Whether calls of a tool become tasks, for clients that declare the tasks extension (2026-07-28).
 public enum TaskSupport: Sendable, Hashable {
-    /// Never: `becomeTask` changes nothing.
+    /// Never: `becomeTask` has no effect.
     case never
-    /// Where the client has the extension; other calls are answered when the handler returns.
+    /// For clients that have the extension; other calls are answered when the handler returns.
     case optional
-    /// Clients of 2026-07-28 without the extension are refused (-32021). The handshake revisions have no
-    /// such extension: there the call is answered when the handler returns.
+    /// Required: clients of 2026-07-28 without the extension are refused (-32021). The handshake revisions
+    /// have no such extension, so in them the call is answered when the handler returns.
     case required
 }

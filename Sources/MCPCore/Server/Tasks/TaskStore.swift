@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The tasks that a server keeps, as long as the process lives.
+/// The tasks that a server keeps for the lifetime of the process.
 final class TaskStore: Sendable {
     private let limit: Int
     private let kept = Mutex<[String: ServerTask]>([:])
 
     init(limit: Int) { self.limit = limit }
 
-    /// Keeps a task. Returns false when the store is full.
+    /// Stores a task. Returns false when the store is full.
     func insert(_ task: ServerTask) -> Bool {
         kept.withLock { kept in
             guard kept.count < limit else { return false }

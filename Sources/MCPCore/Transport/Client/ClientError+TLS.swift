@@ -1,9 +1,9 @@
 extension ClientError {
-    /// What a failure of TLS means for a connection to `place` on which nothing was sent yet.
+    /// Creates the error for a failure of TLS on a connection to `place` on which nothing was sent yet.
     init(_ error: TLSError, _ place: String) {
         let kind: Kind =
             switch error.kind {
-            // A trust file is an argument of the caller.
+            // A trust file is an argument from the caller.
             case .trust: .invalidRequest
             case .connection: .cannotConnect
             default: .tls

@@ -1,15 +1,16 @@
 import Synchronization
 
-/// The event loops of all clients of this process: threads for the cores, not for the clients.
+/// The event loops of all clients of this process: the number of threads depends on the cores,
+/// not on the clients.
 ///
-/// A loop keeps a thread of the system's pool, which has a few hundred; with one for each client an app that
-/// speaks with many servers would take them all, and everything else that uses Dispatch would wait. The loops
-/// start with the first client and stay.
+/// A loop occupies a thread of the system's pool, which has a few hundred. With one loop for each client, an
+/// app that connects to many servers would occupy all threads, and everything else that uses Dispatch would
+/// wait. The loops start with the first client and stay.
 enum ClientLoops {
     private static let maxLoops = 4
     private static let group = Mutex<EventLoopGroup?>(nil)
 
-    /// The loop for one more client.
+    /// Returns the loop for another client.
     static func next() throws(IOError) -> EventLoop {
         try group.withLock { (group) throws(IOError) in
             if let group { return group.next() }

@@ -1,11 +1,11 @@
 extension ClientTarget {
-    /// Starts a program and speaks over its stdin and stdout.
+    /// Starts a program and communicates over its stdin and stdout.
     ///
     /// - Parameters:
-    ///   - program: a path if it holds a slash, otherwise looked up in `PATH`. No shell is involved.
-    ///   - arguments: its arguments.
-    ///   - environment: variables beside those of this process, or instead of them.
-    ///   - directory: where it starts; nil: the directory of this process.
+    ///   - program: a path if it contains a slash, otherwise looked up in `PATH`. No shell is involved.
+    ///   - arguments: the program's arguments.
+    ///   - environment: variables in addition to those of this process, or in place of them.
+    ///   - directory: the directory in which the program starts; nil: the directory of this process.
     public static func command(
         _ program: String, _ arguments: String..., environment: [String: String] = [:],
         directory: String? = nil
@@ -13,7 +13,7 @@ extension ClientTarget {
         command(program, arguments, environment: environment, directory: directory)
     }
 
-    /// Starts a program and speaks over its stdin and stdout; the arguments as an array.
+    /// Starts a program and communicates over its stdin and stdout; accepts the arguments as an array.
     public static func command(
         _ program: String, _ arguments: [String], environment: [String: String] = [:],
         directory: String? = nil
@@ -27,12 +27,13 @@ extension ClientTarget {
         }
     }
 
-    /// A Streamable HTTP endpoint, for example `https://mcp.example.com/mcp`; the URL is used as it is given.
+    /// Returns the target for a Streamable HTTP endpoint, for example `https://mcp.example.com/mcp`; the URL
+    /// is used as given.
     ///
     /// - Parameters:
     ///   - url: `http://` or `https://`.
-    ///   - tls: encrypts an `https://` URL: the system's OpenSSL, which is loaded when it is needed. A trust
-    ///     file is given by `OpenSSLProvider(trustFile:)`.
+    ///   - tls: encrypts an `https://` URL: by default the system's OpenSSL, which is loaded when it is
+    ///     needed. Use `OpenSSLProvider(trustFile:)` to specify a trust file.
     public static func http(
         _ url: String, tls: any TLSProvider = OpenSSLProvider.system
     ) -> ClientTarget {
@@ -41,7 +42,7 @@ extension ClientTarget {
         }
     }
 
-    /// A Streamable HTTP endpoint behind a unix socket.
+    /// Returns the target for a Streamable HTTP endpoint behind a unix socket.
     ///
     /// - Parameters:
     ///   - path: the socket's path.
@@ -52,7 +53,7 @@ extension ClientTarget {
         }
     }
 
-    /// A server in this process: the same protocol without pipes and sockets.
+    /// Returns the target for a server in this process: the same protocol without pipes and sockets.
     public static func inProcess(_ server: MCPServer) -> ClientTarget {
         ClientTarget(server.identity.name) { (_) throws(ClientError) in InProcessClientTransport(server) }
     }

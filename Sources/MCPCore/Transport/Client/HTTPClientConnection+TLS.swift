@@ -1,6 +1,6 @@
-/// The same connection for https: what comes and goes passes a filter.
+/// The same connection for https: all data passes through a filter.
 extension HTTPClientConnection {
-    /// What one record holds at most (RFC 8446 5.1).
+    /// The maximum size of one record (RFC 8446 5.1).
     private static let recordBytes = 16 << 10
 
     // MARK: Opening
@@ -28,7 +28,7 @@ extension HTTPClientConnection {
         exchange = nil
         pool.session.opening = nil
         begin(opened)
-        // More than the handshake may have come; the socket does not tell of that again.
+        // More than the handshake may have arrived; the socket does not report it again.
         read(through: tls)
     }
 
@@ -37,7 +37,7 @@ extension HTTPClientConnection {
     func write(through tls: TLSStream, _ fd: Int32) {
         do {
             while !outbox.isEmpty {
-                // The filter may send of it and fail then.
+                // The filter may send part of it and then fail.
                 exchange?.wasSent = true
                 guard let taken = try tls.send(outbox, fd) else { break }
                 outbox = outbox[taken ..< outbox.count]
@@ -67,7 +67,7 @@ extension HTTPClientConnection {
                     return endOfInput(isCutOff: true)
                 }
             }
-            // The socket tells of what it still has, but not of what the filter has.
+            // The socket reports the data that it still has, but not the data in the filter.
             if try takePlaintext(tls) { write() }
         } catch {
             noteUnreadable(tls)
@@ -75,13 +75,13 @@ extension HTTPClientConnection {
         }
     }
 
-    /// A piece of an answer was an answer all the same: the request must not be sent again. An end in good
-    /// order needs no such care, since then everything could be read.
+    /// Records that part of a response has arrived, even if it cannot be read: the request must not be sent
+    /// again. An orderly end needs no such care, because then everything could be read.
     private func noteUnreadable(_ tls: TLSStream) {
         if tls.hasReceived { hasAnswerBytes = true }
     }
 
-    /// Processes what can be decrypted now; false when the connection is over.
+    /// Processes the data that can be decrypted now; returns false when the connection has ended.
     private func takePlaintext(_ tls: TLSStream) throws(TLSError) -> Bool {
         while true {
             if case .closed = phase { return false }
@@ -102,7 +102,8 @@ extension HTTPClientConnection {
         }
     }
 
-    /// Somebody between here and the server could have ended it early (RFC 8446 6.1).
+    /// The error for a response that a third party between here and the server could have ended
+    /// early (RFC 8446 6.1).
     var cutOff: ClientError {
         ClientError(
             .connectionClosed,

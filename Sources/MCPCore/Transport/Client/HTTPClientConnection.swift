@@ -6,21 +6,21 @@ import Musl
 import Glibc
 #endif
 
-/// One connection to a server: it carries one exchange after the other. Confined to the loop.
+/// One connection to a server: it carries one exchange after another. Confined to the loop.
 final class HTTPClientConnection: EventHandler {
     private let counted = Counted(.httpClientConnection)
     private static let readBytes = 64 << 10
     static let readsPerTurn = 16
-    /// How long, and how far, the rest of an event stream is read after its answer, to use the connection
-    /// again.
+    /// The limits in time and size for reading the rest of an event stream after its response, in order to
+    /// reuse the connection.
     private static let drainTimeout = Duration.seconds(1)
     private static let drainBytes = 64 << 10
-    /// The body of a refusal is read so far; it only explains.
+    /// The size up to which the body of a refusal is read; it only explains.
     private static let refusalBytes = 1 << 20
 
     enum Phase {
         case connecting
-        /// The socket is connected, TLS is not yet.
+        /// The socket is connected, but TLS is not yet.
         case handshake
         case idle
         case head
@@ -28,12 +28,12 @@ final class HTTPClientConnection: EventHandler {
         case closed
     }
 
-    /// What a connection waits for until it is open.
+    /// The step that a connection waits for until it is open.
     enum Opening: UInt8, Sendable {
         case address = 1
         case socket, handshake
 
-        /// It was waited for so long.
+        /// Returns the error for a step that did not finish within `limit`.
         func timedOut(_ limit: Duration) -> TLSError {
             let text =
                 switch self {
@@ -52,7 +52,7 @@ final class HTTPClientConnection: EventHandler {
     var phase = Phase.connecting
     private var addresses: [SocketAddress] = []
     private var timer: LoopTimer?
-    /// Between the socket and everything else, for https.
+    /// The TLS layer between the socket and everything else, for https.
     var tls: TLSStream?
 
     var exchange: HTTPClientExchange?
@@ -63,10 +63,10 @@ final class HTTPClientConnection: EventHandler {
     private var content = ByteBuffer()
     private var events: SSEDecoder?
     private var drained = 0
-    /// It has carried an answer before, so the server may have closed it in the meantime.
+    /// Whether it has already carried a response, so that the server may have closed it in the meantime.
     private var isReused = false
     var hasAnswerBytes = false
-    /// Whoever takes the answer has no room for more of it.
+    /// Whether the receiver of the response has no room for more of it.
     private(set) var isPaused = false
 
     init(_ pool: HTTPClientPool) {
@@ -108,7 +108,7 @@ final class HTTPClientConnection: EventHandler {
             let socket = try Syscalls.streamSocket(address.domain)
             let fd = socket.rawValue
             descriptor = consume socket
-            // Without it small requests are slower, and no worse.
+            // Without this, small requests are slower, but nothing worse happens.
             if address.family != .unix { try? Syscalls.setNoDelay(fd) }
             if try Syscalls.connect(fd, to: address) {
                 connected()
@@ -149,7 +149,7 @@ final class HTTPClientConnection: EventHandler {
 
     // MARK: Sending
 
-    /// Writes a request; the connection is free.
+    /// Writes a request on a free connection.
     func begin(_ exchange: HTTPClientExchange) {
         timer?.cancel()
         timer = nil
@@ -175,7 +175,7 @@ final class HTTPClientConnection: EventHandler {
                 outbox = outbox[written ..< outbox.count]
             } catch {
                 guard error.errno == EPIPE || error.errno == ECONNRESET else { return lost(error.reason) }
-                // An answer may have come before the end of the request; reading finds it, or the end.
+                // A response may have arrived before the end of the request; reading finds it, or the end.
                 outbox = ByteSlice()
             }
         }
@@ -206,12 +206,12 @@ final class HTTPClientConnection: EventHandler {
         default: break
         }
         if events.contains(.writable), !outbox.isEmpty || tls != nil { write() }
-        // A connection that is broken is not waited with.
+        // A broken connection is not kept paused.
         if events.contains(.hangup) { isPaused = false }
         if !events.isDisjoint(with: [.readable, .hangup]) { read() }
     }
 
-    /// Lets the rest of the answer wait in the socket, and so at its sender.
+    /// Leaves the rest of the response in the socket, and thus at its sender.
     func pauseReading() {
         guard !isPaused, case .body = phase else { return }
         isPaused = true
@@ -222,7 +222,7 @@ final class HTTPClientConnection: EventHandler {
         guard isPaused else { return }
         isPaused = false
         watch(outbox.isEmpty ? .readable : [.readable, .writable])
-        // The socket does not tell of what was decrypted already.
+        // The socket does not report data that was already decrypted.
         read()
     }
 
@@ -255,7 +255,7 @@ final class HTTPClientConnection: EventHandler {
             switch phase {
             case .connecting, .handshake, .closed: return
             case .idle:
-                // Nothing was asked, so whatever comes can be no answer.
+                // No request was sent, so whatever arrives cannot be a response.
                 if !inbox.isEmpty { close() }
                 return
             case .head:
@@ -272,7 +272,7 @@ final class HTTPClientConnection: EventHandler {
     }
 
     private func receiveHead(_ head: ResponseHead) {
-        // Copied, because the block is written on while the body comes.
+        // Copied, because the block is written to while the body arrives.
         let bytes = inbox.slice(0 ..< head.byteCount).copy()
         inbox.consume(head.byteCount)
         do {
@@ -296,14 +296,15 @@ final class HTTPClientConnection: EventHandler {
         phase = .body(head, bytes)
     }
 
-    /// Takes what has come of the body; false when there is nothing more to do for now.
+    /// Processes the part of the body that has arrived; returns false when there is nothing
+    /// more to do for now.
     private func receiveBody(_ head: ResponseHead, _ bytes: ByteSlice) -> Bool {
         let outcome = unsafe inbox.withBytes { unsafe body.decode($0, into: &content) }
         switch outcome {
         case .needMore: inbox.consume(inbox.count)
         case .done(let consumed): inbox.consume(consumed)
         case .failed(let error):
-            // A refusal that is too long to be read has been understood already.
+            // A refusal with a body that is too long to read has already been understood.
             if head.status >= 400, error == .bodyTooLarge {
                 endBody(head, bytes, isComplete: false)
             } else {
@@ -317,7 +318,7 @@ final class HTTPClientConnection: EventHandler {
         return true
     }
 
-    /// Hands the complete events on; false when the stream cannot be read on.
+    /// Passes on the complete events; returns false when the stream cannot be read further.
     private func receiveEvents() -> Bool {
         if exchange == nil {
             drained += content.count
@@ -347,8 +348,8 @@ final class HTTPClientConnection: EventHandler {
         return true
     }
 
-    /// The answer has come; what follows of the stream is read for a moment, so that the connection stays
-    /// usable.
+    /// Detaches the exchange after its response has arrived; the rest of the stream is read for a short time,
+    /// so that the connection stays usable.
     private func finishEarly() {
         exchange?.connection = nil
         exchange = nil
@@ -381,21 +382,23 @@ final class HTTPClientConnection: EventHandler {
         pool.released(self)
     }
 
-    /// Whether a free connection can carry a request: what its server has said or done since the last answer
-    /// is looked at now, since the loop may not have told of it yet. One that was ended is closed.
+    /// Returns whether a free connection can carry a request. Anything that its server has sent or done since
+    /// the last response is checked now, because the loop may not have reported it yet. A connection that was
+    /// ended is closed.
     func isStillOpen() -> Bool {
         read()
         return if case .idle = phase { true } else { false }
     }
 
-    // MARK: Ends
+    // MARK: Ending
 
-    /// `isCutOff`: the peer did not say that this is the end, as TLS lets it.
+    /// Handles the end of the input. `isCutOff` means that the peer did not announce this end, as TLS
+    /// allows it to do.
     func endOfInput(isCutOff: Bool = false) {
         if case .body(let head, let bytes) = phase {
             do {
                 try body.finish()
-                // RFC 9112 9.8. A refusal explains itself as far as it has come.
+                // RFC 9112 9.8. The part of a refusal that has arrived is explanation enough.
                 if isCutOff, head.status < 400 { return fail(cutOff) }
                 return endBody(head, bytes, isComplete: false)
             } catch {
@@ -405,15 +408,15 @@ final class HTTPClientConnection: EventHandler {
         lost("the server closed the connection")
     }
 
-    /// The connection is gone.
+    /// Handles the loss of the connection.
     func lost(_ reason: String) {
         let lost = exchange
         exchange = nil
         let isUntouched = isReused && !hasAnswerBytes
         close()
         guard let lost, !lost.isOver else { return }
-        // A server may close a connection it kept open at the moment a request is sent. Whether it has read
-        // the request, and done what it says, cannot be told then.
+        // A server may close a connection that it kept open at the moment a request is sent. In that case, it
+        // cannot be determined whether the server has read the request and carried it out.
         if isUntouched, !lost.isRepeated, !lost.wasSent || lost.request.isRepeatable {
             lost.isRepeated = true
             return pool.open(for: lost)

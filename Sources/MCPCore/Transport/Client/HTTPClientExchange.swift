@@ -1,21 +1,22 @@
-/// One request and its answer: what the parts of the answer mean, and who is told. Confined to the loop.
+/// One request and its response: the meaning of each part of the response, and who is notified.
+/// Confined to the loop.
 final class HTTPClientExchange {
     private let counted = Counted(.httpClientExchange)
 
-    /// The part of an unusable body that an error shows.
+    /// The number of bytes of an unusable body that an error shows.
     private static let snippetBytes = 300
 
     let request: HTTPClientRequest
     private let pool: HTTPClientPool
     weak var connection: HTTPClientConnection?
-    /// It was sent again after the end of a connection that had been kept open.
+    /// Whether the request was sent again after a connection that had been kept open ended.
     var isRepeated = false
-    /// The server may have read of it: a byte of it has left.
+    /// Whether the server may have read part of the request: at least one byte of it was sent.
     var wasSent = false
     private(set) var isOver = false
-    /// How far its event stream was read.
+    /// The position up to which its event stream was read.
     private(set) var position: HTTPStreamPosition
-    /// Who takes the event stream of a GET.
+    /// The receiver of the event stream of a GET.
     private var listener: (any HTTPStreamListener)?
     private var timer: LoopTimer?
 
@@ -38,7 +39,7 @@ final class HTTPClientExchange {
         connection?.close()
     }
 
-    /// Somebody waits for something that is still to come.
+    /// Whether a caller waits for something that is still to come.
     var isWaiting: Bool {
         guard let id = request.id else { return !isOver }
         return !isOver && pool.inbox?.isWaiting(id) == true
@@ -54,7 +55,8 @@ final class HTTPClientExchange {
         if let id = request.id { pool.inbox?.fail(id, error) }
     }
 
-    /// LEG-19: the rest of an answer may still be had when its stream broke behind an event with an id.
+    /// Resumes the event stream if possible (LEG-19): the rest of a response may still be available when its
+    /// stream broke after an event with an id.
     private func takesUpAgain(_ error: ClientError) -> Bool {
         guard let id = request.id, request.isResumable, error.kind == .connectionClosed,
             !position.lastEventID.isEmpty, isWaiting, !pool.isClosed
@@ -64,14 +66,14 @@ final class HTTPClientExchange {
         return true
     }
 
-    /// Ends without being waited for any longer, and closes its connection.
+    /// Ends the exchange, because no caller waits for it any more, and closes its connection.
     func drop() {
         let connection = connection
         end(ClientError(.cancelled, "the request was given up"))
         connection?.close()
     }
 
-    /// Ends in good order: all that was wanted has come.
+    /// Ends the exchange in an orderly way: everything that was wanted has arrived.
     func finish() { end(nil) }
 
     private func end(_ error: ClientError?) {
@@ -84,9 +86,9 @@ final class HTTPClientExchange {
         request.completion?(error)
     }
 
-    // MARK: The answer
+    // MARK: The response
 
-    /// Looks at the head, before the body comes. Throws when no body can help.
+    /// Examines the head, before the body arrives. Throws when no body can help.
     func receiveHead(_ head: ResponseHead, _ bytes: ByteSlice) throws(ClientError) {
         if let trace = pool.options.trace {
             let lines = HTTPClientFields.masked(bytes[head.start ..< head.byteCount])
@@ -111,7 +113,7 @@ final class HTTPClientExchange {
         }
     }
 
-    /// A session id is visible ASCII (LEG-21).
+    /// Opens the session that the response names; a session id is visible ASCII (LEG-21).
     private func openSession(_ value: ByteSlice?) throws(ClientError) {
         if let value, value.isEmpty || value.count > 1_024 || !value.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
             throw ClientError(
@@ -120,25 +122,25 @@ final class HTTPClientExchange {
         pool.session.open(value.map { String($0) })
     }
 
-    /// The answer is an event stream.
+    /// Notifies the listener that the response is an event stream.
     func streamBegan() { listener?.streamBegan() }
 
-    /// Takes one event of an event stream.
+    /// Processes one event of an event stream.
     func receive(_ event: SSEEvent) {
         if let listener { return listener.receive(event) }
-        // An event without data primes a stream that could be taken up again; other types are not MCP's.
+        // An event without data primes a stream that could be resumed; other types do not belong to MCP.
         guard event.type == "message", !event.data.isEmpty else { return }
         pool.inbox?.receive(event.data, exchange: request.id, status: nil)
         if let id = request.id, pool.inbox?.isWaiting(id) != true { end(nil) }
     }
 
-    /// The events up to here were taken.
+    /// Records that the events up to this one were processed.
     func reach(_ id: String, retryMilliseconds: Int?) {
         position.reach(id, retryMilliseconds: retryMilliseconds)
         listener?.reached(position)
     }
 
-    /// The event stream is at its end.
+    /// Handles the end of the event stream.
     func endOfEvents() {
         guard request.id != nil else {
             let listener = listener
@@ -151,14 +153,14 @@ final class HTTPClientExchange {
                 .connectionClosed, "the event stream ended without the answer to \(request.method)"))
     }
 
-    /// The whole body of an answer that is no event stream.
+    /// Processes the whole body of a response that is not an event stream.
     func receiveEnd(_ head: ResponseHead, _ bytes: ByteSlice, body: ByteSlice) {
         let status = head.status
         switch status {
         case 200 ..< 300: accept(success: head, bytes, body)
         case 401, 403: fail(authentication(head, bytes, body))
         case 404 where request.session != nil:
-            // A result says that the request was carried out, whatever the status: it is not sent again.
+            // A result means that the request was carried out, whatever the status: it is not sent again.
             if let id = request.id, (try? JSONValue(parsing: String(body)))?["result"] != nil {
                 pool.inbox?.receive(body, exchange: id, status: status)
                 if pool.inbox?.isWaiting(id) != true { return end(nil) }
@@ -167,7 +169,7 @@ final class HTTPClientExchange {
                 ClientError(.sessionExpired, "the server does not know the session any more", httpStatus: 404)
             )
         default:
-            // A notification that is refused is not worth failing for.
+            // A refused notification is not worth an error.
             guard let id = request.id else {
                 return request.mustBeTaken ? fail(refusal(head, bytes, body)) : end(nil)
             }
@@ -221,7 +223,7 @@ final class HTTPClientExchange {
             details: retry + Self.snippet(body), hint: sizeHint(head.status), httpStatus: head.status)
     }
 
-    /// HTTPC-11.
+    /// Returns a hint for a status that reports an excessive size (HTTPC-11).
     private func sizeHint(_ status: Int) -> String? {
         switch status {
         case 413: "the message has \(request.bytes.count) bytes, which is more than the server takes"

@@ -1,13 +1,13 @@
 import Dispatch
 
-/// The connections to one endpoint, on their loop: a free one is used again, a busy one is never shared.
+/// The connections to one endpoint, on their loop: a free connection is reused, a busy one is never shared.
 final class HTTPClientPool {
     private let counted = Counted(.clientPool)
 
-    /// Connections at the same time; further requests wait. Notifications do not: one may free what they wait
-    /// for. Event streams that are opened by GET do not either.
+    /// The maximum number of connections at the same time; further requests wait. Notifications do not wait:
+    /// one may release what the requests wait for. Event streams that are opened by GET do not wait either.
     static let maxConnections = 64
-    /// Free connections that are kept.
+    /// The maximum number of free connections that are kept.
     static let maxIdle = 8
 
     let endpoint: HTTPEndpoint
@@ -15,24 +15,24 @@ final class HTTPClientPool {
     let options: ClientOptions
     let session: HTTPClientSession
     let fields: HTTPClientFields
-    /// Encrypts connections to an https endpoint.
+    /// The provider of the encryption for connections to an https endpoint.
     let tls: any TLSProvider
     weak var inbox: (any ClientInbox)?
 
     private var connections: [ObjectIdentifier: HTTPClientConnection] = [:]
     private var idle: [HTTPClientConnection] = []
     private var exchanges: [Int64: HTTPClientExchange] = [:]
-    /// In the order in which they came; as many as there are calls.
+    /// The exchanges that wait for a connection, in order of arrival; as many as there are calls.
     private var waiting = BoundedTable<ObjectIdentifier, HTTPClientExchange>(
         capacity: .max, policy: .evictOldest)
-    /// The rests of answers whose streams ended too early, by the id of the request.
+    /// The streams for the rests of responses whose streams ended too early, by the id of the request.
     private var streams: [Int64: HTTPClientStream] = [:]
     private var serverStream: HTTPClientStream?
     private(set) var isClosed = false
 
-    /// A pool without connections, on `loop` or on one of the clients' own.
+    /// Creates a pool without connections, on `loop` or on one of the clients' own loops.
     ///
-    /// - Throws: `ClientError` when a header field cannot be sent, or TLS or a loop is not to be had.
+    /// - Throws: `ClientError` when a header field cannot be sent, or TLS or a loop is not available.
     init(
         _ endpoint: HTTPEndpoint, options: ClientOptions, session: HTTPClientSession = HTTPClientSession(),
         loop: EventLoop? = nil, tls: any TLSProvider = OpenSSLProvider.system
@@ -81,8 +81,8 @@ final class HTTPClientPool {
         }
     }
 
-    /// A kept connection that its server has not ended meanwhile. The look costs a system call, and saves
-    /// calls that cannot be sent twice from being lost.
+    /// Returns a kept connection that its server has not ended in the meantime. The check costs a system
+    /// call, and prevents the loss of calls that cannot be sent twice.
     private func freeConnection() -> HTTPClientConnection? {
         while let connection = idle.popLast() {
             if connection.isStillOpen() { return connection }
@@ -90,15 +90,15 @@ final class HTTPClientPool {
         return nil
     }
 
-    /// Opens a new connection for the exchange, which waits on it meanwhile.
+    /// Opens a new connection for the exchange, which waits for it in the meantime.
     func open(for exchange: HTTPClientExchange) {
         let connection = HTTPClientConnection(self)
         connections[ObjectIdentifier(connection)] = connection
         connection.open(for: exchange)
     }
 
-    /// Nobody waits for the request any more: its connection is closed, which a modern server takes as a
-    /// cancellation.
+    /// Abandons a request that no caller waits for any more: its connection is closed, which a modern server
+    /// treats as a cancellation.
     func abandon(_ id: Int64) {
         exchanges[id]?.drop()
         streams[id]?.stop()
@@ -109,11 +109,11 @@ final class HTTPClientPool {
         waiting.remove(ObjectIdentifier(exchange))
     }
 
-    /// A connection can take the next request.
+    /// Gives a connection that has become free its next request, or keeps it.
     func released(_ connection: HTTPClientConnection) {
         if isClosed { return connection.close() }
         if !waiting.isEmpty {
-            // One that its server has ended already makes room for a new one by being closed.
+            // A connection that its server has already ended is closed, which makes room for a new one.
             if connection.isStillOpen(), let next = waiting.removeOldest() { connection.begin(next.value) }
             return
         }
@@ -133,7 +133,7 @@ final class HTTPClientPool {
         guard !isClosed else { return }
         isClosed = true
         serverStream?.stop()
-        // It keeps the pool.
+        // The stream keeps the pool alive.
         serverStream = nil
         for stream in streams.values { stream.stop() }
         for (_, exchange) in waiting {
@@ -144,9 +144,9 @@ final class HTTPClientPool {
 
     // MARK: Event streams
 
-    /// Opens the stream of the session, unless there is one or none was to be had (LEG-12).
+    /// Opens the stream of the session, unless there already is one or none was available (LEG-12).
     func openServerStream() {
-        // With HTTP+SSE it is open from the beginning.
+        // With HTTP+SSE, the stream is open from the beginning.
         guard !isClosed, session.announcedTarget == nil else { return }
         guard let id = session.current.id else {
             let error = ClientError(
@@ -164,18 +164,18 @@ final class HTTPClientPool {
         stream.open()
     }
 
-    /// The stream of an answer ended before the answer: it is taken up again.
+    /// Resumes the stream of a response that ended before the response arrived.
     func resume(
         _ request: HTTPClientRequest, _ id: Int64, behind position: HTTPStreamPosition, _ error: ClientError
     ) {
-        // `initialize` itself names none, but its answer may have opened one.
+        // `initialize` itself names no session, but its response may have opened one.
         let session = request.session ?? (request.method == "initialize" ? session.current.id : nil)
         let stream = HTTPClientStream(request, id, session: session, behind: position, pool: self)
         streams[id] = stream
         stream.openLater(error)
     }
 
-    /// Changes to HTTP+SSE (DUAL-17); tells whether the server speaks it.
+    /// Switches to HTTP+SSE (DUAL-17); reports whether the server supports it.
     func openChannel(within timeout: Duration, _ opened: @escaping (Result<Bool, ClientError>) -> Void) {
         guard !isClosed, session.announcedTarget == nil else { return opened(.success(false)) }
         HTTPSSEChannel(self, opened: opened).open(within: timeout)
@@ -200,7 +200,7 @@ final class HTTPClientPool {
 
     // MARK: Addresses
 
-    /// Finds the endpoint's addresses; a name is looked up on another thread, since that may take seconds.
+    /// Finds the endpoint's addresses; a name is looked up on another thread, because that may take seconds.
     func resolve(_ then: @escaping (Result<[SocketAddress], SocketAddress.ResolveError>) -> Void) {
         switch endpoint.place {
         case .unix(let address): then(.success([address]))

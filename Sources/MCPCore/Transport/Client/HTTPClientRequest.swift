@@ -1,30 +1,32 @@
 /// One HTTP request of a client, ready to be written.
 struct HTTPClientRequest: Sendable {
-    /// The JSON-RPC id, for a request; nil for a notification, an answer or DELETE.
+    /// The JSON-RPC id, for a request; nil for a notification, a response or DELETE.
     var id: Int64?
     /// The JSON-RPC method, for messages.
     let method: String
-    /// Head and body.
+    /// The head and the body.
     let bytes: ByteSlice
-    /// The session it names, so that 404 says that the session is gone (LEG-24).
+    /// The session that the request names, so that 404 means that the session is gone (LEG-24).
     let session: String?
     let connectTimeout: Duration
-    /// The answer's event stream may be taken up again when it breaks: legacy revisions (LEG-19, HTTPC-07).
+    /// Whether the response's event stream may be resumed when it breaks: in legacy revisions
+    /// (LEG-19, HTTPC-07).
     var isResumable = false
-    /// Doing it twice does no harm, so that it may be sent again although the server may have read it.
+    /// Whether carrying it out twice does no harm, so that it may be sent again although the server
+    /// may have read it.
     var isRepeatable = false
-    /// A refusal is a failure, also without an id.
+    /// Whether a refusal is a failure even without an id.
     var mustBeTaken = false
-    /// How long all of it may take, and the error after that. The time of a request with an id is kept by its
-    /// caller.
+    /// The time limit of the whole request, and the error after that. For a request with an id, the caller
+    /// enforces the time limit.
     var limit: (duration: Duration, error: ClientError)?
-    /// Called once at the end of a request without id: nil when the server took it.
+    /// Called once at the end of a request without an id, with nil when the server accepted the request.
     var completion: (@Sendable (ClientError?) -> Void)?
 }
 
 /// The header fields of a client's requests.
 struct HTTPClientFields: Sendable {
-    /// What this client writes itself; anything else would break the message or the protocol.
+    /// The fields that this client writes itself; any other value would break the message or the protocol.
     private static let reserved = [
         "host", "content-length", "transfer-encoding", "connection", "content-type", "accept",
         "accept-encoding",
@@ -58,7 +60,7 @@ struct HTTPClientFields: Sendable {
         user = fields
     }
 
-    /// The fields of a message (transports/streamable-http "Sending Messages").
+    /// Returns the fields of a message (transports/streamable-http "Sending Messages").
     func fields(_ message: OutboundMessage, session: String?) throws(HeaderFields.InvalidField)
         -> HeaderFields
     {
@@ -79,7 +81,7 @@ struct HTTPClientFields: Sendable {
         return try adding(to: fields)
     }
 
-    /// The fields of a POST to a server that need not speak MCP.
+    /// Returns the fields of a POST to a server that need not support MCP.
     func post() throws(HeaderFields.InvalidField) -> HeaderFields {
         var fields = HeaderFields()
         try fields.append("Content-Type", "application/json")
@@ -87,13 +89,13 @@ struct HTTPClientFields: Sendable {
         return try adding(to: fields)
     }
 
-    /// The fields of the DELETE that ends a session.
+    /// Returns the fields of the DELETE that ends a session.
     func deletion(_ session: String, _ revision: Revision?) throws(HeaderFields.InvalidField) -> HeaderFields
     {
         try adding(to: try naming(session, revision, HeaderFields()))
     }
 
-    /// The fields of a GET that opens an event stream, or takes one up again (LEG-12, LEG-19).
+    /// Returns the fields of a GET that opens or resumes an event stream (LEG-12, LEG-19).
     func stream(
         _ session: String?, _ revision: Revision?, lastEventID: String
     ) throws(HeaderFields.InvalidField) -> HeaderFields {
@@ -120,7 +122,8 @@ struct HTTPClientFields: Sendable {
         return fields
     }
 
-    /// Tells those with other header fields apart; too short to find the fields out again. Nil without any.
+    /// A digest that distinguishes clients with different header fields; too short to recover the fields. Nil
+    /// when there are no such fields.
     var principal: String? {
         let own = user.filter { !ASCII.equalsIgnoringCase($0.name.utf8, "user-agent".utf8) }
         if own.isEmpty { return nil }
@@ -128,7 +131,7 @@ struct HTTPClientFields: Sendable {
         return Hex.encode(SHA256.hash(text.utf8).bytes.prefix(4))
     }
 
-    /// The head as a trace may show it: what the user added, sessions and cookies are masked.
+    /// Returns the head as a trace may show it: fields that the user added, sessions and cookies are masked.
     func masked(_ head: ByteSlice) -> String {
         let secret = Set(user.map { $0.name.lowercased() }).subtracting(["user-agent"])
         return Self.masked(head, secret)

@@ -1,21 +1,22 @@
-/// An event stream of a legacy session that outlives its connections: the session's own one (LEG-12), or the
-/// rest of an answer whose stream ended too early (LEG-08, LEG-19). Confined to the loop.
+/// An event stream of a legacy session that outlives its connections: the session's own stream (LEG-12), or
+/// the rest of a response whose stream ended too early (LEG-08, LEG-19). Confined to the loop.
 ///
-/// It is opened by GET and, when it ends, opened again after the time that the server asked for; without
-/// progress the waits grow.
+/// It is opened by GET and, when it ends, opened again after the time that the server requested; without
+/// progress, the waits become longer.
 final class HTTPClientStream: HTTPStreamListener {
-    /// How long a server that says nothing about it is left alone.
+    /// The wait before the next attempt when the server requests no time.
     static let defaultRetry = Duration.seconds(1)
-    /// A server that asks for less is still left alone so long: a stream that ends at once must not spin.
+    /// The minimum wait, even when the server requests less: a stream that ends immediately must not
+    /// cause a busy loop.
     static let leastRetry = Duration.milliseconds(100)
-    /// Waits grow up to this time.
+    /// The time up to which the waits become longer.
     static let maxDelay = Duration.seconds(30)
-    /// Attempts in a row, without any event, to get the rest of an answer.
+    /// The maximum number of consecutive attempts, without any event, to receive the rest of a response.
     static let maxAttempts = 5
 
-    /// The request whose answer is to come; nil for the session's own stream.
+    /// The request whose response is to come; nil for the session's own stream.
     let id: Int64?
-    /// The session it belongs to; nil when the server keeps none.
+    /// The session that the stream belongs to; nil when the server keeps none.
     let session: String?
     private let method: String
     private let connectTimeout: Duration
@@ -26,12 +27,12 @@ final class HTTPClientStream: HTTPStreamListener {
     private weak var exchange: HTTPClientExchange?
     private var beganAt: MonotonicInstant?
     private var isOver = false
-    /// The server has sent the stream, if only for a moment.
+    /// Whether the server has sent the stream, if only for a moment.
     private var hasBegun = false
-    /// Why the session has no stream of its own.
+    /// The reason why the session has no stream of its own.
     private(set) var refusal: ClientError?
 
-    /// The session's own stream.
+    /// Creates the session's own stream.
     init(session: String, pool: HTTPClientPool) {
         id = nil
         self.session = session
@@ -42,7 +43,7 @@ final class HTTPClientStream: HTTPStreamListener {
         backoff = Backoff(maximum: Self.maxDelay)
     }
 
-    /// The rest of the answer to `request`, behind `position`.
+    /// Creates the stream for the rest of the response to `request`, after `position`.
     init(
         _ request: HTTPClientRequest, _ id: Int64, session: String?, behind position: HTTPStreamPosition,
         pool: HTTPClientPool
@@ -56,7 +57,7 @@ final class HTTPClientStream: HTTPStreamListener {
         backoff = Backoff(maximum: Self.maxDelay, maxAttempts: Self.maxAttempts)
     }
 
-    /// Somebody waits for something that is still to come.
+    /// Whether a caller waits for something that is still to come.
     private var isWanted: Bool {
         guard let id else { return pool.session.current.id == session }
         return pool.inbox?.isWaiting(id) == true
@@ -77,7 +78,7 @@ final class HTTPClientStream: HTTPStreamListener {
         }
     }
 
-    /// Waits as the server asked, then opens the stream again; `reason` is why it has to be.
+    /// Waits as the server requested, then opens the stream again; `reason` explains why this is necessary.
     func openLater(_ reason: ClientError?) {
         let pause = max(position.retry ?? Self.defaultRetry, Self.leastRetry)
         guard let delay = backoff.next(pause) else {
@@ -90,7 +91,7 @@ final class HTTPClientStream: HTTPStreamListener {
         timer = pool.loop.schedule(after: delay) { [self] in open() }
     }
 
-    // MARK: What comes
+    // MARK: Receiving
 
     func streamBegan() {
         beganAt = pool.loop.now
@@ -121,7 +122,7 @@ final class HTTPClientStream: HTTPStreamListener {
     private func refused(_ error: ClientError) {
         if error.kind == .authentication { return giveUp(error) }
         if id == nil {
-            // Many servers answer 400 where the specification has 404 (LEG-24).
+            // Many servers respond with 400 where the specification requires 404 (LEG-24).
             if hasBegun, [400, 404].contains(error.httpStatus) {
                 stop()
                 return pool.inbox?.sessionLost() ?? ()
@@ -131,8 +132,8 @@ final class HTTPClientStream: HTTPStreamListener {
                     .httpStatus, "\(pool.endpoint.name) offers no server-to-client stream",
                     details: [error.message] + error.details, httpStatus: error.httpStatus))
         }
-        // Also when the session is gone: the request may have been carried out, so that repeating it is up to
-        // the caller.
+        // Even when the session is gone: the request may have been carried out, so repeating it is
+        // up to the caller.
         let status = error.httpStatus.map { " (HTTP \($0))" } ?? ""
         giveUp(
             ClientError(
@@ -141,9 +142,9 @@ final class HTTPClientStream: HTTPStreamListener {
                 details: [error.message] + error.details, httpStatus: error.httpStatus))
     }
 
-    // MARK: The end
+    // MARK: Ending
 
-    /// A session without a stream of its own is nothing to complain about (LEG-13).
+    /// Gives up. A session without a stream of its own is not an error (LEG-13).
     private func giveUp(_ error: ClientError) {
         stop()
         if let id { return pool.inbox?.fail(id, error) ?? () }
@@ -151,14 +152,14 @@ final class HTTPClientStream: HTTPStreamListener {
         pool.inbox?.serverStreamRefused(error)
     }
 
-    /// The answer has come; the connection may be used again.
+    /// Ends the stream after the response has arrived; the connection may be reused.
     private func finish() {
         guard !isOver else { return }
         end()
         exchange?.finish()
     }
 
-    /// Ends it without telling anybody.
+    /// Ends the stream without notifying anyone.
     func stop() {
         guard !isOver else { return }
         end()

@@ -1,7 +1,7 @@
-/// Speaks with a server by HTTP: one POST per message, whose answer is JSON or an event stream
-/// (transports/streamable-http).
+/// A transport that communicates with a server over HTTP: one POST per message, whose response is JSON or an
+/// event stream (transports/streamable-http).
 final class HTTPClientTransport: ClientTransport {
-    /// How long the client waits for the answer to DELETE when it closes.
+    /// The time that the client waits for the response to DELETE when it closes.
     private static let deleteTimeout = Duration.seconds(1)
 
     private let endpoint: HTTPEndpoint
@@ -40,7 +40,7 @@ final class HTTPClientTransport: ClientTransport {
         do {
             var request = try request(message, id: id)
             if request.id == nil {
-                // The answer comes on the event stream; that the message was taken is none.
+                // The response comes on the event stream; the acceptance of the message is not the response.
                 request.completion = { error in if let error { pool.value.inbox?.fail(id, error) } }
             }
             let outgoing = request
@@ -53,7 +53,7 @@ final class HTTPClientTransport: ClientTransport {
     func post(_ message: OutboundMessage) async throws(ClientError) {
         var request = try request(message, id: nil)
         let (pool, loop) = (pool, loop)
-        // Nobody waits for the answer but this.
+        // No other code waits for the response.
         let subject = message.method.isEmpty ? "an answer" : message.method
         request.limit = options.timeout.map {
             ($0, ClientError(.timeout, "\(endpoint.name) did not take \(subject)"))
@@ -69,7 +69,7 @@ final class HTTPClientTransport: ClientTransport {
 
     func abandon(_ id: Int64, notice: OutboundMessage?) {
         let pool = pool
-        // A notice whose fields cannot be written is not worth failing for: the exchange is given up anyway.
+        // A notice whose fields cannot be written is not worth an error: the exchange is abandoned anyway.
         if let notice, let request = try? request(notice, id: nil) {
             loop.execute { pool.value.send(request) }
         }
@@ -120,12 +120,12 @@ final class HTTPClientTransport: ClientTransport {
         if let trace = options.trace { trace(.httpRequest(head: fields.masked(head))) }
     }
 
-    // MARK: The end
+    // MARK: Ending
 
     /// Ends the session, if there is one, and closes the connections (LEG-26).
     func close() async {
         if let (id, revision) = session.end() {
-            // The loop watches over the time; the limit here is for a loop that does not come round.
+            // The loop enforces the time limit; the limit here is for a loop that does not get around to it.
             try? await TimeLimit.run(
                 Self.deleteTimeout * 2, late: { Self.lateEnd }, { [self] in await delete(id, revision) })
         }
@@ -150,7 +150,7 @@ final class HTTPClientTransport: ClientTransport {
                 method: "DELETE", bytes: bytes, session: nil, connectTimeout: Self.deleteTimeout,
                 isRepeatable: true, limit: (Self.deleteTimeout, Self.lateEnd),
                 completion: { continuation.resume(returning: $0) })
-            // Whatever the server says, and if it says nothing, the client is done with it.
+            // Whatever the server responds, and even if it does not, the client is done with it.
             loop.execute { pool.value.send(request) }
         }
     }

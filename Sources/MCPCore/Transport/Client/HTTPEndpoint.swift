@@ -1,4 +1,4 @@
-/// Where an HTTP server is, taken from a URL.
+/// The location of an HTTP server, taken from a URL.
 struct HTTPEndpoint: Sendable, Hashable {
     enum Place: Sendable, Hashable {
         case host(String, port: UInt16)
@@ -6,16 +6,16 @@ struct HTTPEndpoint: Sendable, Hashable {
     }
 
     let place: Place
-    /// https.
+    /// Whether the scheme is https.
     let isSecure: Bool
     /// The path and the query.
     let target: String
-    /// What stands in `Host`.
+    /// The value of `Host`.
     let hostField: String
-    /// The endpoint in messages: `127.0.0.1:8808`, or the path of the socket.
+    /// The endpoint's name in messages: `127.0.0.1:8808`, or the path of the socket.
     let name: String
 
-    /// Reads `http://HOST[:PORT][/PATH][?QUERY]`, or the same with `https://`.
+    /// Parses `http://HOST[:PORT][/PATH][?QUERY]`, or the same with `https://`.
     init(url: String) throws(ClientError) {
         guard let mark = Self.find("://", in: url) else {
             throw ClientError(.invalidRequest, "\(url) is not a URL", hint: "write http://\(url)")
@@ -45,7 +45,7 @@ struct HTTPEndpoint: Sendable, Hashable {
         try Self.check(target)
     }
 
-    /// A server behind a unix socket.
+    /// Creates the endpoint of a server behind a unix socket.
     init(unixPath path: String, target: String) throws(ClientError) {
         guard let address = SocketAddress(unixPath: path) else {
             throw ClientError(
@@ -62,7 +62,7 @@ struct HTTPEndpoint: Sendable, Hashable {
 
     var scheme: String { isSecure ? "https" : "http" }
 
-    /// Who the certificate must be for; nil without TLS.
+    /// The host that the certificate must be for; nil without TLS.
     var tlsHost: String? {
         guard isSecure, case .host(let host, _) = place else { return nil }
         return host
@@ -76,7 +76,7 @@ struct HTTPEndpoint: Sendable, Hashable {
         }
     }
 
-    /// The host without brackets, and the port.
+    /// Returns the host without brackets, and the port.
     private static func split(_ authority: Substring, _ defaultPort: UInt16) -> (String, UInt16)? {
         let afterHost =
             authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
@@ -102,9 +102,9 @@ struct HTTPEndpoint: Sendable, Hashable {
 }
 
 extension HTTPEndpoint {
-    /// What to ask this server for to reach `reference`, which it has announced itself.
+    /// Returns the request target for `reference`, which this server itself has announced.
     ///
-    /// - Throws: `.protocolViolation` when that is at another origin: nothing is sent there.
+    /// - Throws: `.protocolViolation` when the reference is at another origin: nothing is sent there.
     func target(of reference: String) throws(ClientError) -> String {
         let base = SchemaURI("\(scheme)://\(hostField)\(target)")
         let found = SchemaURI(reference).resolved(against: base)

@@ -1,11 +1,12 @@
-/// One POST whose answer is an event stream, to a server that need not speak MCP.
+/// A single POST whose response is an event stream, to a server that need not support MCP.
 ///
-/// Confined to a loop of the clients; the connection is closed when the stream ends or its reader leaves. A
-/// server that sends faster than it is read is read no further until it is.
+/// Confined to a loop of the clients; the connection is closed when the stream ends or its reader
+/// leaves. When a server sends faster than the reader reads, its stream is not read further until the
+/// reader has caught up.
 package final class HTTPEventPost: HTTPStreamListener {
-    /// What waits for the reader; then the connection is not read.
+    /// The maximum size of the events that wait for the reader; beyond it, the connection is not read.
     static let maxWaitingBytes = 1 << 20
-    /// What an event takes beside its data.
+    /// The memory that an event takes in addition to its data.
     private static let eventBytes = 64
 
     private let pool: HTTPClientPool
@@ -20,19 +21,19 @@ package final class HTTPEventPost: HTTPStreamListener {
         self.events = events
     }
 
-    /// Sends the body and gives out the events as they come.
+    /// Sends the body and returns the events as they arrive.
     ///
     /// - Parameters:
     ///   - options: name, header fields, limits and trust of the connection.
-    ///   - silence: how long nothing may come before it counts as a failure.
-    /// - Throws: at once when the URL or a header field cannot be used; the stream throws `ClientError`.
+    ///   - silence: the time without any data after which the stream counts as failed.
+    /// - Throws: immediately when the URL or a header field cannot be used; the stream throws `ClientError`.
     package static func send(
         _ body: ByteSlice, to url: String, options: ClientOptions, silence: Duration
     ) throws(ClientError) -> AsyncThrowingStream<SSEEvent, any Error> {
         try open(body, to: url, options: options, silence: silence).stream
     }
 
-    /// As `send`; with what waits for the reader.
+    /// Does the same as `send`, and also returns the queue of events that wait for the reader.
     static func open(
         _ body: ByteSlice, to url: String, options: ClientOptions, silence: Duration
     ) throws(ClientError) -> (
@@ -88,7 +89,7 @@ package final class HTTPEventPost: HTTPStreamListener {
         stop()
     }
 
-    /// The reader has made room.
+    /// Resumes reading when the reader has made room.
     private func goOn() {
         guard let connection = exchange?.connection else { return }
         timer?.arm(after: silence)
@@ -102,7 +103,7 @@ package final class HTTPEventPost: HTTPStreamListener {
     func receive(_ event: SSEEvent) {
         timer?.arm(after: silence)
         guard !event.data.isEmpty, !events.put(event), let connection = exchange?.connection else { return }
-        // It is the reader that is silent now.
+        // From now on, it is the reader that is silent.
         timer?.cancel()
         connection.pauseReading()
     }

@@ -1,10 +1,10 @@
-/// One POST to a server that need not speak MCP, of whose answer only the status counts.
+/// A single POST to a server that need not support MCP; only the status of the response matters.
 enum HTTPPost {
-    /// Returns when the server has taken it.
+    /// Sends the body, and returns when the server has accepted it.
     ///
-    /// - Parameter options: header fields, limits and time-outs: `timeout` is that of the whole request.
+    /// - Parameter options: header fields, limits and time-outs; `timeout` applies to the whole request.
     /// - Throws: `ClientError`: `.httpStatus` or `.authentication` for a status outside of 200 to 299, others
-    ///   when there is no answer.
+    ///   when there is no response.
     static func send(_ body: ByteSlice, to endpoint: HTTPEndpoint, options: ClientOptions) async throws {
         let pool = try HTTPClientPool(endpoint, options: options)
         let loop = pool.loop

@@ -1,9 +1,9 @@
-/// HTTP+SSE of 2024-11-05: one event stream, opened by GET, on which everything comes that the server says,
-/// and a place that its first event announces, to which everything is posted (LEG-30, LEG-31). Confined to
-/// the loop.
+/// HTTP+SSE of 2024-11-05: one event stream, opened by GET, on which all messages of the server arrive,
+/// and a target that its first event announces, to which all messages are posted (LEG-30, LEG-31).
+/// Confined to the loop.
 ///
-/// The exchange of the GET owns it. The stream is the connection: when it ends, the conversation does; it
-/// cannot be taken up again.
+/// The exchange of the GET owns the channel. The stream is the connection: when the stream ends, the
+/// connection has ended, and it cannot be resumed.
 final class HTTPSSEChannel: HTTPStreamListener {
     private enum Phase {
         /// The `endpoint` event has not come yet.
@@ -17,7 +17,8 @@ final class HTTPSSEChannel: HTTPStreamListener {
     private var timer: LoopTimer?
     private weak var exchange: HTTPClientExchange?
 
-    /// `opened` is told once whether the server has such a stream, or why it cannot be used.
+    /// Creates a channel. `opened` is called once, with whether the server has such a stream, or why
+    /// it cannot be used.
     init(_ pool: HTTPClientPool, opened: @escaping (Result<Bool, ClientError>) -> Void) {
         self.pool = pool
         phase = .opening(opened)
@@ -44,7 +45,7 @@ final class HTTPSSEChannel: HTTPStreamListener {
         opened(outcome)
     }
 
-    // MARK: What comes
+    // MARK: Receiving
 
     func streamBegan() {}
 
@@ -79,7 +80,7 @@ final class HTTPSSEChannel: HTTPStreamListener {
                     "\(pool.endpoint.name) ended its event stream, and the session with it",
                     details: details, hint: "connect again"))
         } else {
-            // A server without such a stream; what the POST was answered explains more.
+            // A server without such a stream; the response to the POST explains more.
             if let error, error.kind == .authentication {
                 conclude(.failure(error))
             } else {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Talks straight to a server in this process: every message takes the way it takes on a pipe, without the
-/// pipe.
+/// A transport that is directly connected to a server in this process: every message takes the same path as
+/// on a pipe, without the pipe.
 final class InProcessClientTransport: ClientTransport {
     private struct State {
         var channel: ServerChannel
@@ -10,7 +10,7 @@ final class InProcessClientTransport: ClientTransport {
     }
 
     private let server: MCPServer
-    /// Tells this connection's requests from those of all others.
+    /// The number that distinguishes this connection's requests from those of all others.
     private let channelID = ConnectionNumber.next()
     private let state: Mutex<State>
 
@@ -54,13 +54,13 @@ final class InProcessClientTransport: ClientTransport {
         var writer = JSONWriter()
         let disposition = server.dispatcher.receive(bytes, from: &channel, into: &writer) { InboxSink(inbox) }
         if wasOpen, channel.session != nil { state.withLock { [channel] in $0.channel = channel } }
-        // It may have been closed in the meantime, before this request was there to be cancelled.
+        // The transport may have been closed in the meantime, before this request was there to be cancelled.
         if state.withLock({ $0.isClosed }) { server.dispatcher.end(channelID) }
         if case .answered = disposition { inbox.receive(writer.finish(), exchange: nil, status: nil) }
     }
 }
 
-/// Takes what a deferred exchange sends to the client that waits for it.
+/// A sink that passes the messages of a deferred exchange to the client that waits for it.
 private final class InboxSink: ResponseSink {
     private let inbox: any ClientInbox
 

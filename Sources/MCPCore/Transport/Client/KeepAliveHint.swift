@@ -1,17 +1,17 @@
-/// How long a free connection may be used again.
+/// The time for which a free connection may be reused.
 ///
-/// A call that meets the server's closing of the connection is lost where sending it again could do it twice;
-/// it is better not to let it come to that. Servers that close early mostly say when: Node sends
-/// `Keep-Alive: timeout=5`. So a connection is left alone from a second before the announced time on, and
-/// after 30 s where nothing is announced.
+/// A call that coincides with the server closing the connection is lost if sending it again could carry it
+/// out twice; it is better to avoid this situation. Servers that close early usually announce when: Node
+/// sends `Keep-Alive: timeout=5`. So a connection is no longer used from one second before the announced time
+/// on, and after 30 s if nothing is announced.
 enum KeepAliveHint {
-    /// Free connections of servers that announce nothing are closed after this time.
+    /// The time after which free connections are closed, for servers that announce nothing.
     static let idleTimeout = Duration.seconds(30)
-    /// How long before the announced time a connection is not used any more.
+    /// The margin before the announced time in which a connection is no longer used.
     private static let margin = Duration.seconds(1)
 
-    /// The time for which the connection that brought this head may wait for its next request; zero: not at
-    /// all.
+    /// Returns the time for which the connection that carried this head may wait for its next request;
+    /// zero: not at all.
     static func idleTime(_ head: ResponseHead, in bytes: ByteSlice) -> Duration {
         var time = idleTimeout
         head.forEachField(in: bytes) { name, value in
@@ -23,7 +23,7 @@ enum KeepAliveHint {
         return time
     }
 
-    /// The parameter `timeout` in seconds (RFC 2068 section 19.7.1.1).
+    /// Returns the parameter `timeout` in seconds (RFC 2068 section 19.7.1.1).
     static func timeout(_ value: ByteSlice) -> Duration? {
         for part in value.split(separator: UInt8(ascii: ",")) {
             let parameter = String(ByteSlice(Array(part))).lowercased().filter { $0 != " " && $0 != "\t" }

@@ -1,23 +1,23 @@
 import Synchronization
 
-/// Speaks through a `MessageTransport` of the program.
+/// A client transport over a `MessageTransport` of the program.
 final class MessageClientTransport: ClientTransport {
     private let counted = Counted(.messageClientTransport)
 
     private struct Outgoing: Sendable {
         let bytes: ByteSlice
-        /// That of a request, which fails when it cannot be sent.
+        /// The id of a request, which fails when it cannot be sent.
         let id: Int64?
     }
 
     private struct State {
         weak var inbox: (any ClientInbox)?
         var tasks: [Task<Void, Never>] = []
-        /// Why nothing is sent any more.
+        /// The reason why nothing is sent any more.
         var end: ClientError?
     }
 
-    /// How long a close waits for what is being sent.
+    /// The time that a close waits for messages that are being sent.
     private static let sendGrace = Duration.seconds(2)
 
     private let transport: any MessageTransport
@@ -58,7 +58,7 @@ final class MessageClientTransport: ClientTransport {
         }
     }
 
-    // MARK: Life
+    // MARK: Life cycle
 
     func start(_ inbox: any ClientInbox) {
         let (transport, outgoing) = (transport, queue.stream(whenDropped: {}))
@@ -130,7 +130,7 @@ final class MessageClientTransport: ClientTransport {
         }
         guard isFirst else { return }
         queue.finish()
-        // What was given to it is sent, if it is sent at once.
+        // Messages that were handed over are sent, if that takes no longer than the grace period.
         if let sender = tasks.first { _ = try? await Race.run(within: Self.sendGrace) { await sender.value } }
         await transport.close()
         for task in tasks { task.cancel() }

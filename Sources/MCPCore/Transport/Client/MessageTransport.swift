@@ -1,22 +1,22 @@
-/// Carries JSON-RPC messages to one server and back, over a way of your own: a WebSocket, a serial line, a
-/// message bus. One message is one JSON text; what it means is the client's business (basic/transports
-/// "Custom Transports").
+/// A transport that carries JSON-RPC messages to one server and back over a channel of your own: a WebSocket,
+/// a serial line, a message bus. One message is one JSON text; its meaning is the client's concern
+/// (basic/transports "Custom Transports").
 ///
 /// ```swift
 /// let target = ClientTarget.transport("bus") { BusTransport(topic: "calc") }
 /// let client = try await MCPClient.connect(target)
 /// ```
 public protocol MessageTransport: Sendable {
-    /// Sends one message, and returns when the next may be sent. Called by one task, in the order of the
-    /// messages.
+    /// Sends one message, and returns when the next one may be sent. Called by one task, in the order
+    /// of the messages.
     ///
-    /// - Throws: when the message cannot be sent: the connection is given up.
+    /// - Throws: an error when the message cannot be sent; the connection is then abandoned.
     func send(_ message: [UInt8]) async throws
 
-    /// The next message of the server; nil at the end of the connection. Called by one task, again after each
-    /// message.
+    /// Returns the next message from the server, or nil at the end of the connection. Called by one task,
+    /// again after each message.
     ///
-    /// - Throws: when the connection is broken; the text of the error is shown to people.
+    /// - Throws: an error when the connection is broken; the text of the error is shown to people.
     func receive() async throws -> [UInt8]?
 
     /// Ends the connection: `receive` then returns nil or throws. Called once.
@@ -24,12 +24,12 @@ public protocol MessageTransport: Sendable {
 }
 
 extension ClientTarget {
-    /// A server behind a transport of your own.
+    /// Returns the target for a server behind a transport of your own.
     ///
     /// - Parameters:
-    ///   - name: the server in words, for messages.
-    ///   - open: makes the transport for one connection. Do what takes time, such as connecting, in the first
-    ///     `send`; `ClientOptions.connectTimeout` limits it.
+    ///   - name: a description of the server, for messages.
+    ///   - open: creates the transport for one connection. Perform slow steps, such as connecting, in the
+    ///     first `send`; `ClientOptions.connectTimeout` limits it.
     public static func transport(
         _ name: String, _ open: @escaping @Sendable () throws -> any MessageTransport
     ) -> ClientTarget {

@@ -6,46 +6,47 @@ import Musl
 import Glibc
 #endif
 
-/// The bytes of a socket through a TLS filter. Confined to the loop.
+/// The bytes of a socket, passed through a TLS filter. Confined to the loop.
 ///
-/// It keeps what the filter wants to be sent until the socket takes it, and plaintext is encrypted in pieces
-/// and only when the socket has taken the one before.
+/// It keeps the filter's output until the socket accepts it. Plaintext is encrypted in pieces, each only
+/// after the socket has accepted the previous one.
 final class TLSStream {
     private static let socketBytes = 64 << 10
     private static let pieceBytes = 64 << 10
     private static let readsPerTurn = 16
-    /// Answers of TLS itself that wait for the peer to take them: a peer that asks for more and reads none is
-    /// left.
+    /// The maximum size of TLS's own replies that wait for the peer to read them: the connection to a peer
+    /// that requests more and reads none is abandoned.
     private static let maxBacklogBytes = 1 << 20
 
-    /// What one look at the socket brought.
+    /// The outcome of one read from the socket.
     enum Pull { case some, dry, ended }
 
     private let filter: any TLSFilter
     private var incoming = ByteBuffer()
     private var outgoing = ByteBuffer()
-    /// The socket takes nothing any more; what was received before that can still be read.
+    /// Whether the socket accepts no more data; data that was received before that can still be read.
     private var isSendingOver = false
 
     init(_ filter: any TLSFilter) { self.filter = filter }
 
-    /// Anything has come since `expectAnswer()`, which may be a part of an answer that nobody can read.
+    /// Whether anything has arrived since `expectAnswer()`, which may be part of a response
+    /// that cannot be read.
     private(set) var hasReceived = false
 
-    /// A request begins.
+    /// Begins a request.
     func expectAnswer() { hasReceived = false }
 
-    /// Something waits until the socket takes more.
+    /// Whether output waits until the socket accepts more.
     var hasOutput: Bool { !outgoing.isEmpty }
 
     // MARK: Handshake
 
-    /// Goes on with the handshake; true when it is complete.
+    /// Continues the handshake; returns true when it is complete.
     func handshake(_ fd: Int32) throws(TLSError) -> Bool {
         for _ in 0 ..< Self.readsPerTurn {
             let isComplete: Bool
             do { isComplete = try filter.handshake() } catch {
-                // The alert says why.
+                // The alert contains the reason.
                 _ = try? flush(fd)
                 throw error
             }
@@ -89,7 +90,8 @@ final class TLSStream {
         return .some
     }
 
-    /// Decrypts into `room`. Nil: more has to come first. 0: the peer ended its side in good order.
+    /// Decrypts into `room`. Returns nil when more data has to arrive first, and 0 when the peer ended its
+    /// side in an orderly way.
     func receive(into room: UnsafeMutableBufferPointer<UInt8>) throws(TLSError) -> Int? {
         var span = unsafe UnsafeMutableRawBufferPointer(room).mutableBytes
         return try filter.read(into: &span)
@@ -97,8 +99,8 @@ final class TLSStream {
 
     // MARK: Sending
 
-    /// Takes plaintext from the start of `bytes`. Nil: nothing now; either the socket is full, and
-    /// `hasOutput`, or the peer has to speak first.
+    /// Encrypts and sends plaintext from the start of `bytes`. Returns nil when nothing can be accepted now:
+    /// either the socket is full, and `hasOutput` is true, or the peer has to send first.
     func send(_ bytes: ByteSlice, _ fd: Int32) throws(TLSError) -> Int? {
         guard try flush(fd) else { return nil }
         let piece = bytes[0 ..< min(bytes.count, Self.pieceBytes)]
@@ -109,7 +111,7 @@ final class TLSStream {
         return taken == 0 ? nil : taken
     }
 
-    /// Sends what waits; false when the socket takes no more for now.
+    /// Sends the output that waits; returns false when the socket accepts no more for now.
     @discardableResult
     func flush(_ fd: Int32) throws(TLSError) -> Bool {
         collect()
@@ -123,7 +125,7 @@ final class TLSStream {
                 guard error.errno == EPIPE || error.errno == ECONNRESET else {
                     throw TLSError(.connection, error.reason)
                 }
-                // An answer may have come before the end of the request; reading finds it, or the end.
+                // A response may have arrived before the end of the request; reading finds it, or the end.
                 isSendingOver = true
                 collect()
                 return true
@@ -149,10 +151,10 @@ final class TLSStream {
         if isSendingOver { outgoing.consume(outgoing.count) }
     }
 
-    /// Ends this side in good order, as far as the socket takes that.
+    /// Ends this side in an orderly way, as far as the socket accepts that.
     func close(_ fd: Int32) {
         filter.close()
-        // The connection is closed whether the peer hears of it or not.
+        // The connection is closed whether the peer is notified or not.
         _ = try? flush(fd)
     }
 }

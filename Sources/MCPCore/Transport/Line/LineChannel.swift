@@ -6,17 +6,17 @@ import Musl
 import Glibc
 #endif
 
-/// Who is at the other end of a line of messages.
+/// The other end of a line-based connection.
 protocol LinePeer: AnyObject, Sendable {
-    /// Where messages are written to. Each descriptor can be taken once.
+    /// Returns the descriptor that messages are written to. Each descriptor can be taken once.
     func takeInput() -> FileDescriptor?
-    /// Where messages are read from.
+    /// Returns the descriptor that messages are read from.
     func takeOutput() -> FileDescriptor?
-    /// Where a program says what went wrong; nil when there is no such place.
+    /// Returns the descriptor on which a program reports what went wrong; nil when there is none.
     func takeErrors() -> FileDescriptor?
-    /// How it ended, or nil while that is not known.
+    /// The exit status, or nil while it is not known.
     var status: ProcessExit? { get }
-    /// Begins to end it, without waiting. On the loop.
+    /// Begins to end the peer, without waiting. On the loop.
     func hangUp()
 }
 
@@ -28,19 +28,20 @@ extension ChildProcess: LinePeer {
 final class LineChannel {
     private let counted = Counted(.lineChannel)
 
-    /// How long an error waits for the exit status after the end of the output.
+    /// The time that an error waits for the exit status after the end of the output.
     private static let statusGrace = Duration.seconds(1)
     private static let readBytes = 64 << 10
-    /// Reads in one turn before others get theirs; the poller reports what is left.
+    /// The number of reads in one turn before others get their turn; the poller reports what is left.
     private static let readsPerTurn = 16
-    /// Reads of what an ended child left behind: a survivor that holds the pipe must not keep us for ever.
+    /// The number of reads of the output that an ended child left behind: a surviving process that holds the
+    /// pipe must not keep us busy forever.
     private static let lastReads = 1_024
 
     private let child: any LinePeer
     private let name: String
     private let loop: EventLoop
     private let options: ClientOptions
-    /// Weak: the conversation owns the transport, which owns this channel.
+    /// Weak: the client's side of the connection owns the transport, which owns this channel.
     private weak var inbox: (any ClientInbox)?
 
     private var input: ChildPipe?
@@ -50,11 +51,11 @@ final class LineChannel {
     private var tail = StderrTail()
     private var outbox = ByteBuffer()
     private var isClosing = false
-    /// Why the conversation is over, once that was told.
+    /// The reason why the connection has ended, once it was reported.
     private(set) var end: ClientError?
     private var hasReported: Bool { end != nil }
 
-    /// - Parameter rest: what was read of the output before.
+    /// - Parameter rest: the part of the output that was read before.
     init(
         _ child: any LinePeer, name: String, loop: EventLoop, options: ClientOptions,
         rest: ByteSlice = ByteSlice()
@@ -72,7 +73,8 @@ final class LineChannel {
         input = ChildPipe(child.takeInput(), loop)
         output = ChildPipe(child.takeOutput(), loop)
         errors = ChildPipe(child.takeErrors(), loop)
-        // A program that has ended already has no input; what it left behind is read, and its end is told.
+        // A program that has already ended has no input; what it left behind is read, and its
+        // end is reported.
         guard output != nil else { return report("cannot read what \(name) says") }
         input?.onReady = { [weak self] in self?.flush() }
         output?.onReady = { [weak self] in self?.readOutput(Self.readsPerTurn) }
@@ -109,7 +111,7 @@ final class LineChannel {
                 guard error.errno == EPIPE || error.errno == ECONNRESET else {
                     return report("cannot write to \(name): \(error.reason)")
                 }
-                // What the server has written before is still read: its end tells more than a broken pipe.
+                // What the server wrote earlier is still read: its end explains more than a broken pipe.
                 return awaitStatus()
             }
         }
@@ -171,7 +173,7 @@ final class LineChannel {
             guard let pipe = errors else { return }
             var buffer = ByteBuffer(capacity: 16 << 10)
             var isDry = false
-            // What a program says here only explains: a failure to read it is its end, and no other.
+            // Output on stderr only explains: a failure to read it ends this stream and nothing else.
             let count = try? unsafe buffer.fill { (room) throws(IOError) in
                 let read = unsafe try Syscalls.read(pipe.fd, into: UnsafeMutableRawBufferPointer(room))
                 isDry = read == nil
@@ -190,23 +192,23 @@ final class LineChannel {
         }
     }
 
-    // MARK: The end
+    // MARK: Ending
 
-    /// The conversation is over; the exit status, which follows mostly, makes the better error.
+    /// Handles the end of the connection; the exit status, which usually follows, makes the better error.
     private func awaitStatus() {
         if let status = child.status { return ended(status) }
         if isClosing || hasReported { return }
         loop.schedule(after: Self.statusGrace) { [weak self] in self?.conclude(nil) }
     }
 
-    /// The other side has ended: reads what it left behind, and lets go of everything.
+    /// Handles the end of the other side: reads what it left behind, and releases everything.
     func ended(_ status: ProcessExit) {
         readOutput(Self.lastReads)
         conclude(status)
         letGo()
     }
 
-    /// Closes what is left of the pipes; nothing more is read, and nobody is told.
+    /// Closes what is left of the pipes; nothing more is read, and no caller is notified.
     func letGo() {
         for pipe in [input, output, errors] { pipe?.close() }
         (input, output, errors) = (nil, nil, nil)
@@ -223,7 +225,7 @@ final class LineChannel {
         }
     }
 
-    /// Tells those who wait, once, and lets the child end.
+    /// Notifies the callers that wait, once, and lets the child end.
     private func report(_ message: String) {
         guard !hasReported else { return }
         let details = tail.last.map { "stderr: \($0)" }
@@ -232,13 +234,14 @@ final class LineChannel {
             hint: isClosing || !details.isEmpty ? nil : "run the program by hand to see what it does")
         end = error
         inbox?.connectionClosed(error)
-        // A conversation that starts anew has another channel: what comes late is not for it.
+        // A connection that starts again has another channel: late messages are not meant for it.
         inbox = nil
         close()
         child.hangUp()
     }
 
-    /// Closes the child's input, by which it is asked to end. Its output is read on until it has ended.
+    /// Closes the child's input, which requests that the child end. Its output is still read
+    /// until it has ended.
     func close() {
         isClosing = true
         flush()
@@ -255,19 +258,19 @@ final class ChildPipe: EventHandler {
     private var descriptor: FileDescriptor?
     private var registration: Registration?
 
-    /// Nil when the pipe was taken already, or cannot be read without waiting.
+    /// Creates the pipe's end; nil when the pipe was already taken, or cannot be read without waiting.
     init?(_ pipe: consuming FileDescriptor?, _ loop: EventLoop) {
         guard let descriptor = pipe.take() else { return nil }
         self.loop = loop
-        // Our end has a description of its own, so the flag reaches nobody else.
+        // Our end has a file description of its own, so the flag affects no one else.
         guard (try? Syscalls.setNonBlocking(descriptor.rawValue)) != nil else { return nil }
         self.descriptor = consume descriptor
     }
 
     var fd: Int32 { descriptor?.rawValue ?? -1 }
 
-    /// Watches for `interest`; nothing at all when it is empty, for a pipe without a reader reports without
-    /// end.
+    /// Watches for `interest`; watches nothing at all when it is empty, because a pipe without a reader
+    /// reports endlessly.
     func watch(_ interest: Readiness) throws(IOError) {
         if interest.isEmpty {
             if let registration { loop.deregister(registration) }

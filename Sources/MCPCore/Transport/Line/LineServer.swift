@@ -1,35 +1,38 @@
 import Synchronization
 
-/// Serves one client over a pair of byte streams, one message per line (basic/transports/stdio).
+/// A server for one client over a pair of byte streams, one message per line (basic/transports/stdio).
 ///
-/// Confined to its loop. Whatever happens schedules a flush, and every flush ends in `settle()`, which takes
-/// the lines that have come and decides whether to read. What the client has not read yet is kept, up to a
-/// limit; beyond it no line is taken and nothing is read until it has caught up. A client that writes more
-/// than that before it reads waits for itself; its requests in flight still end by their deadlines.
+/// Confined to its loop. Every event schedules a flush, and every flush ends in `settle()`, which takes
+/// the lines that have arrived and decides whether to read. Output that the client has not read yet is
+/// kept, up to a limit; beyond it, no line is taken and nothing is read until the client has caught up. A
+/// client that writes more than that before it reads waits for itself; its requests in flight still end by
+/// their deadlines.
 final class LineServer: EventHandler, @unchecked Sendable {
     private let counted = Counted(.lineServer)
 
-    // SAFETY: touched on its loop only; other threads reach it through `loop.execute`. What is not checked
-    // for overlapping accesses at run time is accessed for single steps only, as in `HTTPConnection`.
+    // SAFETY: accessed on its loop only; other threads reach it through `loop.execute`. Properties that are
+    // not checked for overlapping accesses at run time are accessed in single steps only, as in
+    // `HTTPConnection`.
     private let server: MCPServer
     let loop: EventLoop
     private let streams: StandardStreams
     private let identifier = ConnectionNumber.next()
     @safe @exclusivity(unchecked) private var framer: LineFramer
     private var output = JSONWriter()
-    /// What exchanges say while a message is being served: its answer is being written into `output`.
+    /// The messages of exchanges that arrive while a message is being served, because its response is being
+    /// written into `output`.
     @safe @exclusivity(unchecked) private var held: [ByteSlice] = []
     @safe @exclusivity(unchecked) private var isServing = false
     @safe @exclusivity(unchecked) private var channel: ServerChannel
     private var inputRegistration: Registration?
     private var outputHandler: OutputHandler?
     private var outputRegistration: Registration?
-    /// Bytes of messages that are no answers, since everything was read last.
+    /// The size of the messages other than responses since the client last read everything, in bytes.
     @safe @exclusivity(unchecked) private var toldBytes = 0
     @safe @exclusivity(unchecked) private var pending = 0
-    /// Nothing more comes, though some lines may not be taken yet.
+    /// Whether no more input comes, although some lines may not have been taken yet.
     @safe @exclusivity(unchecked) private var inputEnded = false
-    /// Its last line, without a newline, is still to be taken.
+    /// Whether the last line of the input, without a newline, has not been taken yet.
     @safe @exclusivity(unchecked) private var hasLastLine = false
     private var isOver = false
     private let ended = OneTimeEvent()
@@ -37,17 +40,18 @@ final class LineServer: EventHandler, @unchecked Sendable {
     private var drainTimer: LoopTimer?
 
     private static let readBytes = 64 * 1024
-    /// Answers that a client may leave unread before its next messages have to wait.
+    /// The size of the responses that a client may leave unread before its next messages have to wait.
     static let backlogBytes = 64 * 1024 * 1024
     private let backlogLimit: Int
-    /// Messages that are no answers, and that a client may leave unread before the next ones are left out.
+    /// The size of the messages other than responses that a client may leave unread before further
+    /// ones are dropped.
     static let toldLimit = 16 * 1024 * 1024
-    /// How long requests in flight may take after the input has ended.
+    /// The time that requests in flight may take after the input has ended.
     private let drainTimeout: Duration
 
     /// - Parameters:
-    ///   - drainTimeout: how long requests in flight may take after the input has ended.
-    ///   - backlogLimit: answers that the client may leave unread.
+    ///   - drainTimeout: the time that requests in flight may take after the input has ended.
+    ///   - backlogLimit: the size of the responses that the client may leave unread.
     ///   - onEnd: called on the loop when the input has ended and everything is answered.
     init(
         _ server: MCPServer, streams: consuming StandardStreams, loop: EventLoop,
@@ -64,9 +68,9 @@ final class LineServer: EventHandler, @unchecked Sendable {
         framer = LineFramer(maxBytes: server.options.limits.maxLineBytes)
     }
 
-    /// Begins to serve. On the loop.
+    /// Starts to serve. On the loop.
     func start() {
-        // Messages of the server go to the same pipe.
+        // Server messages go to the same pipe.
         channel.stream = ConnectionStream { [weak self] message in
             guard let self else { return }
             loop.execute { [weak self] in self?.tell(message) }
@@ -86,7 +90,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
     /// Returns when the input has ended and everything that was read is answered.
     func waitUntilEnded() async { await ended.wait() }
 
-    /// Takes no more input, lets what is in flight finish.
+    /// Accepts no more input, and lets the requests in flight finish.
     func stop() { loop.execute { self.endInput() } }
 
     // MARK: Reading
@@ -109,9 +113,9 @@ final class LineServer: EventHandler, @unchecked Sendable {
         takeLines()
     }
 
-    /// Takes what has come, and decides whether to read: the one place that does. While the client has to
-    /// catch up, the input is not watched at all, because the end of a pipe is reported whatever it is
-    /// watched for.
+    /// Takes the lines that have arrived, and decides whether to read; this is the only place that does.
+    /// While the client has to catch up, the input is not watched at all, because the end of a pipe is
+    /// reported whatever it is watched for.
     private func settle() {
         guard !isOver else { return }
         takeLines()
@@ -143,7 +147,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
     }
 
     private func take(_ line: ByteSlice) {
-        // Empty lines are nothing (fault 3).
+        // Empty lines are ignored (fault 3).
         guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return }
         isServing = true
         let disposition = server.dispatcher.receive(line, from: &channel, into: &output) {
@@ -160,8 +164,9 @@ final class LineServer: EventHandler, @unchecked Sendable {
         held = []
     }
 
-    /// A message that is no answer. A client that reads none of them for long loses the next ones, and its
-    /// subscriptions end (fault 63): the messages that wait for it make it look again anyway.
+    /// Sends a message other than a response. A client that does not read such messages for a long time loses
+    /// further ones, and its subscriptions end (fault 63): the messages that already wait for it make it
+    /// check again anyway.
     func tell(_ message: ByteSlice) {
         guard toldBytes <= Self.toldLimit else {
             return server.dispatcher.endSubscriptions(of: identifier, .tooSlow)
@@ -176,7 +181,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
         endInput()
     }
 
-    /// A last message without its newline is still a message.
+    /// Takes a last message without its newline, which is still a message.
     private func takeLastLine() {
         guard hasLastLine else { return }
         hasLastLine = false
@@ -186,13 +191,13 @@ final class LineServer: EventHandler, @unchecked Sendable {
     private func endInput() {
         guard !inputEnded else { return }
         inputEnded = true
-        // What changed before the end is told before it.
+        // Changes before the end are reported before it.
         server.dispatcher.deliverChanges()
         server.dispatcher.endSubscriptions(of: identifier)
         drainTimer = loop.schedule(after: drainTimeout) { [weak self] in
             guard let self else { return }
             server.dispatcher.failAll("The server is stopping", in: identifier)
-            // What the pipe takes now; nobody is waited for any longer.
+            // Writes what the pipe accepts now; there is no more waiting.
             flush()
             finish()
         }
@@ -201,7 +206,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
 
     // MARK: Writing
 
-    /// A message of an exchange, on the loop.
+    /// Sends a message of an exchange, on the loop.
     func send(_ bytes: ByteSlice) {
         guard !isOver else { return }
         if isServing { return held.append(bytes) }
@@ -229,20 +234,20 @@ final class LineServer: EventHandler, @unchecked Sendable {
                 output.out.consume(written)
             }
         } catch {
-            // Nobody reads any more (fault 73): there is nothing left to do for this client.
+            // The output is not read any more (fault 73): there is nothing left to do for this client.
             return finish()
         }
         output.out.removeAll(keeping: 256 * 1024)
         toldBytes = 0
         framer.shrink(keeping: 256 * 1024)
-        // Where it fails the handler is called for nothing.
+        // If this fails, the handler is called unnecessarily.
         if let outputRegistration { try? loop.modify(outputRegistration, []) }
         settle()
         if !output.out.isEmpty { return loop.scheduleFlush(self) }
         if inputEnded, pending == 0 { finish() }
     }
 
-    /// Goes on writing when the pipe has room.
+    /// Continues to write when the pipe has room.
     private func watchOutput() throws(IOError) {
         if let outputRegistration { return try loop.modify(outputRegistration, .writable) }
         let handler = OutputHandler(self)
@@ -263,7 +268,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
         onEnd()
     }
 
-    /// The output's readiness; the input has the server itself as its handler.
+    /// The handler of the output's readiness; the server itself is the handler of the input.
     private final class OutputHandler: EventHandler {
         private weak var server: LineServer?
         init(_ server: LineServer) { self.server = server }
@@ -273,9 +278,9 @@ final class LineServer: EventHandler, @unchecked Sendable {
     }
 }
 
-/// One exchange over a pipe that all share: its messages stand between those of others.
+/// One exchange over a shared pipe: its messages are interleaved with those of other exchanges.
 final class LineResponseSink: ResponseSink, @unchecked Sendable {
-    // SAFETY: `isOver` is touched on the owner's loop only.
+    // SAFETY: `isOver` is accessed on the owner's loop only.
     private let owner: LineServer
     private var isOver = false
 
@@ -284,7 +289,7 @@ final class LineResponseSink: ResponseSink, @unchecked Sendable {
     var executor: (any TaskExecutor)? { owner.loop }
 
     func notify(_ message: ByteSlice) {
-        // A handler on another thread may report while the answer is on its way (JRPC-30).
+        // A handler on another thread may report while the response is on its way (JRPC-30).
         let send: @Sendable () -> Void = { [self] in if !isOver { owner.tell(message) } }
         if owner.loop.isOnLoop { send() } else { owner.loop.execute(send) }
     }

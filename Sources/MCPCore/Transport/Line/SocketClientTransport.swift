@@ -8,8 +8,8 @@ import Musl
 import Glibc
 #endif
 
-/// Speaks with a server at the other end of a socket that is open already, one message per line: the framing
-/// of stdio over a byte stream.
+/// A transport to a server at the other end of a socket that is already open, one message per line: the
+/// framing of stdio over a byte stream.
 final class SocketClientTransport: LineClientTransport {
     private let peer: SocketPeer
     let loop: EventLoop
@@ -47,17 +47,17 @@ final class SocketClientTransport: LineClientTransport {
         loop.execute {
             line.value.close()
             peer.hangUp()
-            // No status follows, so that there is nothing to wait for.
+            // No status follows, so there is nothing to wait for.
             channel.value.letGo()
         }
     }
 }
 
-/// A socket as both ends of a line of messages.
+/// A socket as both ends of a line-based connection.
 private final class SocketPeer: LinePeer {
     private let counted = Counted(.socketPeer)
 
-    /// A copy each for reading and writing; the third ends both. Nil: taken, or hung up.
+    /// One copy for reading and one for writing; the third one ends both. Nil: taken, or hung up.
     private struct Copies: ~Copyable {
         var input: FileDescriptor?
         var output: FileDescriptor?
@@ -68,7 +68,8 @@ private final class SocketPeer: LinePeer {
 
     init(_ descriptor: consuming FileDescriptor) throws(IOError) {
         try Syscalls.setNonBlocking(descriptor.rawValue)
-        // Whoever has lost its network says nothing more, and nothing need be sent to it for hours.
+        // A peer that has lost its network sends nothing more, and it may be hours before we
+        // send anything to it.
         if try Syscalls.localAddress(descriptor.rawValue)?.family != .unix {
             try Syscalls.watchPeer(descriptor.rawValue)
         }
@@ -81,7 +82,7 @@ private final class SocketPeer: LinePeer {
     func takeOutput() -> FileDescriptor? { copies.withLock { $0.output.take() } }
     func takeErrors() -> FileDescriptor? { nil }
 
-    /// Nothing follows the end of a socket.
+    /// The exit status; unknown, because nothing follows the end of a socket.
     var status: ProcessExit? { .unknown }
 
     func hangUp() {

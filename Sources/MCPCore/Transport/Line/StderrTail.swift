@@ -1,14 +1,15 @@
-/// Cuts a program's stderr into lines and keeps the last ones, in bounded memory whatever comes.
+/// A program's stderr, split into lines, of which the last ones are kept, in bounded memory whatever
+/// the program writes.
 struct StderrTail: ~Copyable {
-    /// Lines that are kept for an error text.
+    /// The number of lines that are kept for an error message.
     static let maxLines = 20
-    /// A longer line is cut there.
+    /// The number of bytes after which a longer line is cut.
     static let maxLineBytes = 4_096
 
     private var line = ByteBuffer()
     private var lines: [String] = []
 
-    /// Takes what came and returns the lines that it completes.
+    /// Processes the bytes that arrived, and returns the lines that they complete.
     mutating func take(_ bytes: UnsafeBufferPointer<UInt8>) -> [String] {
         var completed: [String] = []
         for byte in unsafe ByteSlice(bytes) {
@@ -30,7 +31,7 @@ struct StderrTail: ~Copyable {
         return text
     }
 
-    /// The last lines; an unfinished one counts.
+    /// The last lines, including an unfinished one.
     var last: [String] {
         let rest = line.isEmpty ? [] : [String(line.slice(0 ..< line.count))]
         return (lines + rest).suffix(Self.maxLines)

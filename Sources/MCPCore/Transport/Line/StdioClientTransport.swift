@@ -9,10 +9,11 @@ import Musl
 import Glibc
 #endif
 
-/// Starts a server as a child and speaks with it over its stdin and stdout (basic/transports/stdio).
+/// A transport that starts a server as a child and communicates with it over its stdin and stdout
+/// (basic/transports/stdio).
 ///
-/// A server that ended by itself can be started again: the next child takes the place of the last one, which
-/// is reaped before.
+/// A server that ended on its own can be started again: the next child replaces the last one, which
+/// is reaped first.
 final class StdioClientTransport: LineClientTransport {
     private struct State {
         var child: ChildProcess
@@ -56,7 +57,7 @@ final class StdioClientTransport: LineClientTransport {
         }
     }
 
-    /// Arguments may be secret, so that only a digest of them is kept.
+    /// The key of the server. Arguments may be secret, so only a digest of them is kept.
     var serverKey: ServerKey? {
         let words = [launch.directory ?? "", launch.program] + launch.arguments
         let digest = SHA256.hash(words.joined(separator: "\0").utf8)
@@ -79,14 +80,14 @@ final class StdioClientTransport: LineClientTransport {
         child.onExit { [loop] status in loop.execute { channel.value.ended(status) } }
     }
 
-    // MARK: The end, and the next beginning
+    // MARK: Ending and restarting
 
     var canRestart: Bool { true }
 
     func restart() async throws(ClientError) {
-        // It was told to end; until it has, it may hold what the next one needs.
+        // The child was told to end; until it has ended, it may hold what the next one needs.
         _ = await state.withLock { $0.child }.wait()
-        // Under the lock, so that whoever closes finds the new child, or prevents it.
+        // Under the lock, so that a concurrent close finds the new child, or prevents it.
         let child = try state.withLock { (state) throws(ClientError) in
             if state.isClosed { throw ClientError(.connectionClosed, "the client was closed") }
             state.child = try Self.start(launch)
@@ -95,12 +96,13 @@ final class StdioClientTransport: LineClientTransport {
         connect(child)
     }
 
-    /// Closes the child's input, then SIGTERM, then SIGKILL (STDIO-13); returns when it is reaped.
+    /// Closes the child's input, then sends SIGTERM, then SIGKILL (STDIO-13); returns when the
+    /// child is reaped.
     func close() async { _ = await end().wait() }
 
     func shutDown() { _ = end() }
 
-    /// SIGTERM now, SIGKILL soon after: nothing was agreed that could be ended in better order.
+    /// Sends SIGTERM now and SIGKILL soon after: nothing was agreed that would need a more orderly end.
     func abort() async {
         let child = end()
         child.signal(SIGTERM)
@@ -134,7 +136,7 @@ private final class RecentLines: Sendable {
     }
 }
 
-/// The channel to the child that runs, or ran last. Confined to the loop.
+/// The channel to the child that is running, or ran last. Confined to the loop.
 final class CurrentLine {
     private var channel: LineChannel?
     private var isClosing = false

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// Routes the requests of a listener that are not for its main endpoint.
+/// A router for the requests of a listener that are not for its main endpoint.
 final class EndpointRouter: Sendable {
-    /// Endpoints whose sessions and streams are remembered; the one that was used longest ago makes room.
+    /// The maximum number of endpoints whose sessions and streams are remembered; the least recently
+    /// used one is evicted.
     static let maxEndpoints = 1_024
 
     private let handler: AsyncRequestHandler?
@@ -15,14 +16,15 @@ final class EndpointRouter: Sendable {
         self.servers = servers
     }
 
-    /// Who serves a request; nil: nobody here has its path.
+    /// Returns the handler that serves a request; nil when no handler here has its path.
     func route(
         _ head: RequestHead, in bytes: ByteSlice, isFromOwnUser: () -> Bool, beside home: StreamableEndpoint
     ) throws(EarlyResponse) -> RequestHandler? {
         guard let path = head.decodedPath(in: bytes) else { throw .undecodableTarget }
         if let handler, handler.handler.handles(path: path) { return handler }
         guard let servers else { return nil }
-        // Asked before the router may make a server for it: who has no token makes none.
+        // Checked before the router may create a server for it: a client without a token causes
+        // none to be created.
         let isAdmitted = servers.admits(path: path, isFromOwnUser: isFromOwnUser) {
             head.value(named: "authorization", in: bytes).map { String($0) }
         }
@@ -33,7 +35,7 @@ final class EndpointRouter: Sendable {
         return endpoint
     }
 
-    /// The endpoint of a server of the router.
+    /// Returns the endpoint of one of the router's servers.
     ///
     /// - Parameter home: the main endpoint of the listener.
     func endpoint(

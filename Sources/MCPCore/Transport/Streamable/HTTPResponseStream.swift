@@ -1,11 +1,11 @@
-/// What a connection sends in answer to one request that was handed on: JSON when the answer comes alone,
-/// an event stream once a message came before it (HTTP-09, HTTP-18); or a stream that a session has opened
-/// by GET.
+/// The response of a connection to one request that was passed on: JSON when the JSON-RPC response comes
+/// alone, an event stream once a message came before it (HTTP-09, HTTP-18); or a stream that a session
+/// has opened by GET.
 final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendable {
     private let counted = Counted(.httpExchange)
 
-    // SAFETY: all state is touched on the connection's loop only; `notify`, `finish` and what a stream
-    // sends go there first.
+    // SAFETY: all state is accessed on the connection's loop only; `notify`, `finish` and the messages that a
+    // stream sends are moved there first.
     private let endpoint: StreamableEndpoint
     /// The session that the request belongs to; nil for a stateless request.
     private let session: (channelID: UInt64, revision: Revision)?
@@ -13,7 +13,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
     private var stream: ResumableStream?
     private var isAttached = false
     private var isOpenedByGet = false
-    /// What came before the connection was ready for it.
+    /// The events that arrived before the connection was ready for them.
     private var early: [Event] = []
 
     private enum Event: Sendable {
@@ -33,7 +33,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
 
     var isModern: Bool { session == nil }
 
-    /// Not while a request of a session is served (LEG-09).
+    /// Whether the exchange ends with the input: not while a request of a session is served (LEG-09).
     override var endsWithInput: Bool { isModern || isOpenedByGet }
 
     var executor: (any TaskExecutor)? { loop }
@@ -52,7 +52,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
 
     func attach(_ exchange: PendingRequest?) { self.exchange = exchange }
 
-    /// The connection waits for this exchange now: sends what came in the meantime.
+    /// Sends the events that arrived before the connection waited for this exchange.
     func deliverEarly() {
         isAttached = true
         let events = early
@@ -76,7 +76,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
             if let connection = waiting { write(nil, message, on: connection) }
             return
         }
-        // The writer may be another connection by now, and nobody at all (LEG-09).
+        // By now the writer may be another connection, or there may be none at all (LEG-09).
         stream.append(message)
     }
 
@@ -98,7 +98,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
             connection.output.out.append(answer.bytes)
             connection.becomeIdle()
         } else {
-            // Cancelled: there is no answer, but HTTP needs a response to the POST.
+            // Cancelled: there is no JSON-RPC response, but HTTP requires a response to the POST.
             ResponseWriter.writeHead(
                 status: 202, framing: .length(0), keepAlive: connection.keepAlive,
                 to: &connection.output.out)
@@ -108,11 +108,11 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
 
     // MARK: Streams
 
-    /// From now on the response is an event stream; in a session one that can be taken up again.
+    /// Turns the response into an event stream; in a session, into one that can be resumed.
     private func beginStreaming() {
         guard !isStreaming else { return }
         isStreaming = true
-        // A stream that no client saw begin cannot be asked for.
+        // A stream whose beginning no client saw cannot be requested again.
         guard let connection = waiting else { return }
         if let session, session.revision.has(.resumption) {
             let stream = endpoint.streams.make(session.channelID, isOfServer: isOpenedByGet)
@@ -123,20 +123,20 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         if let session, session.revision.has(.ssePriming), let stream { writePriming(stream, on: connection) }
     }
 
-    /// An id before anything can be lost (LEG-06).
+    /// Writes an event id, before anything can be lost (LEG-06).
     private func writePriming(_ stream: ResumableStream, on connection: HTTPConnection) {
         chunk(on: connection) { SSEEncoder.write(data: ByteSlice(), id: stream.id(of: 0), to: &$0) }
     }
 
-    /// The handler lets the client poll: the response ends, the call goes on (LEG-07).
+    /// Lets the client poll, as the handler requested: the response ends, the call continues (LEG-07).
     private func letGo(_ retry: Duration) {
         guard let session, session.revision.has(.ssePriming) else { return }
         beginStreaming()
         stream?.release(retryAfter: retry)
     }
 
-    /// Ends the response behind an event that says when to come back, and for what. From any thread, as
-    /// `write`.
+    /// Ends the response after an event that specifies when to reconnect, and for which stream. From any
+    /// thread, like `write`.
     func endStream(after id: String, retryAfter retry: Duration) {
         let milliseconds = Int(clamping: retry.milliseconds)
         loop.execute { [self] in
@@ -150,7 +150,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         }
     }
 
-    /// Opens a stream for messages of the server (LEG-12).
+    /// Opens a stream for server messages (LEG-12).
     func openServerStream() {
         guard let connection, let session else { return }
         isAttached = true
@@ -161,7 +161,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         connection.scheduleFlush()
     }
 
-    /// Goes on with a stream that another connection began (LEG-19, LEG-20).
+    /// Resumes a stream that another connection began (LEG-19, LEG-20).
     func takeUp(_ stream: ResumableStream, after number: Int) -> Bool {
         guard let connection, let (events, isEnded) = stream.takeUp(after: number, by: self) else {
             return false
@@ -172,7 +172,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         writeStreamHead(on: connection)
         if stream.isOfServer, let session { receive(session.channelID) }
         for event in events {
-            // Cut off in between when the client takes nothing.
+            // The connection may be cut off between two events when the client does not read.
             if waiting != nil { write(stream.id(of: event.number), event.data, on: connection) }
         }
         if isEnded { endStream() }
@@ -180,12 +180,12 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         return true
     }
 
-    /// What the server says by itself goes to this stream now.
+    /// Sends the server's unsolicited messages to this stream from now on.
     private func receive(_ channelID: UInt64) {
         if let stream { endpoint.dispatcher.attach(stream, to: channelID) }
     }
 
-    /// This connection reads the stream no longer.
+    /// Detaches this connection, which no longer reads the stream.
     private func detach() {
         guard let stream else { return }
         stream.detach(self)
@@ -194,8 +194,8 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         }
     }
 
-    /// An event of a stream that this connection writes. From any thread; never at once, so that whoever
-    /// holds the lock of the stream may call it.
+    /// Writes an event of a stream that this connection carries. From any thread; never synchronously, so
+    /// that a caller that holds the lock of the stream may call it.
     func write(_ id: String, _ data: ByteSlice) {
         loop.execute { [self] in
             guard let connection = waiting else { return }
@@ -204,7 +204,8 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         }
     }
 
-    /// Ends the response of a stream in good order, behind what was written. From any thread, as `write`.
+    /// Ends the response of a stream in an orderly way, after everything that was written. From any
+    /// thread, like `write`.
     func endStream() {
         loop.execute { [self] in
             guard let connection = waiting else { return }
@@ -224,7 +225,8 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         }
     }
 
-    /// A stateless request ends here; one of a session goes on, unseen.
+    /// Handles a client that is gone: a stateless request ends here, a request of a session
+    /// continues unobserved.
     override func clientVanished() {
         let exchange = exchange
         isOver = true

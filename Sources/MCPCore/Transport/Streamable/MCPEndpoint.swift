@@ -1,17 +1,17 @@
 import Synchronization
 
 extension MCPServer {
-    /// The server's MCP endpoint for programs that bring an HTTP stack of their own.
+    /// Creates the server's MCP endpoint for programs that bring their own HTTP stack.
     ///
-    /// Make it once and give it every request: it makes the same checks as our own listener, which stands on
-    /// the same code.
+    /// Create it once and pass every request to it: it makes the same checks as our own listener, which
+    /// uses the same code.
     ///
     /// - Parameters:
-    ///   - path: that of the endpoint.
+    ///   - path: the path of the endpoint.
     ///   - servers: further MCP servers, at other paths.
     ///   - handler: serves requests that are not MCP, at other paths.
     ///   - policy: which hosts and origins are allowed; loopback names by default.
-    ///   - limits: those of a message.
+    ///   - limits: the limits of a message.
     public func makeEndpoint(
         path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
         handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy = .loopback,
@@ -27,7 +27,7 @@ extension MCPServer {
     }
 }
 
-/// An MCP endpoint behind somebody else's HTTP server (transports/streamable-http).
+/// An MCP endpoint behind another HTTP server (transports/streamable-http).
 public final class MCPEndpoint: Sendable {
     private let endpoint: StreamableEndpoint
     private let context: ConnectionContext
@@ -39,7 +39,8 @@ public final class MCPEndpoint: Sendable {
         context = ConnectionContext(handler: endpoint, policy: policy, options: options)
     }
 
-    /// Answers one request. A body that streams ends with the answer; stop reading it to cancel the request.
+    /// Answers one request. A streaming body ends with the JSON-RPC response; stop reading it to
+    /// cancel the request.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
         let response = await answer(request)
         guard request.method == "HEAD" else { return response }
@@ -72,8 +73,8 @@ public final class MCPEndpoint: Sendable {
         }
     }
 
-    /// What another handler responds; a deadline and the end of the client are the other stack's to tell, by
-    /// cancelling.
+    /// Returns the response of another handler; the other HTTP stack reports a deadline and the end of the
+    /// client by cancelling.
     private func respond(_ request: HTTPRequest, by handler: any HTTPRequestHandler) async -> HTTPResponse {
         let response = await handler.respond(to: request)
         guard case .upgrade = response.body.content else { return response }
@@ -132,7 +133,7 @@ public final class MCPEndpoint: Sendable {
         return head.freeze()
     }
 
-    /// The other stack has dealt with these already.
+    /// Returns whether the other HTTP stack has already processed this field.
     private static func isFraming(_ name: String) -> Bool {
         ["content-length", "transfer-encoding", "connection", "expect", "keep-alive"].contains(
             name.lowercased())
@@ -149,7 +150,8 @@ extension HTTPResponse {
     }
 }
 
-/// Decides late whether an answer is one JSON body or an event stream. Not a `OneShot`: as `WaitingSink`.
+/// A sink that decides late whether a response is one JSON body or an event stream. Not a `OneShot`, for the
+/// same reason as `WaitingSink`.
 private final class StreamingSink: ResponseSink {
     private enum First {
         case answer(Answer?)
@@ -161,7 +163,7 @@ private final class StreamingSink: ResponseSink {
         var first: First?
         var isStreaming = false
         var isOver = false
-        /// What is cancelled when nobody reads.
+        /// The request that is cancelled when the stream is not read.
         var exchange: PendingRequest?
     }
 

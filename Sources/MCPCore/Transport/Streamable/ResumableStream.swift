@@ -1,30 +1,32 @@
 import Synchronization
 
-/// The events of one stream of a session, kept for a client that comes back for them (2025-11-25
+/// The events of one stream of a session, kept for a client that reconnects for them (2025-11-25
 /// basic/transports "Resumability and Redelivery").
 ///
-/// It outlives the connection that it began on: a disconnect is no cancel in a session (LEG-09), so events
-/// go on being kept, and the connection that takes the stream up again gets what it missed.
+/// It outlives the connection on which it began: in a session, a disconnect is not a cancellation (LEG-09),
+/// so events are still kept, and the connection that resumes the stream receives the events that were missed.
 final class ResumableStream: SessionStream {
     private let counted = Counted(.sessionStream)
 
     private struct State {
         var log: ReplayLog
         var isEnded = false
-        /// When a client was last there, or the last event came of a stream that has one.
+        /// The time at which a client was last connected, or at which the last event arrived, for a stream
+        /// that has a last event.
         var touchedAt: MonotonicInstant
         weak var writer: HTTPResponseStream?
     }
 
-    /// Events and bytes that are kept; older ones make room.
+    /// The limits on the events and bytes that are kept; older events are evicted.
     static let maxEvents = 256
     static let maxBytes = 1 << 20
-    /// How long events wait for a client that is gone.
+    /// The time for which events wait for a client that is gone.
     static let age = Duration.seconds(300)
 
-    /// Names the stream in event ids: unique in its session.
+    /// The name of the stream in event ids; unique in its session.
     let name: String
-    /// For messages that belong to no request; else the answer is its last event.
+    /// Whether the stream is for messages that belong to no request; otherwise, its last event
+    /// is the response.
     let isOfServer: Bool
     private let state: Mutex<State>
     private let store: EventStore
@@ -41,17 +43,17 @@ final class ResumableStream: SessionStream {
 
     deinit { store.giveBack(state.withLock { $0.log.bytes }) }
 
-    /// The id of an event, which says which stream it belongs to (LEG-18).
+    /// Returns the id of an event, which identifies the stream that the event belongs to (LEG-18).
     func id(of number: Int) -> String { "\(name)-\(number)" }
 
-    /// Keeps an event, and sends it when somebody reads the stream.
+    /// Keeps an event, and sends it if the stream is being read.
     func append(_ data: ByteSlice, isLast: Bool = false) {
         // Copied: a slice would keep the whole buffer of its connection alive.
         let data = data.copy()
         store.take(data.count)
         state.withLock { state in
             let number = state.log.append(data, isFull: { store.isFull }, drop: { store.giveBack($0) })
-            // Under the lock, so that events leave in their order; the writer does its part on its own loop.
+            // Under the lock, so that events are sent in order; the writer does its part on its own loop.
             state.writer?.write(id(of: number), data)
             if isLast { finish(&state) }
         }
@@ -71,7 +73,7 @@ final class ResumableStream: SessionStream {
 
     func send(_ message: ByteSlice) { append(message) }
 
-    /// Nothing more will come.
+    /// Ends the stream: nothing more will come.
     func end() { state.withLock { finish(&$0) } }
 
     // MARK: Writers
@@ -86,7 +88,7 @@ final class ResumableStream: SessionStream {
         }
     }
 
-    /// Sends the client away for a while; what comes in the meantime is kept (LEG-07).
+    /// Disconnects the client for a while; events that arrive in the meantime are kept (LEG-07).
     func release(retryAfter retry: Duration) {
         state.withLock { state in
             state.writer?.endStream(after: id(of: state.log.last), retryAfter: retry)
@@ -95,8 +97,8 @@ final class ResumableStream: SessionStream {
         }
     }
 
-    /// What came after an event, for the writer that takes the stream up now; nil when some of it is gone.
-    /// Who wrote it before has nothing more to write.
+    /// Returns the events after `number`, for the writer that now resumes the stream; nil when some of them
+    /// are gone. The previous writer has nothing more to write.
     func takeUp(after number: Int, by writer: HTTPResponseStream) -> (
         events: [ReplayLog.Event], isEnded: Bool
     )? {
@@ -109,7 +111,7 @@ final class ResumableStream: SessionStream {
         }
     }
 
-    /// Whether nobody will come for it any more. A call that goes on keeps its stream.
+    /// Returns whether no client will come for the stream any more. A call that continues keeps its stream.
     func isForgotten(at now: MonotonicInstant) -> Bool {
         state.withLock { state in
             state.writer == nil && (isOfServer || state.isEnded) && now - state.touchedAt > Self.age
@@ -117,9 +119,9 @@ final class ResumableStream: SessionStream {
     }
 }
 
-/// Counts the bytes that all streams of a listener keep.
+/// A counter of the bytes that all streams of a listener keep.
 final class EventStore: Sendable {
-    /// When they are more, a stream keeps nothing that comes.
+    /// The limit beyond which a stream keeps no new events.
     static let maxBytes = 64 << 20
 
     private let bytes = Atomic<Int>(0)

@@ -2,13 +2,15 @@ import Synchronization
 
 /// The event streams of the sessions of one endpoint.
 final class SessionStreams: Sendable {
-    /// Streams that one session has at a time; the oldest that are over make room.
+    /// The maximum number of streams that one session has at a time; the oldest one that is not
+    /// read is evicted.
     static let maxPerSession = 64
-    /// Sessions whose streams are kept; those that opened one the longest ago make room.
+    /// The maximum number of sessions whose streams are kept; the session that opened a stream the
+    /// longest ago is evicted.
     static let maxSessions = 10_000
-    /// Streams for messages of the server that one session may open.
+    /// The maximum number of streams for server messages that one session may open.
     static let maxServerStreams = 4
-    /// Between two looks for streams that nobody will come for.
+    /// The interval between two searches for streams that no client will come for.
     private static let sweepInterval = Duration.seconds(60)
 
     private struct State {
@@ -28,13 +30,13 @@ final class SessionStreams: Sendable {
         state = Mutex(State(sweptAt: clock.now))
     }
 
-    /// A new stream of a session.
+    /// Creates a new stream of a session.
     func make(_ channelID: UInt64, isOfServer: Bool) -> ResumableStream {
-        // Unguessable is not needed inside a session, but unique after a restart as well.
+        // Inside a session, the name need not be unguessable, but it must be unique even after a restart.
         let stream = ResumableStream(
             name: Hex.encode(SystemRandom().bytes(6)), isOfServer: isOfServer, store: store, clock: clock)
         let now = clock.now
-        // They end outside of the lock.
+        // Released outside of the lock.
         let forgotten = state.withLock { state in
             var forgotten = Self.sweep(&state, now)
             let known: Void? = state.sessions.update(channelID) { streams in
@@ -68,8 +70,8 @@ final class SessionStreams: Sendable {
         return forgotten
     }
 
-    /// The stream that an event id names, and the number of the event; nil for an id of another session,
-    /// and for one whose stream is forgotten (LEG-20).
+    /// Returns the stream that an event id names, and the number of the event; nil for an id of another
+    /// session, and for one whose stream is forgotten (LEG-20).
     func find(_ eventID: ByteSlice, in channelID: UInt64) -> (stream: ResumableStream, number: Int)? {
         guard eventID.count <= 64, let (name, number) = ReplayLog.parts(of: String(eventID)) else {
             return nil
@@ -81,7 +83,7 @@ final class SessionStreams: Sendable {
     }
 
     func forget(_ channelID: UInt64) {
-        // They end outside of the lock.
+        // Released outside of the lock.
         let forgotten = state.withLock { $0.sessions.remove(channelID) }
         _ = consume forgotten
     }

@@ -1,4 +1,4 @@
-/// From a request of a connection to what is sent on it.
+/// The path from a request on a connection to the response that is sent on it.
 extension StreamableEndpoint {
     func serveMessage(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
@@ -52,8 +52,8 @@ extension StreamableEndpoint {
         }
     }
 
-    /// Opens the stream that a GET asks for: that of the server's own messages, or the rest of an earlier
-    /// one.
+    /// Opens the stream that a GET requests: that of the server's own messages, or the rest
+    /// of an earlier one.
     func serveStream(_ head: RequestHead, _ bytes: ByteSlice, on connection: HTTPConnection) {
         do throws(EarlyResponse) {
             let session = try openedSession(head, in: bytes)
@@ -80,7 +80,7 @@ extension StreamableEndpoint {
 }
 
 extension EarlyResponse {
-    /// The same response to a message that was read: a JSON-RPC error without id (HTTP-08).
+    /// The same response for a message that was read: a JSON-RPC error without an id (HTTP-08).
     var aboutMessage: EarlyResponse {
         var out = JSONWriter()
         ResultEnvelope.error(.invalidRequest(text ?? ""), id: nil, to: &out, for: .newest)
@@ -89,7 +89,7 @@ extension EarlyResponse {
 }
 
 extension ServerChannel {
-    /// In a legacy session an unknown method is an ordinary JSON-RPC error: 404 would say that the session is
-    /// gone.
+    /// Returns the status for a legacy session, in which an unknown method is an ordinary JSON-RPC error: 404
+    /// would mean that the session is gone.
     func legacyStatus(_ status: Int) -> Int { session != nil && status == 404 ? 200 : status }
 }

@@ -1,24 +1,26 @@
-/// The MCP endpoint of one server, without sockets: which requests it takes, and what it answers before
-/// JSON-RPC.
+/// The MCP endpoint of one server, without sockets: the requests that it accepts, and its responses
+/// before JSON-RPC.
 ///
 /// The listener and `MCPServer.respond(to:)` share it (transports/streamable-http). The order of the checks
 /// is that of Table 2.
 final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
-    // SAFETY: constant, and what it refers to is for any thread.
+    // SAFETY: constant, and everything that it refers to can be used from any thread.
     let server: MCPServer
     let sessions: LegacySessions
     let streams: SessionStreams
-    /// Where requests of other paths go; nil: nowhere.
+    /// The router for requests with other paths; nil when such requests are not served.
     let router: EndpointRouter?
     private let path: String
     private let pathBytes: ByteSlice
-    /// What session ids are bound to: nothing at the main endpoint, the path of any other.
+    /// The principal that session ids are bound to: empty at the main endpoint, the path of
+    /// any other endpoint.
     private let principal: String
 
     /// - Parameters:
-    ///   - sessions: those of another endpoint of the same server, which this one is another way to.
-    ///   - streams: as `sessions`.
-    ///   - principal: see there.
+    ///   - sessions: the sessions of another endpoint of the same server, for which this endpoint
+    ///     is another way in.
+    ///   - streams: like `sessions`.
+    ///   - principal: see the property.
     init(
         server: MCPServer, path: String = "/mcp", router: EndpointRouter? = nil,
         sessions: LegacySessions? = nil, streams: SessionStreams? = nil, principal: String = ""
@@ -32,7 +34,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         self.principal = principal
     }
 
-    /// The endpoint of another server on the same listener.
+    /// Returns the endpoint of another server on the same listener.
     func beside(with server: MCPServer, at path: String) -> StreamableEndpoint {
         let streams = SessionStreams(clock: server.dispatcher.clock, store: streams.store)
         return StreamableEndpoint(server: server, path: path, streams: streams, principal: path)
@@ -76,8 +78,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         EarlyResponse(status: 404, text: "Not found; the MCP endpoint is \(path)")
     }
 
-    /// Refuses what a head asks of this endpoint and may not ask: it takes messages by POST, and of sessions
-    /// the end by DELETE and streams by GET.
+    /// Refuses a head that requests anything other than what this endpoint allows: messages by POST and, for
+    /// sessions, the end by DELETE and streams by GET.
     func checkPurpose(of head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
         // Neither exists in 2026-07-28, which ignores session ids (HTTP-16, HTTP-17).
         let namesSession =
@@ -98,8 +100,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         }
     }
 
-    /// `application/json` is required: it also keeps out requests that web pages can send without asking
-    /// (GHSA-89xv-2j6f-qhc8).
+    /// Requires `application/json`, which also keeps out requests that web pages can send without asking for
+    /// permission (GHSA-89xv-2j6f-qhc8).
     private func checkTypes(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
         guard !head.isRepeated(.contentType), let type = head.value(.contentType, in: bytes),
             MediaType.isJSON(type)
@@ -112,12 +114,12 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         }
     }
 
-    // MARK: The end
+    // MARK: Stopping
 
-    /// What changed before the end is told before it; subscriptions end with their connections.
+    /// Reports the changes before the end; subscriptions end with their connections.
     override func serverStops() {
         for dispatcher in dispatchers { dispatcher.deliverChanges() }
-        // `RunningServer` ends those of the main endpoint.
+        // `RunningServer` ends the tasks of the main endpoint.
         for endpoint in router?.endpoints ?? [] { endpoint.dispatcher.tasks?.failAll(Self.isStopping) }
     }
 
@@ -125,12 +127,12 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     private static let isStopping = "The server is stopping"
 
-    /// Those of all endpoints.
+    /// The dispatchers of all endpoints.
     private var dispatchers: [Dispatcher] { [dispatcher] + (router?.endpoints ?? []).map(\.dispatcher) }
 
     // MARK: Channel of a message
 
-    /// Where a message comes from: its header claims, and its legacy session if it names one.
+    /// Returns the origin of a message: its header claims, and its legacy session if it names one.
     func channel(
         of head: RequestHead, in bytes: ByteSlice, connection: UInt64
     ) throws(EarlyResponse) -> ServerChannel {
@@ -166,7 +168,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         }
     }
 
-    /// The session that a GET names.
+    /// Returns the session that a GET names.
     func openedSession(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse)
         -> LegacySessions.Session
     {
@@ -185,9 +187,10 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         return session
     }
 
-    /// Refuses one more stream for messages of the server than a session may have; nil is a new one.
+    /// Refuses another stream for server messages when the session has as many as it may have; nil
+    /// is a new stream.
     func checkRoom(in session: LegacySessions.Session, for stream: ResumableStream?) throws(EarlyResponse) {
-        // Whoever takes up a stream that is read takes its place.
+        // A connection that resumes a stream that is being read replaces its reader.
         if let stream, !stream.isOfServer || stream.isLive { return }
         guard
             dispatcher.streamCount(of: session.channelID) < SessionStreams.maxServerStreams
@@ -200,7 +203,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     static let eventsAreGone = EarlyResponse(
         status: 400, text: "These events are no longer available; reconnect without Last-Event-ID")
 
-    /// Without a message the header alone says the revision; it must be one that exists (HDR-03).
+    /// Checks the revision in the header: without a message, only the header specifies it; it must be one
+    /// that exists (HDR-03).
     private func checkVersion(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
         guard let version = head.value(.mcpProtocolVersion, in: bytes) else { return }
         guard !head.isRepeated(.mcpProtocolVersion), Revision.named(version) != nil else {
@@ -228,7 +232,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         streams.forget(session.channelID)
     }
 
-    /// The header that an `initialize` answer carries.
+    /// Returns the header that the response to `initialize` carries.
     func sessionHeader(for session: NegotiatedSession) -> HeaderFields? {
         let id = sessions.make(
             session, principal: principal, now: wallSeconds, random: SystemRandom().bytes(16))
