@@ -7,14 +7,14 @@ export SWIFT_BACKTRACE = enable=no
 
 .PHONY: help build release demo test examples e2e sim soak torture mutants interop layers lint fmt docs bench bench-guard install clean
 
-help: ## What can be made
+help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
 
 build: ## mcp-server and mcp-client, for debugging
 	$(SWIFT) build --product mcp-server
 	$(SWIFT) build --product mcp-client
 
-release: ## both, optimised, with the Swift runtime inside
+release: ## both, optimised, with the Swift runtime included
 	$(SWIFT) build $(RELEASE) --product mcp-server
 	$(SWIFT) build $(RELEASE) --product mcp-client
 
@@ -30,21 +30,21 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTests MCPAppsTests SimulationTests \
     DaemonTests ClientCLITests FaultTests ConformanceTests DocsTests
 
-test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name it is a part of
+test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it
 	$(SWIFT) build --build-tests $(WARNINGS)
-	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
-	$(if $(FILTER),,@$(MAKE) --no-print-directory examples)
-
-examples: ## the programs in Examples, a package of their own, and their tests
 	$(SWIFT) build --package-path Examples --build-tests $(WARNINGS)
-	@SWIFT=$(SWIFT) Tests/run.sh --package-path Examples $(WARNINGS) -- ExampleTests
+	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
+	@SWIFT=$(SWIFT) Tests/run.sh --package-path Examples $(WARNINGS) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests)
 
-e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; elsewhere it is passed over)
+examples: ## the programs in Examples, a package of their own
+	$(SWIFT) build --package-path Examples $(WARNINGS)
+
+e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; skipped without them)
 	$(SWIFT) build --build-tests $(WARNINGS)
 	@MCP_CENSUS=off SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- E2ETests  # the browser's driver outlives its tests
 
 SEEDS ?= 1000000
-sim: ## races of cancellation: SEEDS=… schedules from FROM=… on; prints the schedule of a seed that fails
+sim: ## races of cancellation: SEEDS=… schedules, starting at FROM=…; prints the schedule of a seed that fails
 	$(SWIFT) build --build-tests $(WARNINGS)
 	MCP_SIM_SEEDS=$(SEEDS) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(WARNINGS) \
 	    --filter '^SimulationTests\.ScheduleTests'
@@ -56,7 +56,7 @@ soak: build ## peers come and go for MINUTES=…, ONLY=providers, SEED=…; then
 
 # Suites that make the system calls of a scenario fail one by one; each prints the outcome.
 TORTURE = listing wake
-torture: ## system calls that fail, one by one: ONLY=listing or ONLY=wake; prints the figures
+torture: ## makes system calls fail, one by one: ONLY=listing or ONLY=wake; prints the figures
 	$(SWIFT) build --build-tests $(WARNINGS)
 	@for name in $(or $(ONLY),$(TORTURE)); do case $$name in \
 	    listing) filter='[A-Za-z]+\.(ListingTorture|DirectoryWatch|UnreadableFiles)Tests' ;; \
@@ -65,7 +65,7 @@ torture: ## system calls that fail, one by one: ONLY=listing or ONLY=wake; print
 	    SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- "$$filter" || exit 1; done
 
 MUTANTS ?= 30
-mutants: ## changes the library in MUTANTS=… small ways, SEED=…, and says which ones no test notices (long)
+mutants: ## changes the library in MUTANTS=… small ways, SEED=…, and reports which ones no test notices (slow)
 	SWIFT=$(SWIFT) Tools/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
 interop: release ## against the official Python SDK and the official JSON Schema test suite
@@ -76,7 +76,7 @@ interop: release ## against the official Python SDK and the official JSON Schema
 	    Tests/Interop/schema-suite.sh
 
 # Internals are measured too, so the library is built for testing, separately from the other builds.
-bench: release ## what calls cost, beside other servers; each layer by itself
+bench: release ## the cost of calls, compared with other servers, and of each layer on its own
 	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build/bench -Xswiftc -enable-testing
 	@Benchmarks/run.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)" .build/bench/release/benchmark-server
 	@.build/bench/release/micro
@@ -94,7 +94,7 @@ fmt: ## formats the sources
 	$(SWIFT) format --in-place --parallel --recursive --configuration .swift-format \
 	    Package.swift Sources Tests Examples
 
-docs: ## writes the generated pages of docs/ anew
+docs: ## regenerates the generated pages of docs/
 	MCP_WRITE_DOCS=1 $(SWIFT) test --filter "MCPCoreTests.(JSONDocument|Requirement)Tests"
 
 install: release ## into PREFIX (default /usr/local)
@@ -102,5 +102,5 @@ install: release ## into PREFIX (default /usr/local)
 	bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)"; for program in mcp-server mcp-client; do \
 	    install -s -m 755 "$$bin/$$program" "$(DESTDIR)$(PREFIX)/bin/$$program"; done
 
-clean: ## removes what was built
+clean: ## removes all build products
 	rm -rf .build Examples/.build

@@ -83,7 +83,7 @@ heading "Over stdio: the client starts the server"
 step 0 mcp-client tools -- "${program[@]}"
 step 0 mcp-client call git_log limit=3 -- "${program[@]}"
 
-heading "Over HTTP: one daemon for everybody, revision 2026-07-28 (stateless)"
+heading "Over HTTP: one daemon for all clients, revision 2026-07-28 (stateless)"
 start_daemon
 show_command mcp-server -c "$config" --listen "$address"
 head -n 2 "$scratch/daemon.log"

@@ -120,7 +120,7 @@ finish() {
     done
 }
 checked() { # MODULE FOLDER
-    check "$1" "$2" || { echo "layers: $1/$2 uses a folder that it may not" >&2; exit 1; }
+    check "$1" "$2" || { echo "layers: $1/$2 uses a folder that it must not use" >&2; exit 1; }
 }
 
 # Modules that others import come first, each below the next.

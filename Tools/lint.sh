@@ -16,13 +16,13 @@ swift format lint --strict --parallel --configuration .swift-format "${swift[@]}
 # Sizes: a file that grows beyond 600 lines contains a second idea.
 for file in "${sources[@]}"; do
     lines=$(wc -l <"$file")
-    ((lines <= 600)) || complain "$file has $lines lines; 600 is the most"
+    ((lines <= 600)) || complain "$file has $lines lines; the limit is 600"
 done
 awk 'FNR == 1 { start = 0 }
     match($0, /^ *(@[a-zA-Z()_]+ )*((public|package|private|fileprivate|internal|static|final|override|mutating|consuming|nonisolated|convenience|required) )*(func|init)[ (<?]/) {
         indent = match($0, /[^ ]/) - 1; start = FNR; name = $0 }
     start && FNR > start && match($0, /[^ ]/) - 1 == indent && /^ *}/ {
-        if (FNR - start > 60) { printf "lint: %s:%d: a function of %d lines; 60 is the most\n", FILENAME, start, FNR - start; bad = 1 }
+        if (FNR - start > 60) { printf "lint: %s:%d: a function of %d lines; the limit is 60\n", FILENAME, start, FNR - start; bad = 1 }
         start = 0 }
     END { exit bad }' "${sources[@]}" >&2 || status=1
 while IFS= read -r hit; do complain "longer than 110 columns: $hit"; done < <(

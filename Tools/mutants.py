@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Changes the library in small ways and runs the tests that should notice: `make mutants`.
 
-A sample of changes is drawn with a seed from Sources/MCPCore/{Wire,JSONRPC,HTTP}: a condition is turned over, a bound
-is moved by one, "and" becomes "or", a statement is left out. All of them are built into one set of tests, each behind a
+A sample of changes is drawn with a seed from Sources/MCPCore/{Wire,JSONRPC,HTTP}: a condition is negated, a bound
+is moved by one, "and" becomes "or", a statement is removed. All of them are built into one set of tests, each behind a
 number, and MCP_MUTANT chooses one for a run. A change is killed when a test fails, crashes or hangs; it survives when
-all pass. The tree has to be clean, and is put back at the end. This takes long and is no part of CI.
+all pass. The tree must be clean, and is restored at the end. This takes a long time and is not part of CI.
 
     Tools/mutants.py [--count N] [--seed S] [--near] [--list]
 """
@@ -56,7 +56,7 @@ OPAQUE = re.compile(r"\b(let|var|case|unsafe|try|await|inout)\b|[#{}&]\w|\"")
 
 
 def clauses(text):
-    """The parts of a condition between commas that stand in no bracket."""
+    """The parts of a condition between commas outside brackets."""
     parts, depth, start = [], 0, 0
     for place, letter in enumerate(text):
         depth += (letter in "([") - (letter in ")]")
@@ -67,7 +67,7 @@ def clauses(text):
 
 
 def candidates():
-    """Every change that is possible: (file, number of the line, what it says, how it is told from the original)."""
+    """Every possible change: (file, line number, description, function that makes the changed line)."""
     found = []
     for folder in FOLDERS:
         for path in sorted((ROOT / "Sources/MCPCore" / folder).glob("*.swift")):
@@ -114,7 +114,7 @@ def suites(folder):
 
 
 def run(arguments, seconds, mutant=0):
-    """The exit status and the output; None when it took too long. The whole process group goes with it."""
+    """Returns the exit status and the output; None when it took too long, and the whole process group is killed."""
     process = subprocess.Popen(
         arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         env={**os.environ, "SWIFT_BACKTRACE": "enable=no", "MCP_MUTANT": str(mutant)})
@@ -130,7 +130,7 @@ def run(arguments, seconds, mutant=0):
 
 
 def write(sample, originals):
-    """The library with all changes of the sample in it."""
+    """Writes the library with all changes of the sample."""
     CHOICE.write_text(CHOICE_TEXT)
     for path, text in originals.items():
         lines = text.split("\n")
@@ -142,7 +142,7 @@ def write(sample, originals):
 
 
 def build(sample, originals):
-    """Builds the tests. Changes that the compiler does not take leave the sample."""
+    """Builds the tests. Changes that the compiler rejects are removed from the sample."""
     while sample:
         write(sample, originals)
         code, output = run([SWIFT, "build", "--build-tests", *FLAGS], 3600)
@@ -164,7 +164,7 @@ def place(one):
 
 
 def verdict(folder, number, isNear):
-    """Which test kills a change; nil when none does."""
+    """Returns the test that kills a change; None when none does."""
     for looked in [f"Tests/MCPCoreTests/{folder}"] + ([] if isNear else FAR):
         chosen = suites(looked)
         code, output = run([SWIFT, "test", "--skip-build", *FLAGS, "--filter", chosen], 300, number)
@@ -174,7 +174,7 @@ def verdict(folder, number, isNear):
             failed = re.search(r"✘ Test (?!run)([^\n]{0,60})", output)
             return f"{looked}: {failed.group(1) if failed else f'ends with {code}'}"
         if not re.search(r"Test run with [1-9]", output):
-            sys.exit(f"{chosen} chose no test")
+            sys.exit(f"{chosen} selected no test")
     return None
 
 

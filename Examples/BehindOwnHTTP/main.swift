@@ -1,5 +1,5 @@
-// An MCP server behind somebody else's HTTP stack. The stack here is a tiny blocking HTTP/1.0 server: it
-// reads a request, hands it to the endpoint, and writes what comes back. A real one is a web framework of
+// An MCP server behind a third-party HTTP stack. The stack here is a tiny blocking HTTP/1.0 server: it
+// reads a request, passes it to the endpoint, and writes the response. A real one is a web framework of
 // your choice.
 //
 // Usage: example-behind-own-http [PORT]
@@ -65,7 +65,7 @@ func openListener(port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
     return (descriptor, UInt16(bigEndian: address.sin_port))
 }
 
-/// Reads one request with its body; nil when the client leaves or sends nonsense.
+/// Reads one request with its body; nil when the client disconnects or sends something invalid.
 func readRequest(_ descriptor: Int32) -> HTTPRequest? {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
@@ -99,7 +99,7 @@ func write(_ response: HTTPResponse, to descriptor: Int32) async {
     var head = "HTTP/1.0 \(response.status) \(response.status < 300 ? "OK" : "Refused")\r\n"
     for field in response.headers { head += "\(field.name): \(field.value)\r\n" }
     guard send(Array((head + "Connection: close\r\n\r\n").utf8), to: descriptor) else { return }
-    // A streamed answer comes in parts. To stop reading them is to cancel the request.
+    // A streamed response arrives in parts. To stop reading them cancels the request.
     for await part in response.body.parts {
         guard send(part, to: descriptor) else { return }
     }

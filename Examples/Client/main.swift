@@ -6,7 +6,7 @@ var options = ClientOptions(name: "example-client", version: "1.0")
 options.onElicit = { request in
     print("asked:", request.message)
     guard let form = request.schema else { return .decline }
-    // A real program shows a form; what is accepted has to fit it.
+    // A real program shows a form; the accepted content must match it.
     var content = form.defaults()
     for name in form.required where content[name] == nil {
         content[name] = form.properties[name]?["type"] == "string" ? "Ada" : 2
@@ -26,7 +26,7 @@ let place = CommandLine.arguments[1]
 let target: ClientTarget =
     place.hasPrefix("http") ? .http(place) : .command(place, Array(CommandLine.arguments.dropFirst(2)))
 let client = try await MCPClient.connect(target, options: options)
-print("speaks:", client.protocolVersion.text)
+print("protocol:", client.protocolVersion.text)
 
 for try await tool in client.tools { print("tool:", tool.name) }
 
@@ -35,13 +35,13 @@ do {
         "book", ["restaurant": "Ochsen"], options: CallOptions(deadline: .seconds(30)))
     print(booked.isError ? "failed:" : "booked:", booked.text)
 } catch let error as MCPError {
-    print("the server answers:", error.code, error.message)
+    print("the server returned an error:", error.code, error.message)
 } catch let error as ClientError where error.kind == .inputRequired {
-    print("nobody can answer:", error.message)
+    print("no one can answer:", error.message)
 }
 
 let subscription = try await client.listen(SubscriptionFilter(toolsListChanged: true))
-print("told of tools:", subscription.accepted.toolsListChanged)
+print("notified about tools:", subscription.accepted.toolsListChanged)
 let watching = Task {
     for try await change in subscription {
         if change == .toolsListChanged || change == .resubscribed {

@@ -1,4 +1,4 @@
-// An app that offers a tool to the agents of a daemon:
+// An app that offers a tool to the agents that use a daemon:
 //     mcp-server --listen 127.0.0.1:3001 --client-tools
 //     example-client-tools ADDRESS CHANNEL [TOKEN]
 import MCPCore

@@ -1,4 +1,4 @@
-// A tool with a view: a host of MCP Apps shows the page, everybody else reads the text.
+// A tool with a view: a host of MCP Apps shows the page; all other clients use the text.
 import MCPApps
 import MCPCore
 

@@ -1,4 +1,4 @@
-// A tool that asks the person in front of the client before it does anything.
+// A tool that asks the user of the client before it does anything.
 import MCPCore
 import Synchronization
 
@@ -20,7 +20,7 @@ server.addTool("book", "Books a table", describe: ["restaurant": "Its name"]) {
         let name = answer.content?["name"]?.stringValue
     else { return "Nothing was booked." }
 
-    // Everything is answered: from here on the handler runs once.
+    // Everything has been answered: from here on, the handler runs only once.
     booked.withLock { $0.append("\(wish.restaurant): \(people), \(name)") }
     return "A table for \(people) at \(wish.restaurant), in the name of \(name)."
 }

@@ -4,7 +4,7 @@ import MCPCore
 let notes = ["milk": "Buy milk.", "call": "Call Ada back."]
 
 let server = MCPServer("notes", version: "1.0", instructions: "Read the notes before you plan a day.")
-server.addTool("search", "Find notes that hold a word", Argument("word")) { (word: String) in
+server.addTool("search", "Find notes that contain a word", Argument("word")) { (word: String) in
     notes.filter { $0.value.holds(word) }.keys.sorted()
 }
 try server.register(ResourceTemplate("note:///{name}", name: "note", mimeType: "text/plain")) {
@@ -17,7 +17,7 @@ try server.register(Prompt("plan", arguments: [PromptArgument("day", required: t
 }
 
 let client = try await MCPClient.connect(.inProcess(server))
-print("connected to", client.serverInfo?.name ?? "?", "speaking", client.protocolVersion)
+print("connected to", client.serverInfo?.name ?? "?", "using", client.protocolVersion)
 
 let found: [String] = try await client.call("search", ["word": "buy"])
 print("found:", found)
@@ -34,6 +34,6 @@ do {
 await client.close()
 
 extension String {
-    /// Whether the text holds a word, without regard to case.
+    /// Whether the text contains a word, ignoring case.
     func holds(_ word: String) -> Bool { lowercased().contains(word.lowercased()) }
 }

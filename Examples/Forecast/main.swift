@@ -1,9 +1,9 @@
-// A tool with typed arguments and a typed result, which reports how far it has come.
+// A tool with typed arguments and a typed result, which reports its progress.
 import MCPCore
 
 enum Unit: String, Codable, CaseIterable, Sendable { case celsius, fahrenheit }
 
-/// What the tool is asked. Its JSON Schema is derived from the type: `days` and `unit` may be left out.
+/// The arguments of the tool. Their JSON Schema is derived from the type: `days` and `unit` may be omitted.
 struct Question: Codable, Sendable {
     var city: String
     var days: Int?
@@ -24,7 +24,7 @@ struct Forecast: Codable, Sendable {
 let server = MCPServer("weather", version: "1.0", instructions: "The forecast is made up.")
 server.addTool(
     "forecast", "The weather of the next days",
-    describe: ["city": "Name of the city", "days": "How many days, 1 to 7; 3 when absent"],
+    describe: ["city": "Name of the city", "days": "How many days, 1 to 7; 3 by default"],
     annotations: ToolAnnotations(readOnlyHint: true), timeout: .seconds(20)
 ) { (question: Question, context) in
     let count = question.days ?? 3

@@ -1,7 +1,7 @@
 import MCPCore
 import MCPHarness
 
-/// What is in store.
+/// The stock of a store.
 actor Store {
     private var stock = ["PASTA-500": 12, "RICE-1K": 0]
 
@@ -21,22 +21,22 @@ let sku: JSONValue = [
     "required": ["sku"],
 ]
 
-let lookup = HostTool("lookup_item", description: "How many of an item are in store.", inputSchema: sku) {
+let lookup = HostTool("lookup_item", description: "The quantity of an item in stock.", inputSchema: sku) {
     call in
     let sku = try call.decode(Item.self).sku
     guard let count = await store.count(sku) else { return "There is no item \(sku)." }
-    return "\(count) of \(sku) are in store."
+    return "\(count) of \(sku) are in stock."
 }
 
 let delete = HostTool(
-    "delete_item", description: "Takes an item out of the catalogue.", inputSchema: sku,
+    "delete_item", description: "Removes an item from the catalogue.", inputSchema: sku,
     policy: .ask(.destructiveAction)
 ) { call in
     let sku = try call.decode(Item.self).sku
     return await store.remove(sku) ? "\(sku) is gone." : "There is no item \(sku)."
 }
 
-// A model that needs no network: it looks one item up, and deletes what has run out.
+// A model that needs no network: it looks up one item, and deletes it because it has run out.
 let model = ScriptedModel(
     .calls(("lookup_item", #"{"sku":"RICE-1K"}"#)),
     .calls(("delete_item", #"{"sku":"RICE-1K"}"#)),
@@ -46,12 +46,12 @@ let model = ScriptedModel(
     })
 
 let harness = try ToolHarness(
-    name: "Stock keeper", summary: "Knows what is in store.", model: model,
+    name: "Stock keeper", summary: "Knows what is in stock.", model: model,
     sources: [HostToolSource([lookup, delete])]
 ) { request in
     let words = request.scopes.map(\.explanation).joined(separator: ", ")
     print("may \(request.tool.displayName) \(words)? \(request.invocation.arguments)")
-    return CommandLine.arguments.contains("--yes") ? .approved() : .denied(reason: "the user said no")
+    return CommandLine.arguments.contains("--yes") ? .approved() : .denied(reason: "the user declined")
 }
 
 for try await event in harness.stream("Clean up the rice.") {

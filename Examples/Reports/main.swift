@@ -1,4 +1,4 @@
-// Calls that may take long, log messages to the client, and a prompt whose argument is completed.
+// Calls that may take a long time, log messages to the client, and a prompt with argument completion.
 import MCPCore
 
 var options = ServerOptions()
@@ -33,7 +33,7 @@ try server.register(Tool("clean", description: "Deletes old reports")) { _, cont
 try server.register(
     Prompt("summary", arguments: [PromptArgument("language", required: true), PromptArgument("dialect")])
 ) { arguments, _ in
-    GetPromptResult([.user("Sum the reports up in \(arguments["language"] ?? "English").")])
+    GetPromptResult([.user("Summarize the reports in \(arguments["language"] ?? "English").")])
 }
 server.addCompletion(.prompt("summary"), "language", ["English", "French", "German", "Italian"])
 server.addCompletion(.prompt("summary"), "dialect") { query, _ in

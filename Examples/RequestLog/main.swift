@@ -3,7 +3,7 @@ import MCPCore
 
 struct RequestLog: ServerMiddleware {
     func didServe(_ request: IncomingRequest, outcome: RequestOutcome, duration: Duration) {
-        // What is printed goes to standard error: standard output belongs to the protocol.
+        // Printed text goes to standard error: standard output is reserved for the protocol.
         print(request.method, request.name ?? "", outcome, duration)
     }
 }

@@ -12,5 +12,5 @@ do {
     print("tools:", try await client.listTools().map(\.name).joined(separator: ", "))
     await client.close()
 } catch let error as ClientError where error.kind == .tls {
-    print("no TLS with the server, and nothing was sent:", error.message)
+    print("no TLS connection to the server; nothing was sent:", error.message)
 }

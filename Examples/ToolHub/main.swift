@@ -1,4 +1,4 @@
-// A server whose tools are brought by other programs: mcp-client provide --tool greet 127.0.0.1:3001
+// A server whose tools are provided by other programs: mcp-client provide --tool greet 127.0.0.1:3001
 import MCPCore
 
 let hub = ClientToolHub { channel in MCPServer("my-server", version: "1.0") }

@@ -1,4 +1,4 @@
-// A host of MCP Apps without a browser: what a program does that shows views in frames of its own.
+// A host of MCP Apps without a browser: a program that shows views in frames of its own.
 import MCPApps
 import MCPCore
 
@@ -7,8 +7,8 @@ let events = await host.events()
 let server = try await host.addServer(
     .command(CommandLine.arguments[1], Array(CommandLine.arguments.dropFirst(2))), name: "the server")
 
-/// Stands for a frame: it loads the document and says what its script says. A real one is a sandboxed iframe or
-/// a web view; `AppHost` is told what it posts, and posts what `viewMessage` brings.
+/// Stands in for a frame: it loads the document and sends its script's messages. A real one is a sandboxed iframe
+/// or a web view: `AppHost` receives what it posts, and each `viewMessage` is posted to it.
 func play(_ message: JSONValue, in view: HostedView.ID) async {
     func say(_ message: JSONValue) async { await host.receive([message], from: view) }
     let params = message["params"] ?? [:]

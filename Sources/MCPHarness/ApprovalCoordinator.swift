@@ -36,16 +36,16 @@ package actor ApprovalCoordinator {
         // The previous request may have been for the same tool.
         if decisions.holds(key) { return .approved() }
         emit(.approvalRequested(request))
-        guard let handler else { return .denied(reason: "nobody is there to approve it") }
+        guard let handler else { return .denied(reason: "no one is available to approve it") }
         let decision: ApprovalDecision
         do {
             decision = try await Race.run(within: timeout) { await handler(request) }
         } catch is Race.TimedOut {
-            return .denied(reason: "nobody approved it in time")
+            return .denied(reason: "it was not approved in time")
         }
         if case .approved(let scope) = decision {
             do { try decisions.keep(key, scope) } catch {
-                emit(.warning("The decision on \(request.tool.name) holds for this run only: \(error)"))
+                emit(.warning("The decision on \(request.tool.name) applies to this run only: \(error)"))
             }
         }
         return decision

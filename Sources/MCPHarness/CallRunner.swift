@@ -32,7 +32,7 @@ package struct CallRunner: Sendable {
         while let first = rest.first {
             let index = calls.count - rest.count
             guard index < limits.maxCallsPerRound else {
-                let text = "Not run: one answer may make \(limits.maxCallsPerRound) calls at most."
+                let text = "Not run: one answer may make at most \(limits.maxCallsPerRound) calls."
                 results += rest.map { refuse($0, text) }
                 break
             }
@@ -131,7 +131,7 @@ package struct CallRunner: Sendable {
     private func problem(with invocation: ToolInvocation, of entry: ToolCatalog.Entry) -> String? {
         guard entry.source.checksArguments(of: entry.tool.name) else { return nil }
         guard let arguments = invocation.argumentsJSON else {
-            return "The arguments of \(entry.name) are no valid JSON."
+            return "The arguments of \(entry.name) are not valid JSON."
         }
         switch entry.input {
         case .failure(let error): return "The input schema of \(entry.name) cannot be used: \(error)"
@@ -139,7 +139,7 @@ package struct CallRunner: Sendable {
             let violations = schema.validate(arguments)
             if violations.isEmpty { return nil }
             let list = violations.prefix(10).map { "- \($0)" }.joined(separator: "\n")
-            return "The arguments do not fit \(entry.name):\n\(list)"
+            return "The arguments are not valid for \(entry.name):\n\(list)"
         }
     }
 

@@ -28,7 +28,7 @@ struct ContentCutter {
             }
             if let text = block.ownText, left > 1 { kept.append(.text(prefix(of: text, left - 1))) }
             let rest = content.count - index
-            let others = rest > 1 ? " and \(rest - 1) more parts" : ""
+            let others = rest > 1 ? " and \(rest - 1) more" : ""
             kept.append(.text("[cut: a part of \(size - 1) bytes\(others) did not fit into \(limit) bytes]"))
             return kept
         }

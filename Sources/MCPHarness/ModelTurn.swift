@@ -85,10 +85,10 @@ package struct ModelTurn: Sendable {
         switch reason {
         case _ where goodReasons.contains(reason): nil
         case "length", "max_tokens", "maxTokens":
-            "The model's answer is cut off: it reached its longest length."
+            "The model's answer is cut off: it reached the maximum length."
         case "content_filter":
-            "The model's answer is not whole: its server left something out (content_filter)."
-        default: "The model's answer may not be whole: it ended for the reason \(reason)."
+            "The model's answer is incomplete: its server left something out (content_filter)."
+        default: "The model's answer may be incomplete: it ended with the stop reason \(reason)."
         }
     }
 }

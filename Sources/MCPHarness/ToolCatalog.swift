@@ -45,7 +45,7 @@ package struct ToolCatalog: Sendable {
                 tools = try await source.tools()
             } catch {
                 try Task.checkCancellation()
-                warnings.append("\(source.displayName) did not tell its tools: \(error)")
+                warnings.append("\(source.displayName) did not list its tools: \(error)")
                 continue
             }
             for tool in tools where tool.visibility.contains(.model) { add(tool, source, policies) }
@@ -79,7 +79,7 @@ package struct ToolCatalog: Sendable {
 
     private mutating func add(_ tool: Tool, _ source: any ToolSource, _ policies: PolicyTable) {
         guard known.insert(ToolOrigin(source: source.id, name: tool.name)).inserted else {
-            warnings.append("\(source.displayName) tells its tool \(tool.name) twice; the first one counts")
+            warnings.append("\(source.displayName) lists its tool \(tool.name) twice; the first one is used")
             return
         }
         let name = free(tool.name, source)

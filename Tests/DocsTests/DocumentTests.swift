@@ -114,7 +114,9 @@ import Testing
         process.arguments = ["timeout", "-k", "5", "60", "bash", "-c", "set -o pipefail; \(command)"]
         process.currentDirectoryURL = root
         var environment = ProcessInfo.processInfo.environment
-        environment["PATH"] = programs.path + ":" + (environment["PATH"] ?? "")
+        // Examples are a package of their own, which `make test` builds before it runs these tests.
+        let examples = root.appendingPathComponent("Examples/.build/debug")
+        environment["PATH"] = "\(programs.path):\(examples.path):\(environment["PATH"] ?? "")"
         environment["NO_COLOR"] = "1"
         process.environment = environment
         process.standardInput = FileHandle.nullDevice

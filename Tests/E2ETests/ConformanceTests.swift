@@ -158,7 +158,7 @@ extension E2E {
                     "type": "tool_call", "id": "c1", "name": "run_conformance",
                     "arguments": ["seconds": 0.1],
                 ], ["type": "stop"])
-            #expect(try await page.question().contains("May run_conformance run?"))
+            #expect(try await page.question().contains("Allow run_conformance to run?"))
             try await page.answer("yes")
             let rows = try await rows(of: view)
             #expect(rows["lifecycle/tool-input-partial"] == "pass 1 partial inputs")

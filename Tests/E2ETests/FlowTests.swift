@@ -142,7 +142,7 @@ extension E2E {
                 try await loud.run(
                     "for (let i = 0; i < 20000; i++)"
                         + " notify('notifications/message', { level: 'info', data: i })")
-                try await page.waitForText("more than 200 in a second", in: "#lines")
+                try await page.waitForText("more than 200 messages per second", in: "#lines")
                 try await quiet.run("begin('echo', 'tools/call', { name: 'echo', arguments: { n: 1 } })")
                 try await quiet.wait("return results.echo?.result !== undefined")
                 // The loud one is heard again when it has calmed down.

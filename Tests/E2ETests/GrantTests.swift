@@ -45,7 +45,9 @@ extension E2E {
                     let view = try await page.show("show")
                     let warning = "document.querySelector('[data-view=\"\(view.id)\"] .warning')"
                     #expect(try await page.run("return !\(warning).hidden") == .bool(isNoted))
-                    if isNoted { try await page.waitForText("is not the one", in: "[data-view] .warning") }
+                    if isNoted {
+                        try await page.waitForText("differs from the one", in: "[data-view] .warning")
+                    }
                     let hash = try await page.run("return document.querySelector('[data-view] code').title")
                     #expect(hash.stringValue?.contains("SHA-256 ") == true)
                     // The history is written when the call is over.

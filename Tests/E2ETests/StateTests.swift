@@ -174,7 +174,7 @@ extension E2E {
                 try await page.wait("return document.querySelectorAll('.server').length === 1")
                 try await page.browser.type("ftp://nowhere", into: "[data-send=servers] input")
                 try await page.browser.click("[data-send=servers] button")
-                try await page.waitForText("ftp:// is not a transport of MCP", in: "#notices")
+                try await page.waitForText("ftp:// is not an MCP transport", in: "#notices")
             }
             await one.stop()
             await two.stop()

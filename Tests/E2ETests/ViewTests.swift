@@ -169,7 +169,7 @@ extension E2E {
                 let answers = try await view.run(
                     "return heard.filter(one => one.id >= 900).map(one => one.error ? -one.id : one.id)")
                 #expect(answers == [900, 901, 902, 903, 904, -905, 906, 907, 908, 909, 911])
-                try await page.waitForText("no JSON", in: "#lines")
+                try await page.waitForText("not readable JSON", in: "#lines")
             }
         }
 

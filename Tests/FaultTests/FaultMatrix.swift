@@ -69,7 +69,7 @@ enum FaultMatrix {
         FaultRow(25, "params of another type", "fault 25: params of another type, or none"),
         FaultRow(26, "unknown method, unknown notification", "fault 26: unknown methods and notifications"),
         FaultRow(
-            27, "stray responses", "fault 27: an answer to nothing",
+            27, "stray responses", "fault 27: a response without a matching request",
             "fault 27: a response that nobody waits for is refused like any other message"),
         FaultRow(28, "id in flight twice", "fault 28: an id that is in flight"),
         FaultRow(29, "one id on 1,000 connections", "fault 29: one id on a thousand connections"),

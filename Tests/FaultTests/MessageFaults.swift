@@ -154,7 +154,7 @@ import Testing
         try connection.expectAlive()
     }
 
-    @Test("fault 27: an answer to nothing") func fault27() throws {
+    @Test("fault 27: a response without a matching request") func fault27() throws {
         let process = try StdioProcess()
         let connection = try HTTPDaemon.shared().connect()
         let stray = [

@@ -23,7 +23,7 @@ skip() {
 
 for binary in "$server" "$client"; do
     if [[ ! -x $binary ]]; then
-        echo "interop: $binary is not there; build it first (swift build)" >&2
+        echo "interop: $binary does not exist; build it first (swift build)" >&2
         exit 1
     fi
 done

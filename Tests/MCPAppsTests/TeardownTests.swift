@@ -100,7 +100,9 @@ import Testing
                 == [.answered(call.id, .success(["content": []]))])
         // Twice.
         #expect(
-            bench.hear(["jsonrpc": "2.0", "id": callID, "result": [:]]).reasons == ["an answer to nothing"])
+            bench.hear(["jsonrpc": "2.0", "id": callID, "result": [:]]).reasons == [
+                "a response without a matching request"
+            ])
         let error: JSONValue = [
             "code": -32602, "message": .string(String(repeating: "e", count: 9_000)), "data": 1,
         ]
@@ -122,7 +124,10 @@ import Testing
         #expect(effects.methods == ["notifications/cancelled"])
         #expect(effects.sent.first?["params"] == ["requestId": id])
         #expect(bench.machine.giveUp(asked.id) == [])
-        #expect(bench.hear(["jsonrpc": "2.0", "id": id, "result": [:]]).reasons == ["an answer to nothing"])
+        #expect(
+            bench.hear(["jsonrpc": "2.0", "id": id, "result": [:]]).reasons == [
+                "a response without a matching request"
+            ])
     }
 
     @Test func aRequestThatIsGivenUpBeforeItWasSent() {

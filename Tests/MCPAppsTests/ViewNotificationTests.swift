@@ -128,9 +128,9 @@ import Testing
         for _ in 1 ... 200 { #expect(bench.request("ping").methods == ["result"]) }
         let next = bench.request("ping")
         #expect(next.errorCode == -32000)
-        #expect(next.reasons == ["more than 200 in a second"])
+        #expect(next.reasons == ["more than 200 messages per second"])
         let told = bench.notify("ui/notifications/request-teardown")
-        #expect(told.events == [.dropped(reason: "more than 200 in a second")])
+        #expect(told.events == [.dropped(reason: "more than 200 messages per second")])
         for _ in 1 ... 198 { #expect(bench.request("tools/call", ["name": "x"]).errorCode == -32000) }
         for _ in 1 ... 1_000 { #expect(bench.request("tools/call", ["name": "x"]) == []) }
         bench.now += .seconds(1)

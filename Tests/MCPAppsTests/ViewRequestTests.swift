@@ -199,7 +199,7 @@ import Testing
         var bench = ViewBench.ready()
         let open = try #require(ViewBench.performed(bench.request("tools/call", ["name": "x"], id: 9)))
         let twice = bench.request("tools/call", ["name": "y"], id: 9)
-        #expect(twice.reasons == ["the id of tools/call is in use"])
+        #expect(twice.reasons == ["the id of tools/call is already in use"])
         #expect(twice.sent.isEmpty)
         #expect(bench.machine.answer(open.id, .success([:])).methods == ["result"])
     }

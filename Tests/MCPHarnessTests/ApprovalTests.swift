@@ -71,7 +71,7 @@ import Glibc
         #expect(try await harness.send("go").calls.map(\.status) == [.denied])
         #expect(fixture.runs.all.isEmpty)
         let warnings = try await harness.warnings()
-        #expect(warnings.count == 1 && warnings[0].hasPrefix("lookup_item has to be approved"))
+        #expect(warnings.count == 1 && warnings[0].hasPrefix("lookup_item requires approval"))
     }
 
     @Test func denialsCanEndTheTurn() async throws {
@@ -143,7 +143,7 @@ import Glibc
         }
         let reply = try await harness.send("go")
         #expect(reply.calls.map(\.status) == [.denied])
-        #expect(reply.text.contains("nobody approved it in time"))
+        #expect(reply.text.contains("it was not approved in time"))
     }
 
     // H25
@@ -204,7 +204,7 @@ import Glibc
         #expect(
             events.map(\.word) == ["round 1", "requested", "approval", "warning", "completed", "text", "end"])
         let warning = events.lazy.compactMap { if case .warning(let text) = $0 { text } else { nil } }.first
-        #expect(warning?.hasPrefix("The decision on lookup_item holds for this run only: ") == true)
+        #expect(warning?.hasPrefix("The decision on lookup_item applies to this run only: ") == true)
         #expect(options.decisions.holds(DecisionKey(source: "host", tool: fixture.lookup().tool)))
     }
 

@@ -37,7 +37,7 @@ struct HarnessFixture {
         policies: PolicyTable = .init(), options: HarnessOptions = .init(), approvals: ApprovalHandler? = nil
     ) throws -> ToolHarness {
         try ToolHarness(
-            name: "Stock", summary: "Knows what is in store.", capabilities: ["look items up"], model: model,
+            name: "Stock", summary: "Knows what is in stock.", capabilities: ["look items up"], model: model,
             sources: [HostToolSource(tools)], policies: policies, limits: limits, options: options,
             approvals: approvals)
     }

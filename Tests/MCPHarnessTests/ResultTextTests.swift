@@ -58,7 +58,7 @@ import Testing
     @Test func emptyBlocksCount() async throws {
         let many = try await read(Array(repeating: .text(""), count: 400), limit: 100)
         #expect(many.text.utf8.count < 200)
-        #expect(many.text.contains("[cut: a part of 0 bytes and 298 more parts did not fit into 100 bytes]"))
+        #expect(many.text.contains("[cut: a part of 0 bytes and 298 more did not fit into 100 bytes]"))
     }
 
     @Test func linksAndForeignBlocksCount() async throws {

@@ -44,7 +44,8 @@ import Testing
         let reply = try await harness.send("go")
         #expect(
             reply.calls.map(\.output.text) == [
-                "A-1: 12 in stock", "mem: x", "web: y", "fail was not allowed: nobody is there to approve it",
+                "A-1: 12 in stock", "mem: x", "web: y",
+                "fail was not allowed: no one is available to approve it",
             ])
         #expect(reply.calls.map(\.status) == [.completed, .completed, .completed, .denied])
         #expect(reply.calls.map(\.invocation.source) == ["host", "mem", "web", "mem"])
@@ -79,7 +80,7 @@ import Testing
             #expect(catalog.entry("evil__good__wipe")?.source.id == "evil")
             #expect(catalog.entry("evil__own")?.tool.name == "evil__own")
             #expect(catalog.entry(sources[0].id == "evil" ? "good__wipe" : "wipe")?.source.id == "good")
-            #expect(catalog.warnings == ["good tells its tool wipe twice; the first one counts"])
+            #expect(catalog.warnings == ["good lists its tool wipe twice; the first one is used"])
         }
     }
 

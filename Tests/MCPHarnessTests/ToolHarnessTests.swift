@@ -24,7 +24,7 @@ import Glibc
         let request = try #require(model.requests.first)
         #expect(request.tools == [fixture.lookup().tool])
         let system = try #require(request.system)
-        for part in ["You are Stock.", "Knows what is in store.", "- look items up"] {
+        for part in ["You are Stock.", "Knows what is in stock.", "- look items up"] {
             #expect(system.contains(part))
         }
         // Rules of caution, unless there are instructions.
@@ -117,7 +117,7 @@ import Glibc
         let reply = try await fixture.harness(model, [tool]).send("go")
         #expect(reply.calls.map(\.status) == [checks ? .failed : .completed])
         #expect(runs.all == (checks ? [] : ["nil"]))
-        if checks { #expect(reply.calls[0].output.text.contains("no valid JSON")) }
+        if checks { #expect(reply.calls[0].output.text.contains("are not valid JSON")) }
     }
 
     @Test(arguments: ["", "  \n"]) func noTextIsNoArguments(_ text: String) async throws {
@@ -184,7 +184,7 @@ import Glibc
         #expect(events.filter { $0.word == "requested" }.count == 5)
         #expect(reply.calls.map(\.status) == [.completed, .completed, .completed, .failed, .failed])
         #expect(fixture.runs.all.count == 3)
-        #expect(reply.calls[4].output.text.contains("3 calls at most"))
+        #expect(reply.calls[4].output.text.contains("at most 3 calls"))
     }
 
     // H26
@@ -385,7 +385,7 @@ import Glibc
         #expect(reply.calls.map(\.status) == [.failed, .failed, .failed, .completed, .failed])
         guard case .toolResults(let read) = await harness.transcript[2] else { throw NothingThere() }
         #expect(read[0].text == "There is no tool lookup_itm. Did you mean lookup_item?")
-        #expect(read[1].text.contains("do not fit lookup_item") && read[1].text.contains("sku"))
+        #expect(read[1].text.contains("are not valid for lookup_item") && read[1].text.contains("sku"))
         #expect(read[2].text.contains("the shelf fell down"))
         #expect(read[3].text.hasPrefix(String(repeating: "ä", count: 50)))
         #expect(read[3].text.contains("[cut: a part of 2000 bytes did not fit into 100 bytes]"))

@@ -86,7 +86,7 @@ import Testing
         let outcome = try await ExampleProgram.run("example-embedded")
         #expect(
             outcome.output == """
-                connected to notes speaking 2026-07-28
+                connected to notes using 2026-07-28
                 found: ["milk"]
                 note: Buy milk.
                 prompt: Plan my Monday with these notes: ["call", "milk"]
@@ -119,7 +119,7 @@ import Testing
         let tools = try await client.listTools()
         let schema = try #require(tools.first?.inputSchema)
         #expect(schema["required"] == ["city"])
-        #expect(schema["properties"]?["days"]?["description"] == "How many days, 1 to 7; 3 when absent")
+        #expect(schema["properties"]?["days"]?["description"] == "How many days, 1 to 7; 3 by default")
         let warm = try await client.callTool("forecast", ["city": "Bern", "unit": "fahrenheit", "days": 1])
         #expect(warm.structuredContent?["days"]?[0]?["temperature"] == 41)
         let wrong = try await client.callTool("forecast", ["city": "Bern", "days": 9])
@@ -189,13 +189,13 @@ import Testing
     @Test(arguments: [false, true]) func inventory(_ approves: Bool) async throws {
         let outcome = try await ExampleProgram.run(
             "example-inventory", approves ? ["--yes"] : [])
-        let denied = "delete_item was not allowed: the user said no"
+        let denied = "delete_item was not allowed: the user declined"
         let lines = outcome.output.split(separator: "\n")
         // Events are read while the harness goes on: the question may come before what is told of the first.
         #expect(
             Set(lines.prefix(2)) == [
-                "lookup_item: completed, 0 of RICE-1K are in store.",
-                #"may delete_item change or delete something that may not come back? {"sku":"RICE-1K"}"#,
+                "lookup_item: completed, 0 of RICE-1K are in stock.",
+                #"may delete_item change or delete something, possibly irreversibly? {"sku":"RICE-1K"}"#,
             ])
         #expect(
             lines.dropFirst(2) == [

@@ -162,7 +162,8 @@ extension AppBridgeMachine {
     public mutating func timerFired(_ id: Int) -> [Effect] {
         switch TimerID(rawValue: id) {
         case .hello where state == .loading: return [.notify(.silent)]
-        case .teardown where state == .tearingDown: return close("The view did not take its leave in time.")
+        case .teardown where state == .tearingDown:
+            return close("The view did not respond to its teardown in time.")
         case .toolsChanged where isToolsChangedPending:
             isToolsChangedPending = false
             toolsChangedAt = toolsChangedAt.map { $0.advanced(by: limits.toolsChangedPause) }

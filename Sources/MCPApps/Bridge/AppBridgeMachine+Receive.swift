@@ -35,9 +35,10 @@ extension AppBridgeMachine {
     }
 
     private func tooMany(_ message: ViewMessage) -> [Effect] {
-        let dropped = Effect.notify(.dropped(reason: "more than \(limits.maxMessagesPerSecond) in a second"))
+        let dropped = Effect.notify(
+            .dropped(reason: "more than \(limits.maxMessagesPerSecond) messages per second"))
         guard case .request(let id, _, _) = message else { return [dropped] }
-        let text = "The host takes \(limits.maxMessagesPerSecond) messages in a second; try again later."
+        let text = "The host accepts \(limits.maxMessagesPerSecond) messages per second; try again later."
         return [dropped, Self.failure(id, Self.refusal(text))]
     }
 
@@ -80,8 +81,8 @@ extension AppBridgeMachine {
             ]
         }
         // The page that was being torn down is gone.
-        guard state != .tearingDown else { return close("The view was loaded again while it was closed.") }
-        var effects = letGo("The view was loaded again.")
+        guard state != .tearingDown else { return close("The view was reloaded while it was being closed.") }
+        var effects = letGo("The view was reloaded.")
         (hasSentInput, hasSentOutcome, isToolsChangedPending) = (false, false, false)
         (appInfo, appCapabilities) = (nil, nil)
         effects.append(.notify(.proxyReady))
@@ -154,7 +155,7 @@ extension AppBridgeMachine {
     {
         if id == teardownRequest { return close("The view was closed.") }
         guard hostRequests.remove(id) != nil else {
-            return [.notify(.dropped(reason: "an answer to nothing"))]
+            return [.notify(.dropped(reason: "a response without a matching request"))]
         }
         return [.answered(id, result)]
     }

@@ -7,18 +7,18 @@ extension AppBridgeMachine {
             if method == "ping" { return [Self.result(id, [:])] }
             if method == "ui/initialize" { return try initialize(params, id) }
             guard state == .initializing || state == .ready || state == .tearingDown else {
-                throw MCPError.invalidRequest("The first request of a view is ui/initialize.")
+                throw MCPError.invalidRequest("The first request of a view must be ui/initialize.")
             }
             // A response with the same id would belong to the first request.
             guard !viewRequests.values.contains(id) else {
-                return [.notify(.dropped(reason: "the id of \(method) is in use"))]
+                return [.notify(.dropped(reason: "the id of \(method) is already in use"))]
             }
             let request = try request(method, params)
             if case .displayMode(let mode) = request, !mayShow(mode) {
                 return [Self.result(id, ["mode": .string((context.displayMode ?? .inline).rawValue)])]
             }
             guard viewRequests.count < limits.maxOpenRequests else {
-                throw Self.refusal("\(limits.maxOpenRequests) requests are open; wait for an answer first.")
+                throw Self.refusal("\(limits.maxOpenRequests) requests are open; wait for a response first.")
             }
             let requestID = ViewRequestID(number: nextNumber())
             viewRequests[requestID] = id
@@ -30,7 +30,7 @@ extension AppBridgeMachine {
 
     private mutating func initialize(_ params: JSONValue?, _ id: JSONValue) throws(MCPError) -> [Effect] {
         guard params?["protocolVersion"]?.stringValue != nil else {
-            throw Self.missing("protocolVersion", "a text")
+            throw Self.missing("protocolVersion", "a string")
         }
         do {
             appInfo = try Implementation(json: params?["appInfo"] ?? .null)
@@ -63,7 +63,7 @@ extension AppBridgeMachine {
     // MARK: Validation
 
     private static func missing(_ name: String, _ kind: String) -> MCPError {
-        .invalidParams("\(name) has to be \(kind).")
+        .invalidParams("\(name) must be \(kind).")
     }
 
     private func request(_ method: String, _ json: JSONValue?) throws(MCPError) -> ViewRequest {
@@ -73,7 +73,7 @@ extension AppBridgeMachine {
         case "ui/message": return try message(params)
         case "ui/update-model-context": return try modelContext(params)
         case "ui/request-display-mode":
-            guard let mode = params["mode"]?.stringValue else { throw Self.missing("mode", "a text") }
+            guard let mode = params["mode"]?.stringValue else { throw Self.missing("mode", "a string") }
             // An unknown mode counts as one that is not available.
             return .displayMode(DisplayMode(rawValue: mode) ?? context.displayMode ?? .inline)
         case "ui/download-file": return try download(params)
@@ -84,11 +84,11 @@ extension AppBridgeMachine {
             "prompts/list" where capabilities.serverPrompts:
             return .forward(method: method, params: params)
         case "resources/read" where capabilities.serverResources:
-            guard params["uri"]?.stringValue != nil else { throw Self.missing("uri", "a text") }
+            guard params["uri"]?.stringValue != nil else { throw Self.missing("uri", "a string") }
             return .forward(method: method, params: params)
         case "sampling/createMessage" where capabilities.sampling:
             guard capabilities.samplingTools || params["tools"] == nil else {
-                throw MCPError.invalidParams("The host asks its model without tools.")
+                throw MCPError.invalidParams("The host does not support sampling with tools.")
             }
             return .sample(params: params)
         default: throw MCPError.methodNotFound(method)
@@ -96,7 +96,7 @@ extension AppBridgeMachine {
     }
 
     private func openLink(_ params: JSONObject) throws(MCPError) -> ViewRequest {
-        guard let url = params["url"]?.stringValue else { throw Self.missing("url", "a text") }
+        guard let url = params["url"]?.stringValue else { throw Self.missing("url", "a string") }
         guard WebAddress.isOne(url) else {
             throw Self.refusal("Only http and https addresses of at most 8 KiB are opened.")
         }
@@ -106,7 +106,9 @@ extension AppBridgeMachine {
     private func message(_ params: JSONObject) throws(MCPError) -> ViewRequest {
         guard params["role"]?.stringValue == "user" else { throw Self.missing("role", "\"user\"") }
         let content = try blocks(params, "content")
-        guard !content.isEmpty else { throw MCPError.invalidParams("content is empty, so nothing is said.") }
+        guard !content.isEmpty else {
+            throw MCPError.invalidParams("content is empty, so there is no message.")
+        }
         return .message(content: content)
     }
 
@@ -128,7 +130,7 @@ extension AppBridgeMachine {
     }
 
     private func callTool(_ params: JSONObject) throws(MCPError) -> ViewRequest {
-        guard let name = params["name"]?.stringValue else { throw Self.missing("name", "a text") }
+        guard let name = params["name"]?.stringValue else { throw Self.missing("name", "a string") }
         guard let arguments = (params["arguments"] ?? [:]).objectValue else {
             throw Self.missing("arguments", "an object")
         }

@@ -87,7 +87,7 @@ public struct AppToolSource: ToolSource {
             throw refusal("\(name) did not answer within \(timeout).")
         }
         guard result.json.serialized().utf8.count <= Self.maxResultBytes else {
-            throw refusal("\(name) answered with more than \(Self.maxResultBytes / 1_000_000) MB.")
+            throw refusal("\(name) returned more than \(Self.maxResultBytes / 1_000_000) MB.")
         }
         if !result.isError, let schema = tool?.outputSchema { try check(result, schema, name) }
         return result
@@ -117,10 +117,10 @@ public struct AppToolSource: ToolSource {
             throw refusal("The output schema of \(name) cannot be used: \(error)")
         }
         guard let content = result.structuredContent else {
-            throw refusal("\(name) declared an output schema and answered without structured content.")
+            throw refusal("\(name) declared an output schema but returned no structured content.")
         }
         if let first = compiled.validate(content).first {
-            throw refusal("the result of \(name) does not match its output schema: \(first)")
+            throw refusal("The result of \(name) does not match its output schema: \(first)")
         }
     }
 

@@ -15,12 +15,12 @@ enum ViewMessage {
 
     init(_ json: JSONValue) {
         guard case .object(let object) = json else {
-            self = .malformed("no object", id: nil)
+            self = .malformed("not an object", id: nil)
             return
         }
         let id = object["id"].flatMap(Self.id)
         guard object["jsonrpc"]?.stringValue == "2.0" else {
-            self = .malformed("no JSON-RPC 2.0", id: id)
+            self = .malformed("not JSON-RPC 2.0", id: id)
             return
         }
         guard let method = object["method"] else {
@@ -36,7 +36,7 @@ enum ViewMessage {
         } else if let id {
             self = .request(id: id, method: method, params: object["params"])
         } else {
-            self = .malformed("the id of \(method) is neither a short text nor an integer", id: nil)
+            self = .malformed("the id of \(method) is neither a short string nor an integer", id: nil)
         }
     }
 
@@ -52,7 +52,7 @@ enum ViewMessage {
                     MCPError(
                         code: error["code"]?.intValue ?? MCPError.internalErrorCode,
                         message: String(text.prefix(maxErrorText)), data: error["data"])))
-        default: return .malformed("an answer needs a result or an error", id: nil)
+        default: return .malformed("a response needs either a result or an error", id: nil)
         }
     }
 

@@ -134,7 +134,7 @@ extension AppHost {
         } catch is CancellationError {
             add(ConversationItem(id: nextID("m"), author: .host, content: [.text("Stopped.")]))
         } catch {
-            let text = "There is no answer: \(Self.words(error))"
+            let text = "The model did not answer: \(Self.words(error))"
             add(ConversationItem(id: nextID("m"), author: .host, content: [.text(text)]))
         }
         // These calls began while the model was writing them, and were never made.
@@ -285,12 +285,13 @@ extension AppHost {
     ) async throws -> CreateMessageResult {
         guard let model = options.model else { throw MCPError.methodNotFound("sampling/createMessage") }
         guard request.tools.isEmpty, request.toolChoice == nil else {
-            throw MCPError.invalidParams("The model is not given tools of others.")
+            throw MCPError.invalidParams("The model cannot be given tools in a sampling request.")
         }
         let minute = ContinuousClock.now - .seconds(60)
         modelConversation.samples.removeAll { $0 < minute }
         guard modelConversation.samples.count < Self.maxSamples else {
-            throw Self.refusal("The model answers \(Self.maxSamples) such requests a minute; try later.")
+            throw Self.refusal(
+                "The model answers \(Self.maxSamples) such requests a minute; try again later.")
         }
         modelConversation.samples.append(.now)
         let said = request.messages.map { (isUser: $0.role == .user, text: Self.text($0.content)) }
@@ -300,7 +301,7 @@ extension AppHost {
         let question = parts.joined(separator: "\n\n")
         guard question.utf8.count <= Self.maxMessageBytes else {
             throw MCPError.invalidParams(
-                "More than \(Self.maxMessageBytes >> 20) MiB are not read to the model.")
+                "More than \(Self.maxMessageBytes >> 20) MiB cannot be sent to the model.")
         }
         let name = self.name(of: .server(server))
         guard

@@ -56,7 +56,7 @@ extension AppHost {
         guard isSilenced(view) else { return }
         log(
             "view of \(record.view.serverName)", .warning,
-            "it is refused without asking from now on: \(Self.maxRefusals) questions in a row had no yes")
+            "refused without asking from now on: \(Self.maxRefusals) questions in a row without a yes")
         for id in questionOrder where questions[id]?.question.view == view { closeQuestion(id, .deny) }
     }
 
@@ -127,7 +127,7 @@ extension AppHost {
         let name = self.name(of: .server(server))
         if let url = request.url, !WebAddress.isOne(url) {
             log(
-                name, .warning, "it asks for the visit of an address that is neither http nor https: declined"
+                name, .warning, "request to visit an address that is neither http nor https: declined"
             )
             return ElicitResult(.decline)
         }

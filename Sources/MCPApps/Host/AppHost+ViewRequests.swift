@@ -56,7 +56,7 @@ extension AppHost {
             throw MCPError.invalidParams("\(view.serverName) has no tool \(name).")
         }
         guard entry.tool.visibility.contains(.app) else {
-            throw MCPError.invalidParams("\(name) is not for views.")
+            throw MCPError.invalidParams("\(name) may not be called by views.")
         }
         let id = open(source: .server(view.server), entry.tool, .object(arguments), by: .view, from: view.id)
         let task = Task { await run(id, server.catalog) }
@@ -99,9 +99,9 @@ extension AppHost {
     // MARK: The user's machine
 
     private func openLink(_ url: String, _ view: HostedView) async throws -> JSONValue {
-        guard WebAddress.isOne(url) else { throw Self.refusal("Only http and https addresses are opened.") }
+        guard WebAddress.isOne(url) else { throw Self.refusal("Only http and https links can be opened.") }
         guard await ask(.link(url), server: view.serverName, view: view.id).isYes else {
-            throw Self.refusal("The user does not want to open the address.")
+            throw Self.refusal("The user declined to open the address.")
         }
         emit(.openLink(url: url))
         return [:]
@@ -111,16 +111,16 @@ extension AppHost {
         var files: [(name: String, mimeType: String, contents: ResourceContents?, uri: String)] = []
         for block in contents {
             guard let uri = block.resource?.uri ?? block.link?.uri else {
-                throw MCPError.invalidParams("A download is made of resources and links to resources.")
+                throw MCPError.invalidParams("A download consists of resources and links to resources.")
             }
             let mimeType = block.resource?.mimeType ?? block.link?.mimeType ?? "application/octet-stream"
             files.append((FileNameInURI.name(uri), mimeType, block.resource, uri))
         }
-        guard !files.isEmpty else { throw MCPError.invalidParams("There is nothing to save.") }
+        guard !files.isEmpty else { throw MCPError.invalidParams("The download contains nothing to save.") }
         let sizes = files.map { (name: $0.name, bytes: $0.contents?.bytes?.count) }
         try limitDownload(sizes.compactMap(\.bytes))
         guard await ask(.download(sizes), server: view.serverName, view: view.id).isYes else {
-            throw Self.refusal("The user does not want to save the file.")
+            throw Self.refusal("The user declined to save the file.")
         }
         var downloads: [HostedDownload] = []
         for file in files {
@@ -135,7 +135,7 @@ extension AppHost {
 
     private func limitDownload(_ sizes: [Int]) throws(MCPError) {
         guard sizes.reduce(0, +) <= Self.maxDownloadBytes else {
-            throw Self.refusal("More than \(Self.maxDownloadBytes >> 20) MiB are not saved.")
+            throw Self.refusal("More than \(Self.maxDownloadBytes >> 20) MiB cannot be saved.")
         }
     }
 

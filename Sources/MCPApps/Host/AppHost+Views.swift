@@ -39,7 +39,7 @@ extension AppHost {
             guard views.count + loading < options.maxViews else {
                 return change(id) {
                     $0.call.problem =
-                        "\(options.maxViews) views are open already, so this call has none; close one"
+                        "\(options.maxViews) views are already open, so this call has none; close one"
                 }
             }
             change(id) {
@@ -232,7 +232,7 @@ extension AppHost {
         case .violation(let directive, let uri):
             log(source, .warning, "\(directive) of the policy blocked \(uri)")
         case .navigatedAway:
-            trouble("The view left its page for another address, and the sandbox stopped it.", id)
+            trouble("The view tried to leave its page for another address; the sandbox stopped it.", id)
         case .silent: trouble("The view does not answer.", id)
         case .dropped(let reason): dropped(reason, id)
         }

@@ -56,9 +56,9 @@ public enum AppHostError: Error, Sendable, Hashable, CustomStringConvertible {
         case .unknownServer(let id): "There is no server \(id); it may have been removed."
         case .unknownTool(let name): "The server has no tool \(name); nothing was called."
         case .unknownCall(let id): "There is no call \(id); it is too old to be repeated."
-        case .noModel: "No model is configured, so nothing was said."
-        case .invalidArguments: "The arguments of a tool are a JSON object; nothing was called."
-        case .tooManyServers: "A host takes 32 servers; remove one first."
+        case .noModel: "No model is configured, so nothing was sent."
+        case .invalidArguments: "The arguments of a tool must be a JSON object; nothing was called."
+        case .tooManyServers: "A host accepts at most 32 servers; remove one first."
         }
     }
 }

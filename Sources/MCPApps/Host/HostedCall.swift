@@ -108,7 +108,7 @@ public struct HistoryEntry: Sendable, Identifiable {
 
     private static func short(_ json: JSONValue) -> JSONValue {
         let size = json.serialized().utf8.count
-        return size <= maxPartBytes ? json : .string("\(size) bytes, too long for the history")
+        return size <= maxPartBytes ? json : .string("\(size) bytes, too large for the history")
     }
 
     /// The largest size of a result, and of arguments from a view or a model, that is kept: 64 KiB.

@@ -186,7 +186,7 @@ actor ServerConnection {
         guard let client else {
             throw ClientError(
                 .cannotConnect, "\(target) cannot be reached; nothing was sent",
-                hint: "it is tried again by itself; or use the reconnect button")
+                hint: "reconnecting is automatic; the reconnect button tries at once")
         }
         return client
     }

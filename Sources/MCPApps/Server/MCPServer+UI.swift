@@ -58,7 +58,7 @@ extension MCPServer {
         guard UIResource.isViewURI(uri) else { throw .notAView(uri) }
         let size = html.utf8.count
         guard size <= UIResource.maxBytes else {
-            throw RegistrationError("the view \(uri) has \(size) bytes; 8 MiB is the most that hosts show")
+            throw RegistrationError("the view \(uri) has \(size) bytes; hosts show at most 8 MiB")
         }
         let asked = UIResourceMeta(
             csp: csp, permissions: permissions, domain: domain, prefersBorder: prefersBorder
@@ -81,7 +81,7 @@ extension RequestContext {
 
 extension RegistrationError {
     fileprivate static func notAView(_ uri: String) -> RegistrationError {
-        RegistrationError("\(uri) is not a view address; write ui:// and a name")
+        RegistrationError("\(uri) is not a view address; use ui:// followed by a name")
     }
 }
 

@@ -17,13 +17,13 @@ public enum UIResourceError: Error, Sendable, Hashable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .invalidURI(let uri):
-            "\(Self.shortened(uri)) is not a view address, which starts with ui://. The server has to"
+            "\(Self.shortened(uri)) is not a view address; it must start with ui://. The server has to"
                 + " correct it."
         case .noContents(let uri):
-            "The server answered without contents for \(Self.shortened(uri)), so there is nothing to show."
+            "The server returned no contents for \(Self.shortened(uri)), so there is nothing to show."
         case .wrongType(let type, let uri):
-            "\(Self.shortened(uri)) has the type \(type.map(Self.shortened) ?? "nothing"), and a view has the"
-                + " type \(UIExtension.mimeType). It is not shown; the server has to correct it."
+            "\(Self.shortened(uri)) has the type \(type.map(Self.shortened) ?? "nothing"), but a view must"
+                + " have the type \(UIExtension.mimeType). It is not shown; the server has to correct it."
         case .unreadable(let uri):
             "\(Self.shortened(uri)) is neither text nor base64 of text, so it cannot be shown."
         case .tooLarge(let bytes):

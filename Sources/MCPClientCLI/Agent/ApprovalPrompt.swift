@@ -25,10 +25,10 @@ final class ApprovalPrompt: Sendable {
     func decide(_ request: ApprovalRequest) async -> ApprovalDecision {
         guard let person else {
             missed.withLock { $0 = true }
-            sink.write("denied: \(name(request)) has to be approved, and nobody is there to ask\n")
-            return .denied(reason: "nobody is there to approve it")
+            sink.write("denied: \(name(request)) requires approval, and there is no one to ask\n")
+            return .denied(reason: "there is no one to approve it")
         }
-        return await person.answer { await ask(request, $0) } ?? .denied(reason: "the call was given up")
+        return await person.answer { await ask(request, $0) } ?? .denied(reason: "the call was abandoned")
     }
 
     /// Returns the names by which the user and the program know the tool: titles are the server's own words.
@@ -51,17 +51,17 @@ final class ApprovalPrompt: Sendable {
             case "r": return .approved(remember: .run)
             case "s" where hidden > 0:
                 sink.write(shown(arguments, 0).joined(separator: "\n") + "\n")
-            default: return .denied(reason: "the user said no")
+            default: return .denied(reason: "the user declined")
             }
         }
     }
 
     private func heading(_ request: ApprovalRequest) -> [String] {
-        var lines = [style.bold("may \(name(request)) run?")]
+        var lines = [style.bold("allow \(name(request)) to run?")]
         var claims = [request.sourceName, request.tool.title ?? "", request.tool.description ?? ""]
         claims.removeAll { $0.isEmpty || $0 == request.invocation.source.name || $0 == request.tool.name }
         if !claims.isEmpty {
-            let mark = request.isTrusted ? "" : style.dim(" (says the server)")
+            let mark = request.isTrusted ? "" : style.dim(" (according to the server)")
             lines.append("  \(claims.map { inlineText($0) }.joined(separator: " · "))\(mark)")
         }
         return lines + request.scopes.map { "  · \(inlineText($0.explanation))" }

@@ -22,13 +22,13 @@ enum ModelScript {
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let json = try? JSONValue(parsing: ByteSlice(line)), let step = step(json) else {
                 throw .usage(
-                    "line \(index + 1) of \(inlineText(path)) is not an answer of a model",
+                    "line \(index + 1) of \(inlineText(path)) is not a model's answer",
                     hint: form)
             }
             steps.append(step)
         }
         guard !steps.isEmpty else {
-            throw .usage("\(inlineText(path)) holds no answer of a model", hint: form)
+            throw .usage("\(inlineText(path)) contains no answer of a model", hint: form)
         }
         return ScriptedModel(steps)
     }

@@ -20,7 +20,7 @@ extension ArgumentBuilder {
         guard isArray || group.view.types.isEmpty else {
             problems.append(
                 ArgumentProblem(
-                    name: group.key, message: "is given \(group.values.count) times, but takes one value"))
+                    name: group.key, message: "is given \(group.values.count) times but accepts one value"))
             return nil
         }
         var elements: [JSONValue] = []

@@ -138,7 +138,7 @@ struct ArgumentBuilder {
         let attached = word.hasPrefix("--") ? nil : Flag.named(String(word.prefix(2)))
         guard let flag = Flag.named(flagName) ?? attached else { return }
         throw .usage(
-            "\(inlineText(flagName)) stands after \(inlineText(name)), where only its arguments stand",
+            "\(inlineText(flagName)) comes after \(inlineText(name)), where only its arguments are allowed",
             details: ["\(inlineText(name)) has no such argument; \(flag.name) is a flag of mcp-client"],
             hint: "put it before \(inlineText(name))")
     }
@@ -180,7 +180,7 @@ struct ArgumentBuilder {
                 let parent = walked.joined(separator: ".")
                 return .problem(
                     ArgumentProblem(
-                        name: key, message: "\(inlineText(parent)) is not an object, it has no members"))
+                        name: key, message: "\(inlineText(parent)) is not an object and has no members"))
             }
             let anything = acceptsUnknown ? SchemaView(.bool(true)) : nil
             guard let next = current.property(part) ?? current.otherMembers ?? anything else {

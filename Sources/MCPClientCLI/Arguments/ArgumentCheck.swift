@@ -105,7 +105,7 @@ struct ArgumentCheck {
     func failure(_ problems: [ArgumentProblem], usage: String) -> Failure {
         Failure(
             code: .usage, kind: .invalidArguments,
-            message: "arguments do not fit \(inlineText(name)) (nothing was sent)",
+            message: "the arguments do not match the schema of \(inlineText(name)) (nothing was sent)",
             details: ArgumentProblem.rows(problems), usage: "usage: \(usage)")
     }
 

@@ -27,8 +27,8 @@ extension Command {
                 .output(.raw), .output(.structured), .arguments(.noValidate),
             ],
             notes: [
-                "ARGS stand after the tool name and get their types from the tool's schema:",
-                "  k=v             a value; id=000123 stays a text if the schema says string",
+                "ARGS follow the tool name and get their types from the tool's schema:",
+                "  k=v             a value; id=000123 stays text if the schema specifies a string",
                 "  k:=JSON         a JSON value as given",
                 "  k=@FILE         the text of a file; k=@- of stdin",
                 "  k:=@FILE        the JSON of a file",
@@ -67,7 +67,7 @@ extension Command {
         Command(
             name: "prompt", summary: "get a prompt", operands: [Operand("NAME")], takesArguments: true,
             flags: Flag.connected + Flag.results + Flag.answering + [.output(.raw), .arguments(.noValidate)],
-            notes: ["ARGS are k=v, k=@file, k=@- or --k v; a prompt's arguments are always texts."],
+            notes: ["ARGS are k=v, k=@file, k=@- or --k v; a prompt's arguments are always strings."],
             examples: ["mcp-client prompt localhost:3000 review code=@main.swift"],
             run: session { session throws(Failure) in
                 try await PromptCommand(session: session).run(
@@ -98,7 +98,7 @@ extension Command {
                     session.operand(0) ?? "", session.operand(1) ?? "", session.operand(2) ?? "")
             }),
         Command(
-            name: "watch", summary: "a line for each change that the server tells of",
+            name: "watch", summary: "print a line for each change that the server reports",
             operands: [Operand("URI", .zeroOrMore)],
             flags: Flag.connected + Flag.results + [.interaction(.exec), .interaction(.eventCount)],
             endsByStopping: true,
@@ -129,13 +129,13 @@ extension Command {
                     session.operand(0) ?? "", session.invocation.arguments)
             }),
         Command(
-            name: "agent", summary: "let a model use the tools of servers, under your approval",
+            name: "agent", summary: "let a model use the tools of servers, with your approval",
             operands: [Operand("PROMPT"), Operand("TARGET", .zeroOrMore)], targets: .several,
             flags: Flag.connected + [.output(.output)] + Flag.answering + Flag.withModel
                 + [.agent(.policy), .agent(.trust), .agent(.rounds), .agent(.events)],
             notes: [
-                "Every call that may change something, or that a server only says to be harmless, is put",
-                "to you before it runs. Without a terminal it is denied, and the status is 7.",
+                "Every call that may change something, or that only the server claims to be harmless, needs",
+                "your approval before it runs. Without a terminal it is denied, and the status is 7.",
                 "Servers are named server1, server2 and so on, unless --server names them.",
             ],
             examples: [
@@ -148,9 +148,9 @@ extension Command {
             operands: [Operand("TARGET", .zeroOrMore)], targets: .several,
             flags: Flag.connected + Flag.withModel + HostFlag.allCases.map(Flag.host),
             notes: [
-                "Prints one line, the address of the page; its end is a key of this run. Serves on 127.0.0.1",
-                "until it is stopped. Views run in a sandbox, each with an origin of its own.",
-                "Servers are named by themselves, unless --server or the configuration names them.",
+                "Prints one line, the address of the page; it ends with the key of this run. Serves on",
+                "127.0.0.1 until it is stopped. Views run in a sandbox, each with an origin of its own.",
+                "Servers are named automatically, unless --server or the configuration names them.",
             ],
             examples: [
                 "mcp-client host localhost:3001", "mcp-client host --open -- mcp-server --demo --stdio",
@@ -164,7 +164,7 @@ extension Command {
             notes: [
                 "DAEMON is http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
                 "A program after -- is an MCP server over stdio; it is started again for each connection.",
-                "--tool offers tools for trying it out: \(DemoTool.names).",
+                "--tool offers demonstration tools: \(DemoTool.names).",
             ],
             examples: [
                 "mcp-client provide --channel general --tool greet /run/user/1000/mcpcore/providers.sock",

@@ -130,7 +130,7 @@ struct InvocationParser {
         }
         for name in options.agent.trusted where !servers.contains(where: { $0.name == name }) {
             throw .usage(
-                "--trust \(inlineText(name)): there is no server of this name",
+                "--trust \(inlineText(name)): there is no server with this name",
                 details: ["servers: \(servers.map(\.name).joined(separator: ", "))"])
         }
         // A token is for one server: no other server may see it.
@@ -139,7 +139,7 @@ struct InvocationParser {
         }
         let isRemote = servers.filter { if case .program = $0.target { false } else { true } }
         if let flag = secrets.first, isRemote.count != 1 {
-            throw .usage("\(flag.name) needs exactly one HTTP server, and there are \(isRemote.count)")
+            throw .usage("\(flag.name) needs exactly one HTTP server, but there are \(isRemote.count)")
         }
         invocation.servers = servers
     }
@@ -153,7 +153,7 @@ struct InvocationParser {
         let isOpen = [.oneOrMore, .zeroOrMore].contains(grammar.last?.count)
         if !isOpen, operands.count > grammar.count {
             throw .usage(
-                "\(command.name) has no place for \(quoted(operands[grammar.count]))",
+                "\(command.name) does not accept \(quoted(operands[grammar.count]))",
                 hint: "usage: \(command.usage)")
         }
     }
@@ -164,11 +164,11 @@ struct InvocationParser {
             [.output(.json), .output(.raw), .output(.structured)].contains($0)
         }
         if let first = shapes.first, let other = shapes.first(where: { $0 != first }) {
-            throw .usage("\(first.name) and \(other.name) exclude each other")
+            throw .usage("\(first.name) and \(other.name) cannot be combined")
         }
-        if options.raw, options.select != nil { throw .usage("--raw and --select exclude each other") }
+        if options.raw, options.select != nil { throw .usage("--raw and --select cannot be combined") }
         if options.bearerEnv != nil, options.bearerFile != nil {
-            throw .usage("--bearer-env and --bearer-file exclude each other")
+            throw .usage("--bearer-env and --bearer-file cannot be combined")
         }
         let isProgram: Bool
         switch invocation.target {
@@ -184,7 +184,8 @@ struct InvocationParser {
                 }
             case .trustFile:
                 if invocation.target?.isSecure != true {
-                    throw .usage("--cacert is for https targets", hint: "TARGET is https://HOST:PORT/PATH")
+                    throw .usage(
+                        "--cacert is for https targets", hint: "TARGET must be https://HOST:PORT/PATH")
                 }
             case .environment, .directory:
                 if !isProgram {

@@ -12,7 +12,7 @@ enum DemoTools {
     private static func add(_ tool: DemoTool, to server: MCPServer, _ console: Console) {
         switch tool {
         case .greet:
-            server.addTool("greet", "Greets the user on their screen", Argument("name", "whom")) {
+            server.addTool("greet", "Greets the user on their screen", Argument("name", "whom to greet")) {
                 (who: String?) in
                 let text = "Hello, \(who ?? "you")!"
                 console.line(inlineText(text))
@@ -21,8 +21,8 @@ enum DemoTools {
         case .clipboard:
             let clipboard = Clipboard("nothing yet")
             server.addTool(
-                "clipboard", "Reads the user's clipboard, or puts a text into it",
-                Argument("text", "what to put there; nothing reads it")
+                "clipboard", "Reads the user's clipboard, or writes text to it",
+                Argument("text", "the text to write; omit it to read the clipboard")
             ) { (text: String?) in clipboard.exchange(text) }
         case .location:
             server.addTool("location", "Where the user is") { () in

@@ -19,7 +19,7 @@ struct InfoCommand {
             if let description = info.description { row("description", inlineText(description)) }
             if let website = info.websiteURL { row("website", inlineText(website)) }
         } else {
-            console.line("the server does not say its name")
+            console.line("the server does not report its name")
         }
         let version = client.protocolVersion.text
         let others = client.supportedVersions.filter { $0 != version }.map { inlineText($0) }

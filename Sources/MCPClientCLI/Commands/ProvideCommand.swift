@@ -66,20 +66,20 @@ struct ProvideCommand {
             throw .usage(
                 "provide needs tools", hint: "--tool NAME, or an MCP server at the end: -- PROGRAM ARGS")
         case (_?, false):
-            throw .usage("--tool and a program after -- exclude each other")
+            throw .usage("--tool and a program after -- cannot be combined")
         }
     }
 
     /// Returns the source of the token, which is read at each attempt.
     private func token() throws(Failure) -> @Sendable () -> String? {
         if options.tokenFile != nil, options.bearerEnv != nil {
-            throw .usage("--token-file and --bearer-env exclude each other")
+            throw .usage("--token-file and --bearer-env cannot be combined")
         }
         if let name = options.bearerEnv {
             guard let value = environment.variable(name).flatMap(Self.firstWord) else {
                 throw .usage(
-                    "the environment has no variable \(inlineText(name)) with a token",
-                    hint: "--bearer-env names it")
+                    "there is no environment variable \(inlineText(name)) with a token",
+                    hint: "--bearer-env names the variable")
             }
             return { value }
         }

@@ -27,8 +27,8 @@ struct WatchCommand {
         } catch let error as ClientError where error.kind == .httpStatus {
             var failure = FailureMapping.failure(
                 error, method: "watch", subject: nil, invocation: session.invocation)
-            failure.details.append("changes cannot be heard here (\(session.identity))")
-            failure.hint = failure.hint ?? "another transport or a newer revision may tell of them"
+            failure.details.append("change notifications are not available here (\(session.identity))")
+            failure.hint = failure.hint ?? "another transport or a newer revision may provide them"
             throw failure
         } catch {
             throw FailureMapping.failure(
@@ -46,11 +46,11 @@ struct WatchCommand {
         if accepted.isEmpty {
             throw Failure(
                 code: .protocolError, kind: .protocolError,
-                message: "the server does not tell of: \(missing.joined(separator: ", "))",
+                message: "the server does not notify about: \(missing.joined(separator: ", "))",
                 details: ["there is nothing to watch (\(session.identity))"])
         }
         if !missing.isEmpty {
-            session.console.note("the server does not tell of: \(missing.joined(separator: ", "))")
+            session.console.note("the server does not notify about: \(missing.joined(separator: ", "))")
         }
         session.console.note(session.console.noteStyle.dim("watching \(session.identity)"))
     }
@@ -82,7 +82,7 @@ struct WatchEvent: Sendable {
         case .resourcesListChanged: (name, uri) = ("resources changed", nil)
         case .resourceUpdated(let uri): (name, self.uri) = ("updated", uri)
         case .task(let task): (name, uri) = ("task \(task.taskID) \(task.status.rawValue)", nil)
-        case .resubscribed: (name, uri) = ("connected again", nil)
+        case .resubscribed: (name, uri) = ("reconnected", nil)
         }
     }
 

@@ -21,13 +21,14 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     var meaning: String {
         switch self {
         case .ok: "ok"
-        case .toolError: "the tool said no (isError: true)"
-        case .usage: "usage error, or arguments do not fit the schema (nothing was sent)"
-        case .unreachable: "cannot start or connect, the server died, or the output cannot be written"
+        case .toolError: "the tool reported an error (isError: true)"
+        case .usage: "usage error, or arguments that do not match the schema (nothing was sent)"
+        case .unreachable:
+            "the server cannot be started or reached, or has died, or the output cannot be written"
         case .authentication: "authentication or authorization"
-        case .protocolError: "protocol error: JSON-RPC error, unknown tool or resource, malformed answer"
+        case .protocolError: "protocol error: JSON-RPC error, unknown tool or resource, malformed response"
         case .timeout: "timeout or deadline"
-        case .inputRequired: "the server asks for input and none is available"
+        case .inputRequired: "the server requests input and none is available"
         case .interrupted: "interrupted"
         }
     }

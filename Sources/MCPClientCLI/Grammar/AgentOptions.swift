@@ -28,7 +28,7 @@ struct AgentOptions: Sendable {
         case .modelKey: keyVariable = text
         case .policy:
             guard let policy = Policy(rawValue: text) else {
-                throw .usage("--policy \(quoted(text)) is none of ask, auto and deny")
+                throw .usage("--policy \(quoted(text)) is not ask, auto or deny")
             }
             self.policy = policy
         case .trust: trusted.append(text)

@@ -46,7 +46,7 @@ struct HostOptions: Sendable {
         case "strict": isCompatible = false
         case "compat": isCompatible = true
         case "allow-wildcards": allowsWildcards = true
-        default: throw .usage("--csp \(quoted(value)) is none of strict, compat and allow-wildcards")
+        default: throw .usage("--csp \(quoted(value)) is not strict, compat or allow-wildcards")
         }
     }
 

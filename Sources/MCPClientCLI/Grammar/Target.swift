@@ -11,7 +11,7 @@ enum Target: Sendable, Hashable {
             switch scheme {
             case "http", "https": self = .http(text)
             case "unix": self = try Self.unixSocket(text)
-            default: throw .usage("\(inlineText(scheme)):// is not a transport of MCP", hint: Self.forms)
+            default: throw .usage("\(inlineText(scheme)):// is not an MCP transport", hint: Self.forms)
             }
             return
         }
@@ -60,7 +60,7 @@ enum Target: Sendable, Hashable {
         let endpoint = parts.count > 1 ? String(parts[1]) : "/mcp"
         guard endpoint.hasPrefix("/") else {
             throw .usage(
-                "the endpoint after # starts with /", details: ["given: \(inlineText(text))"],
+                "the endpoint after # must start with /", details: ["given: \(inlineText(text))"],
                 hint: "unix://\(inlineText(path))#/mcp")
         }
         return .unix(path: path, endpoint: endpoint)
@@ -71,7 +71,7 @@ enum Target: Sendable, Hashable {
             if text.contains("/") || text.hasPrefix(".") {
                 throw .usage(
                     "\(quoted(text)) is not a target", details: ["there is no socket at that path"],
-                    hint: "a program stands at the end, after --:  mcp-client … -- \(inlineText(text))")
+                    hint: "a program comes last, after --:  mcp-client … -- \(inlineText(text))")
             }
             throw .usage("\(quoted(text)) is not a target", hint: Self.forms)
         }
@@ -81,7 +81,7 @@ enum Target: Sendable, Hashable {
         let host = text[..<colon]
         guard isLoopback(host) else {
             throw .usage(
-                "HOST:PORT reaches this machine only", details: ["given: \(inlineText(text))"],
+                "HOST:PORT is for this machine only", details: ["given: \(inlineText(text))"],
                 hint: "write the address in full: http://\(inlineText(text))/mcp")
         }
         return .http("http://\(host):\(port)/mcp")

@@ -38,8 +38,8 @@ struct BrowserOpener {
             remove()
             throw Failure(
                 code: .unreachable, kind: .cannotStart,
-                message: "no browser was opened: \(inlineText("\(error)"))",
-                hint: "open the address by hand")
+                message: "could not open a browser: \(inlineText("\(error)"))",
+                hint: "open the address manually")
         }
     }
 

@@ -22,11 +22,11 @@ struct ConfiguredServers {
         do { json = try JSONValue(parsing: bytes) } catch {
             throw .usage(
                 "\(inlineText(file)) is not JSON", details: ["\(error)"],
-                hint: "JSON has no comments and no comma behind the last member")
+                hint: "JSON allows no comments and no comma after the last member")
         }
         guard let servers = json["mcpServers"]?.objectValue else {
             throw .usage(
-                "\(inlineText(file)) holds no object \"mcpServers\"",
+                "\(inlineText(file)) has no object \"mcpServers\"",
                 hint: #"{"mcpServers": {"docs": {"url": "http://localhost:3000/mcp"}}}"#)
         }
         var entries: [Entry] = []

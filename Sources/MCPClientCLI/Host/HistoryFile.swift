@@ -64,7 +64,7 @@ final class HistoryFile: Sendable {
             if entries.isEmpty, !bytes.isEmpty, !bytes.starts(with: Array("{\"".utf8)) {
                 throw .usage(
                     "\(name) is not a history of calls", details: ["nothing was written to it"],
-                    hint: "--history FILE names a file that is not there yet, or one of mcp-client host")
+                    hint: "--history FILE must name a new file, or a history written by mcp-client host")
             }
             // An existing file may be accessible to others.
             if fchmod(descriptor, 0o600) != 0 {

@@ -17,7 +17,7 @@ struct HostCommand {
         if let history, history.strangeLines > 0 {
             let count = history.strangeLines == 1 ? "1 line is" : "\(history.strangeLines) lines are"
             console.note(
-                "\(inlineText(options.host.historyFile ?? "")): \(count) no entry of a history; passed over")
+                "\(inlineText(options.host.historyFile ?? "")): \(count) not part of a history; skipped")
         }
         let hostOptions = try hostOptions(history)
         let host = AppHost(hostOptions)

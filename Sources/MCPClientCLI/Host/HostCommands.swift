@@ -42,7 +42,7 @@ struct HostCommands {
             throw HostRefusal(status: 415, text: "Send application/json; nothing was done")
         }
         guard let object = try? JSONValue(parsing: request.body, limits: limits).objectValue else {
-            throw HostRefusal.malformed("The body is no JSON object")
+            throw HostRefusal.malformed("The body is not a JSON object")
         }
         return object
     }
@@ -94,7 +94,7 @@ struct HostCommands {
             await host.changeRoom(room, of: id)
         case ("POST", ["mode"]):
             guard let mode = DisplayMode(rawValue: try text("mode", in: try object())) else {
-                throw HostRefusal.malformed("mode is not known")
+                throw HostRefusal.malformed("unknown mode")
             }
             await host.setMode(mode, of: id)
         case ("POST", ["reload"]):
@@ -212,7 +212,7 @@ struct HostCommands {
         case "accept": answer = body["content"]?.objectValue.map { .accept($0) } ?? .allow()
         case "deny", "decline": answer = .deny
         case "cancel": answer = .cancel
-        default: throw HostRefusal.malformed("decision is not known")
+        default: throw HostRefusal.malformed("unknown decision")
         }
         guard await host.answer(question, answer) else {
             throw HostRefusal(status: 404, text: "No pending question with this id")

@@ -183,7 +183,7 @@ struct HostEventWriter {
         let address = ports.address(ofView: view.id, server: view.server)
         var warnings: [String] = []
         if view.hasChanged {
-            warnings.append("This page is not the one that this address had the last time.")
+            warnings.append("This page differs from the one at this address last time.")
         }
         let domains = view.csp.externalDomains
         if !domains.isEmpty { warnings.append("It may reach \(domains.joined(separator: ", ")).") }
@@ -208,9 +208,9 @@ struct HostEventWriter {
         let (author, who) =
             switch item.author {
             case .user: ("user", "You")
-            case .view: ("view", "A view, in your name")
+            case .view: ("view", "A view, on your behalf")
             case .model: ("model", "Model")
-            case .context: ("context", "A view, for the turns to come")
+            case .context: ("context", "A view, for future turns")
             case .host: ("host", "Host")
             }
         return [

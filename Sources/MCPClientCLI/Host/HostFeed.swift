@@ -117,14 +117,14 @@ actor HostFeed {
 
     /// Returns the reason why a message cannot be accepted, or nil.
     private static func problem(of message: JSONValue) -> String? {
-        if message.isNull { return "it is no JSON" }
-        if message["jsonrpc"] == nil, message["lost"] == true { return "it is no JSON that can be read" }
+        if message.isNull { return "it is not JSON" }
+        if message["jsonrpc"] == nil, message["lost"] == true { return "it is not readable JSON" }
         if message["jsonrpc"] == nil, let bytes = message["oversize"]?.intValue {
-            return "\(bytes) characters, of which at most \(AppHost.maxMessageBytes) are taken"
+            return "\(bytes) characters; at most \(AppHost.maxMessageBytes) are accepted"
         }
         let size = RawJSON(message).bytes.count
         guard size > AppHost.maxMessageBytes else { return nil }
-        return "\(size) bytes, of which at most \(AppHost.maxMessageBytes) are taken"
+        return "\(size) bytes; at most \(AppHost.maxMessageBytes) are accepted"
     }
 
     /// Restarts the numbering of a view's messages, because its frame is created again.

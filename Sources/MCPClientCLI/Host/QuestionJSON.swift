@@ -26,9 +26,9 @@ enum QuestionJSON {
                 })
             json["answers"] = yesOrNo("Save")
         case .message(let text):
-            json["title"] = "Say this in your name?"
+            json["title"] = "Send this on your behalf?"
             json["code"] = .string(text)
-            json["answers"] = yesOrNo("Say it")
+            json["answers"] = yesOrNo("Send")
         case .sampling(let text):
             json["title"] = "Let the model answer this?"
             json["code"] = .string(text)
@@ -44,7 +44,7 @@ enum QuestionJSON {
             case .user: "you"
             }
         json["from"] = .string("\(question.server) · asked by \(asker)")
-        json["title"] = .string("May \(request.tool.displayName) run?")
+        json["title"] = .string("Allow \(request.tool.displayName) to run?")
         if let description = request.tool.description {
             json["text"] = .string(request.isTrusted ? description : "The server says: \(description)")
         }

@@ -24,7 +24,7 @@ struct ServerTargets: Sendable {
         let host = Self.host(of: url)
         guard allowed.contains(host) else {
             throw .usage(
-                "\(quoted(host)) is not among the hosts that servers may be on; nothing was connected",
+                "\(quoted(host)) is not an allowed host for servers; no connection was made",
                 details: ["--allow-hosts \(allowed.joined(separator: ","))"])
         }
     }

@@ -3,7 +3,7 @@ import MCPCore
 /// The failure when a server asks a question that no one can answer.
 enum InputRequired {
     static func failure(_ questions: [String], subject: String) -> Failure {
-        let asks = questions.first.map { " asks \($0)" } ?? " asks back"
+        let asks = questions.first.map { " asks \($0)" } ?? " asks a question"
         return Failure(
             code: .inputRequired, kind: .inputRequired,
             message: "input required: \(inlineText(subject))\(asks)",

@@ -103,6 +103,6 @@ final class Interaction: Sendable {
 
     private func unanswered(_ question: Unanswered) -> MCPError {
         unanswered.withLock { $0.append(question) }
-        return .internalError("Nobody is there to answer")
+        return .internalError("There is no one to answer")
     }
 }

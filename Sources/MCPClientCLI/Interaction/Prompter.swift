@@ -76,7 +76,7 @@ private struct Asking {
                 guard let text = await ask("  \(inlineText(name))\(current): ") else { return false }
                 if text.isEmpty {
                     if content[name] != nil || !isRequired { break }
-                    line("  an answer is needed")
+                    line("  an answer is required")
                 } else if let value = field.value(text) {
                     guard let problem = field.problem(with: value) else {
                         content[name] = value
@@ -84,7 +84,7 @@ private struct Asking {
                     }
                     line("  \(problem)")
                 } else {
-                    line("  that is no \(field.kind)")
+                    line("  the answer must be: \(field.kind)")
                 }
             }
         }
@@ -92,7 +92,7 @@ private struct Asking {
     }
 
     private func describe(_ field: FormField, _ isRequired: Bool) {
-        let notes = [field.kind, isRequired ? nil : "may be left out", field.explanation].compactMap { $0 }
+        let notes = [field.kind, isRequired ? nil : "optional", field.explanation].compactMap { $0 }
         line("")
         line("  \(style.bold(field.title))  \(style.dim(notes.joined(separator: " · ")))")
         for (index, choice) in field.choices.enumerated() {
@@ -123,7 +123,7 @@ private struct Asking {
         if let host = Self.host(of: url) {
             line("  on the host \(style.bold(inlineText(host)))")
             if host.contains("xn--") || !host.utf8.allSatisfy({ $0 < 0x80 }) {
-                line("  take care: the name of the host has letters of another script")
+                line("  caution: the host name contains letters of another script")
             }
         }
         switch await ask("did you open it? [y]es, [d]ecline, [c]ancel: ")?.lowercased().first {

@@ -53,7 +53,7 @@ struct ResultPrinter: Sendable {
         guard pieces.count == 1, let piece = pieces.first else {
             throw Failure(
                 code: .protocolError, kind: .protocolError,
-                message: "--raw needs exactly one content block, the result has \(pieces.count)",
+                message: "--raw needs exactly one content block; the result has \(pieces.count)",
                 hint: "-o FILE saves all of them, --json shows them")
         }
         switch piece {
@@ -100,7 +100,7 @@ struct ResultPrinter: Sendable {
         guard let refused else { return }
         throw Failure(
             code: .unreachable, kind: .output, message: refused.message,
-            details: ["the answer had come already; what else it holds is in \(inlineText(file))"])
+            details: ["the response had already arrived; the rest of it is in \(inlineText(file))"])
     }
 
     /// `out.txt` → `out-1.png`

@@ -93,7 +93,8 @@ struct Connector {
         if let file = flags.answersFile {
             let text = String(decoding: try environment.input.file(file), as: UTF8.self)
             guard let object = (try? JSONValue(parsing: text))?.objectValue else {
-                throw .usage("\(inlineText(file)) holds no JSON object", hint: "{\"field\": \"value\"}")
+                throw .usage(
+                    "\(inlineText(file)) does not contain a JSON object", hint: "{\"field\": \"value\"}")
             }
             answers = object
         }
@@ -114,7 +115,8 @@ struct Connector {
         if let name = flags.bearerEnv {
             guard let value = environment.secret(name) else {
                 throw .usage(
-                    "the environment has no variable \(inlineText(name))", hint: "--bearer-env names it")
+                    "there is no environment variable \(inlineText(name))",
+                    hint: "--bearer-env names the variable")
             }
             token = value.trimmingWhitespace()
             source = "the variable \(inlineText(name))"
@@ -128,7 +130,9 @@ struct Connector {
             !token.isEmpty
             && token.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-._~+/=".utf8.contains($0) }
         if !isToken {
-            throw .usage("\(source) holds no bearer token", hint: "a token is letters, digits and -._~+/=")
+            throw .usage(
+                "\(source) does not contain a bearer token",
+                hint: "a token consists of letters, digits and -._~+/=")
         }
         return token
     }

@@ -48,10 +48,10 @@ enum FailureMapping {
         let subject = sent.isEmpty ? "the request" : sent
         return Failure(
             code: isLate ? .timeout : .unreachable, kind: isLate ? .timeout : .connectionClosed,
-            message:
-                "the server began \(subject) and stopped it: \(inlineText(error.message)) (\(error.code))",
-            details: ["\(subject) may have run; it was not sent again"],
-            hint: "find out whether it was done before you ask for it again")
+            message: "the server started \(subject) but did not finish it: "
+                + "\(inlineText(error.message)) (\(error.code))",
+            details: ["\(subject) may have been executed; it was not sent again"],
+            hint: "find out whether it was executed before you send it again")
     }
 
     private static func hint(_ code: Int, _ method: String?, _ invocation: Invocation) -> String? {
@@ -84,7 +84,7 @@ enum FailureMapping {
             failure.hint = "--bearer-file FILE or --bearer-env VAR sends a token"
         }
         if stderr.count > maxStderrLines, failure.hint == nil {
-            failure.hint = "-v shows all that it wrote to stderr"
+            failure.hint = "-v shows everything that it wrote to stderr"
         }
         return failure
     }

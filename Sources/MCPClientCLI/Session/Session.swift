@@ -63,7 +63,7 @@ struct Session: Sendable {
             guard try visit(page) else { return }
             // An empty string is a valid cursor (PAGE-04); repeating the same cursor would never end.
             guard let next = page["nextCursor"]?.string else { return }
-            if next == cursor { throw .malformed("\(method) answers with the same cursor again") }
+            if next == cursor { throw .malformed("\(method) returned the same cursor again") }
             cursor = next
         }
         throw .malformed("\(method) has more than \(Self.maxPages) pages")
@@ -83,7 +83,7 @@ struct Session: Sendable {
     /// Returns the array member of a list result.
     func elements(_ page: RawJSON, _ member: String, method: String) throws(Failure) -> [RawJSON] {
         guard let elements = page[member]?.elements else {
-            throw .malformed("the answer to \(method) has no array \(member)")
+            throw .malformed("the response to \(method) has no array \(member)")
         }
         return elements
     }

@@ -46,7 +46,7 @@ enum StandardInput {
 
     static func readAll(notice: any Sink) throws(Failure) -> [UInt8] {
         if !SystemFile.waitUntilReadable(0, milliseconds: patience) {
-            notice.write("reading arguments from stdin; </dev/null or {} says that there are none\n")
+            notice.write("reading arguments from stdin; use </dev/null or {} if there are none\n")
         }
         return try SystemFile.readAll(0, name: "stdin")
     }

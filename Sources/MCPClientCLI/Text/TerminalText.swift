@@ -51,7 +51,7 @@ enum TerminalText {
     }
 
     private static func closeLine(_ hidden: Int, _ out: inout String) {
-        if hidden > 0 { out += "… (\(hidden) characters more; a pipe gets all)" }
+        if hidden > 0 { out += "… (\(hidden) more characters; a pipe gets all of them)" }
     }
 
     private static func appendEscaped(_ scalar: Unicode.Scalar, to out: inout String, keepsLines: Bool) {

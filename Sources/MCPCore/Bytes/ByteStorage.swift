@@ -41,7 +41,7 @@ import Glibc
 
     private init(_ block: UnsafeMutablePointer<UInt8>?, capacity: Int) {
         guard let memory = unsafe realloc(block, capacity + Self.slack) else {
-            fatalError("no memory for \(capacity) bytes")
+            fatalError("cannot allocate \(capacity) bytes")
         }
         self.capacity = capacity
         unsafe base = memory.assumingMemoryBound(to: UInt8.self)

@@ -56,8 +56,8 @@ extension ClientConnection: ClientInbox {
         if let status, status >= 400 { return }
         let text = String(message.bytes.count > 200 ? message.bytes[0 ..< 200] : message.bytes)
         var error = ClientError(
-            .protocolViolation, "the answer to \(call.method) is malformed: \(reason)",
-            details: ["answer: \(text)"])
+            .protocolViolation, "the response to \(call.method) is malformed: \(reason)",
+            details: ["response: \(text)"])
         error.isMalformedAnswer = true
         finish(call, .failed(error))
     }

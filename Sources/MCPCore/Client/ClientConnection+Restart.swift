@@ -22,7 +22,8 @@ extension ClientConnection {
         if isNew { restart.keep(Task { await run(restart, from: revision, after: error) }) }
         var told = error
         told.hint =
-            "the server is started again; what was asked may have been done, so ask again if that is safe"
+            "the server is being restarted; the request may have been executed, "
+            + "so repeat it only if that is safe"
         failAll(told)
         return true
     }
@@ -50,7 +51,7 @@ extension ClientConnection {
         }
         var error = last
         error.message =
-            "gave up after \(options.restart.maxAttempts) attempts to start it again: \(last.message)"
+            "gave up after \(options.restart.maxAttempts) attempts to restart it: \(last.message)"
         conclude(error)
     }
 
@@ -76,6 +77,6 @@ extension ClientConnection {
     }
 
     private static func refused(_ error: any Error) -> ClientError {
-        ClientError(.connectionClosed, "the server refuses to be opened again", details: ["\(error)"])
+        ClientError(.connectionClosed, "the server refused to reopen the connection", details: ["\(error)"])
     }
 }

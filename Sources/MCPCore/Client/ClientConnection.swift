@@ -161,7 +161,7 @@ final class ClientConnection: Sendable {
                 if call.hasBeenSent() { transport.abandon(call.id, notice: notice(call, "cancelled")) }
             }
         } onCancel: {
-            abandon(call, ClientError(.cancelled, "the call of \(method) was cancelled"), "cancelled")
+            abandon(call, ClientError(.cancelled, "the call to \(method) was cancelled"), "cancelled")
         }
         // An unreadable response still means that the server processed the request.
         if case .failed(let error) = reply, !error.isUnsent,
@@ -269,12 +269,13 @@ final class ClientConnection: Sendable {
         let details = unreadable.flatMap { $0.lastCall >= call.id ? [$0.detail] : nil } ?? []
         if call.deadline <= now {
             return ClientError(
-                .timeout, "\(call.method) did not end before its deadline; it was cancelled", details: details
+                .timeout, "\(call.method) did not finish before its deadline; it was cancelled",
+                details: details
             )
         }
         return ClientError(
             .timeout,
-            "no answer to \(call.method) within \((call.idleTimeout ?? .zero).inWords); it was cancelled",
+            "no response to \(call.method) within \((call.idleTimeout ?? .zero).inWords); it was cancelled",
             details: details,
             hint: "progress notifications reset the timeout; use a longer one for slow servers")
     }

@@ -23,7 +23,7 @@ struct InputHandlers: Sendable {
             do {
                 roots = try await onRoots()
             } catch {
-                throw Self.failure(error, "The roots cannot be told")
+                throw Self.failure(error, "The roots cannot be provided")
             }
             var writer = JSONWriter()
             writer.array(roots, for: revision)
@@ -38,7 +38,7 @@ struct InputHandlers: Sendable {
             throw .methodNotFound("elicitation/create")
         }
         if request.url != nil, !options.supportsElicitationURL || !revision.has(.elicitationModes) {
-            throw .invalidParams("This client declared no elicitation by URL")
+            throw .invalidParams("This client did not declare elicitation by URL")
         }
         let result: ElicitResult
         do {
@@ -53,7 +53,7 @@ struct InputHandlers: Sendable {
         let violations = schema.violations(of: result.content ?? [:])
         guard violations.isEmpty else {
             let list = violations.map(\.description).joined(separator: "; ")
-            throw .invalidParams("The answer does not fit the form: \(list)")
+            throw .invalidParams("The answer does not match the form: \(list)")
         }
         return ElicitResult(.accept, content: result.content ?? [:])
     }
@@ -65,7 +65,7 @@ struct InputHandlers: Sendable {
         if !request.tools.isEmpty || request.toolChoice != nil,
             !options.supportsSamplingTools || !revision.has(.samplingTools)
         {
-            throw .invalidParams("This client declared no sampling with tools")
+            throw .invalidParams("This client did not declare sampling with tools")
         }
         if let problem = request.balanceProblem { throw .invalidParams(problem) }
         do {

@@ -24,14 +24,14 @@ extension MCPClient {
         else { return }
         var error = ClientError(
             .protocolViolation, "the result of \(name) does not match its output schema",
-            hint: "the tool has run; if the server changed its schema, list the tools again",
+            hint: "the tool was executed; if the server changed its schema, list the tools again",
             result: RawJSON(result.json))
         if let structured = result.structuredContent {
             let violations = schema.validate(structured)
             if violations.isEmpty { return }
             error.details = violations.map(\.description)
         } else {
-            error.details = ["there is no structuredContent"]
+            error.details = ["structuredContent is missing"]
         }
         throw error
     }
@@ -40,7 +40,8 @@ extension MCPClient {
         do {
             return try connection.tools.outputSchema(of: name)
         } catch {
-            connection.trace(.warning("results of \(name) are not checked; its output schema: \(error)"))
+            connection.trace(
+                .warning("results of \(name) are not checked; its output schema cannot be used: \(error)"))
             return nil
         }
     }
@@ -72,11 +73,12 @@ extension MCPClient {
         }
         if let structured = result.structuredContent { return try Self.decode(structured, name) }
         guard result.content.count == 1, let text = result.content.first?.text else {
-            throw ClientError(.protocolViolation, "\(name) returned neither structured content nor one text")
+            throw ClientError(
+                .protocolViolation, "\(name) returned neither structured content nor a single text")
         }
         if let value = try? JSONValue(parsing: text).decode(R.self) { return value }
         if let value = text as? R { return value }
-        throw ClientError(.protocolViolation, "\(name) returned a text that is not the expected JSON")
+        throw ClientError(.protocolViolation, "\(name) returned text that is not the expected JSON")
     }
 
     private static func decode<R: Decodable>(_ structured: JSONValue, _ name: String) throws -> R {
@@ -90,7 +92,7 @@ extension MCPClient {
                 return value
             }
             throw ClientError(
-                .protocolViolation, "\(name) returned structured content of another shape",
+                .protocolViolation, "\(name) returned structured content with an unexpected structure",
                 details: ["\(error)"])
         }
     }
@@ -114,7 +116,8 @@ extension MCPClient {
             return true
         } catch {
             connection.trace(
-                .warning("the tool \(tool.name) is left out: x-mcp-header in its input schema: \(error)"))
+                .warning(
+                    "the tool \(tool.name) is omitted: invalid x-mcp-header in its input schema: \(error)"))
             return false
         }
     }
@@ -272,7 +275,7 @@ extension MCPClient {
         of result: RawJSON, _ member: String, _ method: String
     ) throws(ClientError) -> [E] {
         guard let elements = result[member]?.elements else {
-            throw ClientError(.protocolViolation, "the answer to \(method) has no array \(member)")
+            throw ClientError(.protocolViolation, "the response to \(method) has no \(member) array")
         }
         var values: [E] = []
         values.reserveCapacity(elements.count)
@@ -287,7 +290,8 @@ extension MCPClient {
             return try T(json: json)
         } catch {
             throw ClientError(
-                .protocolViolation, "the answer to \(method) holds a malformed \(type)", details: ["\(error)"]
+                .protocolViolation, "the response to \(method) contains a malformed \(type)",
+                details: ["\(error)"]
             )
         }
     }

@@ -31,7 +31,7 @@ extension MCPClient {
                 case .inputRequired:
                     guard round < connection.options.maxRounds else {
                         throw Self.inputRequired(
-                            "\(method) asks again after \(round) rounds of questions", result)
+                            "\(method) still requests input after \(round) rounds", result)
                     }
                     current = try await nextRound(method, params, result)
                     // A server that only asks for a retry must not be called in a tight loop.
@@ -39,7 +39,7 @@ extension MCPClient {
                 }
             }
         } catch is CancellationError {
-            throw ClientError(.cancelled, "the call of \(method) was cancelled between two messages")
+            throw ClientError(.cancelled, "the call to \(method) was cancelled between two messages")
         }
         throw ClientError(.protocolViolation, "\(method) has no result")
     }
@@ -136,7 +136,7 @@ extension MCPClient {
             next["requestState"] = state.value
         }
         guard result["inputRequests"] != nil || result["requestState"] != nil else {
-            throw ClientError(.protocolViolation, "\(method) asks for input and does not say which")
+            throw ClientError(.protocolViolation, "\(method) requests input but does not specify it")
         }
         return next
     }
@@ -147,7 +147,7 @@ extension MCPClient {
         to requests: RawJSON, in result: RawJSON, _ method: String
     ) async throws -> JSONObject {
         guard case .object(let entries) = requests.value else {
-            throw ClientError(.protocolViolation, "\(method) has inputRequests that are no object")
+            throw ClientError(.protocolViolation, "\(method) has inputRequests that are not an object")
         }
         let handlers = InputHandlers(options: connection.options)
         var answers = JSONObject()
@@ -157,7 +157,7 @@ extension MCPClient {
                 request = try InputRequest(json: json)
             } catch {
                 throw ClientError(
-                    .protocolViolation, "\(method) asks for \"\(key)\" in a form that cannot be read",
+                    .protocolViolation, "\(method) has a malformed input request \"\(key)\"",
                     details: ["\(error)"])
             }
             do {
@@ -166,8 +166,8 @@ extension MCPClient {
                 try Task.checkCancellation()
                 // Nothing is sent: the call ends here (MRTR-18, AMB-16).
                 var failure = Self.inputRequired(
-                    "\(method) needs an answer that cannot be given: \(error.message)", result)
-                failure.details = ["asked: \(request.method)"]
+                    "\(method) requires input that cannot be provided: \(error.message)", result)
+                failure.details = ["requested: \(request.method)"]
                 throw failure
             }
             try Task.checkCancellation()

@@ -55,9 +55,9 @@ struct Negotiation {
         let steps = progress.unanswered.withLock { $0 }
         let text =
             switch steps.count {
-            case 0: "the server did not let the connection be opened"
-            case 1: "the server did not answer \(steps[0])"
-            default: "the server answered neither \(steps.joined(separator: " nor "))"
+            case 0: "the server did not allow the connection to be opened"
+            case 1: "the server did not respond to \(steps[0])"
+            default: "the server responded to neither \(steps.joined(separator: " nor "))"
             }
         let errors = connection.transport.lastErrors
         let unreadable = connection.state.withLock { $0.unreadable }
@@ -65,7 +65,7 @@ struct Negotiation {
             .timeout, "\(text) within \(limit.inWords)",
             details: (errors ?? []).map { "stderr: \($0)" } + (unreadable.map { [$0.detail] } ?? []),
             hint: (errors == nil ? "is it an MCP server?" : Self.programHint)
-                + " A slow one needs a longer time-out for connecting")
+                + " A slow server needs a longer connection timeout")
     }
 
     private static let programHint =
@@ -86,7 +86,7 @@ struct Negotiation {
         case .exactly(let version):
             guard let revision = Revision.named(version.text) else {
                 throw ClientError(
-                    .unsupportedVersion, "\(version) is not a revision that this client speaks",
+                    .unsupportedVersion, "\(version) is not a revision that this client supports",
                     hint: "known: \(ProtocolVersion.known.map(\.text).joined(separator: ", "))")
             }
             guard revision.isModern else { return try await initialize(revision) }
@@ -181,7 +181,8 @@ struct Negotiation {
         switch await discover(revision, atMost: left) {
         case .failed(let error): throw error.kind == .timeout ? timedOut() : error
         case .refused(let error, _):
-            throw unsupported(revision.version.text, Self.supported(error), details: ["its answer: \(error)"])
+            throw unsupported(
+                revision.version.text, Self.supported(error), details: ["its response: \(error)"])
         case .result(let result):
             let versions = ServerProfile.supportedVersions(in: result) ?? []
             guard versions.contains(revision.version.text) else {
@@ -248,8 +249,8 @@ struct Negotiation {
     private func unsupported(_ wanted: String, _ versions: [String], details: [String] = []) -> ClientError {
         let offer = versions.prefix(8).joined(separator: ", ")
         return ClientError(
-            .unsupportedVersion, "the server does not speak \(wanted)",
-            details: (versions.isEmpty ? [] : ["it speaks \(offer)"]) + details,
+            .unsupportedVersion, "the server does not support \(wanted)",
+            details: (versions.isEmpty ? [] : ["it supports \(offer)"]) + details,
             hint: options.protocol == .auto
                 ? nil : "omit the protocol version to negotiate automatically")
     }
@@ -260,7 +261,7 @@ struct Negotiation {
     func initialize(_ offered: Revision) async throws {
         let result = try await offer(offered)
         guard let version = result["protocolVersion"]?.string else {
-            throw ClientError(.protocolViolation, "the answer to initialize names no protocolVersion")
+            throw ClientError(.protocolViolation, "the response to initialize contains no protocolVersion")
         }
         let isWanted = options.protocol == .auto || version == offered.version.text
         guard let revision = Revision.named(version), !revision.isModern, isWanted else {
@@ -300,7 +301,7 @@ struct Negotiation {
             if try await fallsBack(status, error, error) { return try await offer(offered) }
             let versions = Self.supported(error)
             if versions.isEmpty, error.code != MCPError.unsupportedProtocolVersionCode { throw error }
-            throw unsupported(offered.version.text, versions, details: ["its answer: \(error)"])
+            throw unsupported(offered.version.text, versions, details: ["its response: \(error)"])
         }
     }
 
@@ -332,7 +333,7 @@ struct Negotiation {
         guard error.kind == .httpStatus, [404, 405].contains(error.httpStatus) else { return error }
         var error = error
         error.hint =
-            "is the path right? Servers mostly serve MCP at /mcp, those of 2024-11-05 at /sse"
+            "is the path correct? Most servers serve MCP at /mcp, those of 2024-11-05 at /sse"
         return error
     }
 }
@@ -376,7 +377,7 @@ extension ClientConnection {
             return error
         } catch {
             return ClientError(
-                .sessionExpired, "the session could not be opened again", details: ["\(error)"])
+                .sessionExpired, "the session could not be reopened", details: ["\(error)"])
         }
     }
 }

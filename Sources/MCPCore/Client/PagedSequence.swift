@@ -42,7 +42,7 @@ public struct PagedSequence<Element: Sendable>: AsyncSequence, Sendable {
                     continue
                 }
                 if next == cursor {
-                    throw ClientError(.protocolViolation, "the list answers with the same cursor again")
+                    throw ClientError(.protocolViolation, "the list returned the same cursor again")
                 }
                 cursor = next
             }

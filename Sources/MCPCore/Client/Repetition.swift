@@ -51,8 +51,8 @@ extension ClientError {
     /// Returns the error of a request that was sent, at least in part, and that is not sent again.
     func mayHaveRun(_ what: String) -> ClientError {
         var error = self
-        error.details.append("\(what) may have run; it was not sent again")
-        error.hint = hint ?? "find out whether it was done before you ask for it again"
+        error.details.append("\(what) may have been executed; it was not sent again")
+        error.hint = hint ?? "find out whether it was executed before you send it again"
         return error
     }
 }

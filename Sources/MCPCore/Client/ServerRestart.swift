@@ -38,7 +38,7 @@ final class ServerRestart: Sendable {
         let late = { @Sendable in
             ClientError(
                 .connectionClosed,
-                "the server is being started again and was not back within \(limit.milliseconds) ms",
+                "the server is being restarted and was not available again within \(limit.milliseconds) ms",
                 hint: "nothing was sent; try again later")
         }
         do {

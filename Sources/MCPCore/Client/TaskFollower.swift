@@ -46,7 +46,7 @@ struct TaskFollower {
         while true {
             let left = limit.map { $0 - clock.now }
             if let left, left <= .zero {
-                throw ClientError(.timeout, "the task did not end before its deadline; it was cancelled")
+                throw ClientError(.timeout, "the task did not finish before its deadline; it was cancelled")
             }
             try await Task.pause(for: left.map { min($0, interval) } ?? interval)
             do {
@@ -86,7 +86,7 @@ struct TaskFollower {
         switch task.status {
         case .completed:
             guard let result = task.result, case .object = result else {
-                throw ClientError(.protocolViolation, "the task is completed and has no result")
+                throw ClientError(.protocolViolation, "the task is completed but has no result")
             }
             return RawJSON(result)
         case .failed: throw task.error ?? .internalError("the task failed")

@@ -49,7 +49,7 @@ package struct BoundedTable<Key: Hashable, Value> {
     ///
     /// - Precondition: `capacity` is at least 1.
     package init(capacity: Int, policy: Policy) {
-        precondition(capacity > 0, "a table holds at least one entry")
+        precondition(capacity > 0, "a table must have room for at least one entry")
         self.capacity = capacity
         self.policy = policy
     }

@@ -87,7 +87,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     @inline(__always)
-    func assertOnLoop() { assert(isOnLoop, "state of an event loop was touched from another thread") }
+    func assertOnLoop() { assert(isOnLoop, "the state of an event loop was accessed from another thread") }
 
     // MARK: Descriptors
 

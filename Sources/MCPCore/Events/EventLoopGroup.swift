@@ -20,7 +20,7 @@ final class EventLoopGroup: Sendable {
         count: Int = EventLoopGroup.availableCores, label: String = "mcp.loop",
         clock: any TimeSource = SystemClock(), isRunning: Bool = true
     ) throws(IOError) {
-        precondition(count > 0, "a group needs a loop")
+        precondition(count > 0, "a group needs at least one loop")
         var loops: [EventLoop] = []
         for index in 0 ..< count { loops.append(try EventLoop(label: "\(label).\(index)", clock: clock)) }
         self.loops = loops

@@ -43,10 +43,10 @@ public struct HeaderFields: Sendable, Hashable {
     public mutating func append(_ name: String, _ value: String) throws(InvalidField) {
         guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isToken) else {
             throw InvalidField(
-                name: name, description: "a header field's name must be a token (RFC 9110, 5.6.2)")
+                name: name, description: "a header field name must be a token (RFC 9110, 5.6.2)")
         }
         guard value.utf8.allSatisfy(Self.isValueByte) else {
-            throw InvalidField(name: name, description: "the value of \(name) holds a control character")
+            throw InvalidField(name: name, description: "the value of \(name) contains a control character")
         }
         fields.append(Field(name: name, value: Self.trimmed(value)))
     }

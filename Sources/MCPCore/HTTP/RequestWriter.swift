@@ -10,11 +10,11 @@ enum RequestWriter {
     ) throws(HeaderFields.InvalidField) {
         guard isVisible(target) else {
             throw HeaderFields.InvalidField(
-                name: ":path", description: "the URL's path holds an illegal character")
+                name: ":path", description: "the URL's path contains an illegal character")
         }
         guard isVisible(host) else {
             throw HeaderFields.InvalidField(
-                name: "Host", description: "the URL's host holds an illegal character")
+                name: "Host", description: "the URL's host contains an illegal character")
         }
         buffer.append(method)
         buffer.append(ASCII.space)

@@ -60,7 +60,7 @@ final class ConnectionSet: @unchecked Sendable {
     func noteShortage() {
         guard loop.now >= nextNote, let log else { return }
         nextNote = loop.now + .seconds(10)
-        log("the memory for messages is used up: large bodies are refused, clients that do not read cut off")
+        log("out of memory for messages: refusing large bodies and disconnecting clients that do not read")
     }
 
     // MARK: Stopping

@@ -53,7 +53,8 @@ extension HTTPConnection {
         siblings.noteShortage()
         fail(
             EarlyResponse(
-                status: 503, text: "No memory is free for this body; try again later", fields: .retryAfter))
+                status: 503, text: "Not enough memory is free for this body; try again later",
+                fields: .retryAfter))
     }
 }
 

@@ -154,8 +154,8 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     /// Logs an error, at most one line per `logInterval`.
     private func log(_ error: IOError) {
         guard loop.now >= nextLog else { return unlogged += 1 }
-        let more = unlogged > 0 ? " (and \(unlogged) times before)" : ""
-        context?.resources.log?("accept failed: \(error.reason)\(more); trying again")
+        let more = unlogged > 0 ? " (and \(unlogged) more times since the last report)" : ""
+        context?.resources.log?("accept failed: \(error.reason)\(more); retrying")
         unlogged = 0
         nextLog = loop.now + Self.logInterval
     }

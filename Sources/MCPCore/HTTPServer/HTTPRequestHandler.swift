@@ -58,7 +58,7 @@ final class AsyncRequestHandler: RequestHandler, @unchecked Sendable {
 
 extension EarlyResponse {
     static let undecodableTarget = EarlyResponse(
-        status: 400, text: "The target is not UTF-8 in percent-encoding")
+        status: 400, text: "The request target is not percent-encoded UTF-8")
 }
 
 extension RequestHead {

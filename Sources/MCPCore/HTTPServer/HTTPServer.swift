@@ -47,7 +47,7 @@ public final class HTTPServer: Sendable {
         let limit = Self.connectionLimit(options.maxConnections)
         if limit < options.maxConnections {
             resources.log?(
-                "at most \(limit) connections: the limit of open files is too low for "
+                "limited to \(limit) connections: the open-file limit is too low for "
                     + "\(options.maxConnections)")
         }
         self.options = options
@@ -73,12 +73,12 @@ public final class HTTPServer: Sendable {
     }
 
     func start(_ handler: RequestHandler) throws(ListenError) {
-        if ending.withLock({ $0 != nil }) { throw ListenError("the server was stopped; make another one") }
+        if ending.withLock({ $0 != nil }) { throw ListenError("the server was stopped; create a new one") }
         let isFirst = self.handler.withLock { current in
             defer { current = current ?? handler }
             return current == nil
         }
-        precondition(isFirst, "an HTTP server is started once")
+        precondition(isFirst, "an HTTP server can be started only once")
         SignalWatch.ignoreBrokenPipes()
         do throws(IOError) {
             // The loops are not running yet, so this thread may access their state.
@@ -131,13 +131,13 @@ public final class HTTPServer: Sendable {
         }
         guard wanted.isLoopback else {
             throw ListenError(
-                "\(wanted) can be reached from other machines and there is no authentication; "
+                "\(wanted) can be reached from other machines, and there is no authentication; "
                     + "listen on 127.0.0.1 and let a proxy with authentication forward to it")
         }
         let probe = try ListenSocket.tcp(wanted, shared: false)
         let bound: SocketAddress
         do throws(IOError) { bound = try Syscalls.localAddress(probe.descriptor.rawValue) ?? wanted } catch {
-            throw ListenError("cannot tell the port that \(wanted) got: \(error.reason)")
+            throw ListenError("cannot determine the port assigned to \(wanted): \(error.reason)")
         }
         guard ListenSocket.canBeShared, sets.count > 1 else {
             let listener = HTTPListener(

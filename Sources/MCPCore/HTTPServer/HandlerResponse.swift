@@ -61,7 +61,7 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
         guard let connection = waiting else { return }
         stop()
         connection.respond(
-            EarlyResponse(status: 504, text: "This took too long; it was cancelled. Try again later"))
+            EarlyResponse(status: 504, text: "The request took too long and was cancelled; try again later"))
     }
 
     /// Records that the handler has responded in time; returns the connection, as long as it waits.
@@ -195,7 +195,8 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
         } catch {
             connection.respond(
                 EarlyResponse(
-                    status: 503, text: "No descriptor is free for this; try again later", fields: .retryAfter)
+                    status: 503, text: "No file descriptor is free for the upgrade; try again later",
+                    fields: .retryAfter)
             )
         }
     }

@@ -52,7 +52,8 @@ struct ListenSocket: ~Copyable, Sendable {
     private static func describe(_ error: IOError, _ address: String) -> ListenError {
         switch error.errno {
         case EADDRINUSE:
-            ListenError("cannot listen on \(address): it is in use; choose another with --listen")
+            ListenError(
+                "cannot listen on \(address): the address is in use; choose another one with --listen")
         case EACCES:
             ListenError("cannot listen on \(address): not permitted; ports below 1024 need privileges")
         default: ListenError("cannot listen on \(address): \(error.reason)")

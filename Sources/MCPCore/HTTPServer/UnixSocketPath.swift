@@ -138,12 +138,12 @@ final class UnixSocketPath: Sendable {
             let words =
                 switch error.errno {
                 case EAGAIN: "another server is using it"
-                case ENOENT: "its directory does not exist; make it first"
+                case ENOENT: "its directory does not exist; create it first"
                 case EACCES, EROFS, EPERM:
-                    "\(lockPath), which is locked meanwhile, cannot be made or opened: \(error.reason); "
-                        + "choose a directory that you may write into, or remove a lock of another user"
+                    "the lock file \(lockPath) cannot be created or opened: \(error.reason); "
+                        + "choose a directory that you can write to, or remove the lock file of another user"
                 case EINVAL, ELOOP:
-                    "\(lockPath), which is locked meanwhile, is not a regular file; "
+                    "the lock file \(lockPath) is not a regular file; "
                         + "remove it or choose another path"
                 default: "\(lockPath) cannot be locked: \(error.reason)"
                 }
@@ -173,7 +173,7 @@ final class UnixSocketPath: Sendable {
         default: throw refusal("it is not a socket")
         }
         guard status.st_uid == geteuid() || geteuid() == 0 else {
-            throw refusal("it is a socket of another user")
+            throw refusal("it is another user's socket")
         }
         do throws(IOError) {
             let probe = try Syscalls.streamSocket(address.domain)
@@ -198,8 +198,8 @@ final class UnixSocketPath: Sendable {
     private static func words(_ error: IOError, _ path: String, _ group: UInt32?) -> String {
         switch (error.function, error.errno) {
         case ("chown", EPERM): "you are not a member of the group \(group ?? 0)"
-        case (_, EADDRINUSE), (_, EEXIST): "something else was put there meanwhile"
-        case (_, EACCES), (_, EROFS): "its directory cannot be written: \(error.reason)"
+        case (_, EADDRINUSE), (_, EEXIST): "something else was created there in the meantime"
+        case (_, EACCES), (_, EROFS): "its directory is not writable: \(error.reason)"
         default: "\(error)"
         }
     }

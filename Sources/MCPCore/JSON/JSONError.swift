@@ -68,20 +68,20 @@ extension JSONError: CustomStringConvertible {
     var text: String {
         switch reason {
         case .unexpectedCharacter(let byte): "unexpected \(Self.name(of: byte)) in JSON"
-        case .unexpectedEnd: "the JSON text ends too early"
+        case .unexpectedEnd: "the JSON text ends unexpectedly"
         case .byteOrderMark: "a JSON text must not start with a byte order mark"
         case .invalidUTF8: "invalid UTF-8 in a JSON string"
-        case .loneSurrogate: "an escape in a JSON string names half of a surrogate pair"
+        case .loneSurrogate: "an escape in a JSON string specifies half of a surrogate pair"
         case .invalidEscape: "unknown escape in a JSON string"
-        case .controlCharacter: "a JSON string holds a control character that is not escaped"
+        case .controlCharacter: "a JSON string contains an unescaped control character"
         case .invalidNumber: "malformed number in JSON"
         case .depthExceeded(let limit): "JSON is nested deeper than \(limit) levels"
         case .tooLarge(let limit): "the JSON text is longer than \(limit) bytes"
-        case .trailingContent: "something follows the end of the JSON value"
+        case .trailingContent: "unexpected content after the end of the JSON value"
         case .typeMismatch(let expected, let found): "expected \(expected), found \(found.noun)"
         case .missingMember(let name): "the member \"\(name)\" is missing"
         case .missingElement: "the array has too few elements"
-        case .numberOutOfRange(let type): "the number does not fit \(type)"
+        case .numberOutOfRange(let type): "the number does not fit in \(type)"
         case .invalidValue(let text): text
         }
     }

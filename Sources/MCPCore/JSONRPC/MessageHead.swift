@@ -38,14 +38,14 @@ struct MessageHead: Sendable {
         var text: String {
             switch self {
             case .none: ""
-            case .notAnObject: "a message is a JSON object"
+            case .notAnObject: "a message must be a JSON object"
             case .duplicateMember: "duplicate member in the message"
             case .wrongVersion: "\"jsonrpc\" must be \"2.0\""
             case .badID: "\"id\" must be a string of at most 256 bytes or a 64-bit integer"
             case .badMethod: "\"method\" must be a string"
             case .badParams: "\"params\" must be an object"
-            case .neitherRequestNorResponse: "a message has \"method\", or \"result\" or \"error\""
-            case .badResponse: "a response has \"id\" and either \"result\" or \"error\""
+            case .neitherRequestNorResponse: "a message must have \"method\", \"result\" or \"error\""
+            case .badResponse: "a response must have \"id\" and either \"result\" or \"error\""
             }
         }
     }

@@ -49,7 +49,7 @@ enum CensusAtExit {
         var lines: [String] = []
         let surplus = Census.surplus
         if !surplus.isEmpty { lines.append("still alive: \(Census.text(surplus))") }
-        if hasChildren { lines.append("there are children that were not reaped") }
+        if hasChildren { lines.append("some children were not reaped") }
         // Sockets, pipes, and watches of processes and directories. The files that Dispatch opens for itself
         // are none of these.
         let open = openFiles().filter { !before.contains($0) }.map(Self.shown)
@@ -88,7 +88,7 @@ enum CensusAtExit {
         do {
             numbers = try Files.names(in: "/proc/self/fd").names.compactMap { Int32($0) }
         } catch {
-            return [OpenFile(number: -1, target: "which ones cannot be read: \(error)")]
+            return [OpenFile(number: -1, target: "the list of open files cannot be read: \(error)")]
         }
         return numbers.sorted().compactMap { number in
             if kept.contains(number) { return nil }

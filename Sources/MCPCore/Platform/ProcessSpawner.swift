@@ -27,7 +27,7 @@ struct SpawnedProcess: ~Copyable {
         let environment = launch.environment.map { $0.map { "\($0.key)=\($0.value)" } } ?? Environment.entries
         for text in [path, launch.name ?? ""] + launch.arguments + environment + [launch.directory ?? ""]
         where text.utf8.contains(0) {
-            throw .invalid("an argument or a variable of \(launch.program) contains a NUL byte")
+            throw .invalid("an argument or environment variable of \(launch.program) contains a NUL byte")
         }
         // A child that closes its input early must not cause this process to be killed.
         SignalWatch.ignoreBrokenPipes()

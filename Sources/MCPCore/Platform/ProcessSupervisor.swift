@@ -84,7 +84,9 @@ package final class ProcessSupervisor: Sendable {
             if state.helper == nil { startHelper(&state) }
             return true
         }
-        guard isAllowed else { throw .invalid("the server is ending: no command is started any more") }
+        guard isAllowed else {
+            throw .invalid("the server is shutting down; no more commands can be started")
+        }
         do {
             let process = try SpawnedProcess(launch)
             add(process.pid)
@@ -192,7 +194,7 @@ package final class ProcessSupervisor: Sendable {
             process.onExit { [weak self] status in self?.helperEnded(process.pid, status) }
         } catch {
             log.warning(
-                "commands run without a supervisor: they would outlive a killed server",
+                "commands run without a supervisor and would outlive a killed server",
                 ["error": error])
         }
     }
@@ -213,7 +215,7 @@ package final class ProcessSupervisor: Sendable {
         guard let helper = state.helper.take() else { return }
         helper.process.signal(SIGKILL)
         if state.isEnding { return }
-        log.warning("the supervisor of commands is replaced", ["reason": reason])
+        log.warning("the command supervisor is being replaced", ["reason": reason])
         startHelper(&state)
     }
 

@@ -207,7 +207,7 @@ package enum RootError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text of the error, without the path.
     package var reason: String {
         switch self {
-        case .outside: "outside of the root directory"
+        case .outside: "outside the root directory"
         case .invalid: "not a usable path"
         case .notFound: "no such file or directory"
         case .notRegular: "not a regular file"
@@ -218,11 +218,11 @@ package enum RootError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .outside(let path): "\(path): is outside of the root directory"
-        case .invalid(let path): "\(path.prefix(80)): is not a usable path"
+        case .outside(let path): "\(path): outside the root directory"
+        case .invalid(let path): "\(path.prefix(80)): not a usable path"
         case .notFound(let path): "\(path): no such file or directory"
-        case .notRegular(let path): "\(path): is not a regular file"
-        case .tooLarge(let path, let limit): "\(path): is longer than the limit of \(limit) bytes"
+        case .notRegular(let path): "\(path): not a regular file"
+        case .tooLarge(let path, let limit): "\(path): longer than the limit of \(limit) bytes"
         case .failed(let error): error.description
         }
     }

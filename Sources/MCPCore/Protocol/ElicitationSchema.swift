@@ -54,7 +54,7 @@ public struct ElicitationSchema: WireType {
         for (name, schema) in try members.optionalObject("properties") ?? [:] {
             guard Self.isPrimitive(schema) else {
                 throw JSONError(
-                    .typeMismatch(expected: "a text, a number, a flag or a choice", found: schema.kind),
+                    .typeMismatch(expected: "a string, a number, a Boolean or a choice", found: schema.kind),
                     path: "/properties/\(name)")
             }
         }

@@ -83,18 +83,18 @@ public struct CreateMessageRequest: RevisionedWireType {
         for message in messages {
             let results = message.content.filter { $0.type == .toolResult }
             if !results.isEmpty, results.count != message.content.count {
-                return "a message with tool results holds nothing else"
+                return "a message with tool results must contain nothing else"
             }
             if !open.isEmpty || !results.isEmpty {
                 let answered = Set(results.compactMap { $0.toolResult?.toolUseID })
                 guard message.role == .user, answered == open, answered.count == results.count else {
-                    return "every use of a tool is answered by one result in the message after it"
+                    return "every tool use must have exactly one result in the next message"
                 }
             }
             open = Set(message.content.compactMap { $0.toolUse?.id })
-            if !open.isEmpty, message.role != .assistant { return "only the assistant uses tools" }
+            if !open.isEmpty, message.role != .assistant { return "only the assistant may use tools" }
         }
-        return open.isEmpty ? nil : "every use of a tool is answered by one result in the message after it"
+        return open.isEmpty ? nil : "every tool use must have exactly one result in the next message"
     }
 }
 

@@ -57,7 +57,7 @@ public final class CompiledSchema: Sendable {
             return [
                 SchemaViolation(
                     instancePath: repeated.path, keyword: "properties",
-                    message: "member \(name) is given twice",
+                    message: "member \(name) appears twice",
                     schemaPath: "#", member: repeated.name)
             ]
         }

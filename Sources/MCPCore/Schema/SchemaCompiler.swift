@@ -75,7 +75,7 @@ struct SchemaCompiler {
         {
             let location = index.location(of: place) + "/$ref"
             hops += 1
-            guard hops <= 64 else { throw SchemaError(at: location, "the references lead in a circle") }
+            guard hops <= 64 else { throw SchemaError(at: location, "the references form a cycle") }
             place = try index.resolve(reference, from: place, at: location)
         }
         let key = "\(index.resources[place.resource].document)\(place.pointer)"

@@ -28,7 +28,7 @@ struct SchemaIndex {
         guard let resource = try resource(for: target.withoutFragment) else {
             throw SchemaError(
                 at: location,
-                "\"\(SchemaText.plain(reference))\" is not known, and schemas are not fetched from a network")
+                "\"\(SchemaText.plain(reference))\" is unknown, and schemas are not fetched from the network")
         }
         guard let encoded = target.fragment, !encoded.isEmpty else { return root(of: resource) }
         guard let fragment = SchemaURI.percentDecoded(encoded) else {
@@ -38,7 +38,7 @@ struct SchemaIndex {
             fragment.hasPrefix("/")
             ? follow(fragment, from: root(of: resource)) : resources[resource].anchors[fragment]
         guard let found else {
-            throw SchemaError(at: location, "\"\(SchemaText.plain(reference))\" names no schema")
+            throw SchemaError(at: location, "\"\(SchemaText.plain(reference))\" does not refer to a schema")
         }
         return found
     }
@@ -121,7 +121,7 @@ struct SchemaIndex {
         nameBytes += count
         guard nameBytes <= Self.maxNameBytes else {
             throw SchemaError(
-                at: "#", "the names on the way to its subschemas have more than \(Self.maxNameBytes) bytes")
+                at: "#", "the paths to its subschemas take up more than \(Self.maxNameBytes) bytes")
         }
     }
 
@@ -230,7 +230,7 @@ struct SchemaIndex {
             }
             name = meta["$schema"]
         }
-        throw SchemaError(at: location + "/$schema", "the meta-schemas refer to each other in a circle")
+        throw SchemaError(at: location + "/$schema", "the meta-schemas refer to each other in a cycle")
     }
 
     private func vocabularies(
@@ -243,7 +243,7 @@ struct SchemaIndex {
             } else if isRequired.boolValue == true {
                 throw SchemaError(
                     at: location + "/$schema",
-                    "needs the vocabulary \"\(SchemaText.plain(uri))\", which is unknown")
+                    "requires the vocabulary \"\(SchemaText.plain(uri))\", which is unknown")
             }
         }
         return found

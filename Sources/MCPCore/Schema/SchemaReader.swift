@@ -53,7 +53,7 @@ struct SchemaReader {
     func count(_ keyword: String) throws(SchemaError) -> Int? {
         guard let number = try number(keyword) else { return nil }
         guard number.isInteger, !number.text.hasPrefix("-") || number.int64 == 0 else {
-            throw error(keyword, "must be an integer that is not negative")
+            throw error(keyword, "must be a non-negative integer")
         }
         return number.int64.flatMap { Int(exactly: $0) } ?? .max
     }
@@ -79,7 +79,7 @@ struct SchemaReader {
         } catch {
             throw self.error(
                 keyword,
-                "the regular expression \(SchemaText.quoted(source)) is not usable: \(error) "
+                "the regular expression \(SchemaText.quoted(source)) cannot be used: \(error) "
                     + "(at character \(error.offset))"
             )
         }
@@ -102,7 +102,7 @@ struct SchemaReader {
         for element in listed {
             guard case .string(let name) = element,
                 let type = SchemaTypes.names.first(where: { $0.name == name })
-            else { throw error("type", "\(SchemaText.brief(element)) is not a type of JSON Schema") }
+            else { throw error("type", "\(SchemaText.brief(element)) is not a JSON Schema type") }
             types.formUnion(type.types)
         }
         guard !types.isEmpty else { throw error("type", "must name at least one type") }

@@ -69,7 +69,7 @@ extension SchemaValidator {
         if fitting.count == 1 { return true }
         guard fitting.count > 1 else { return reportNone("oneOf", failures, node, value) }
         let which = fitting.map { "\($0 + 1)" }.joined(separator: " and ")
-        return report("oneOf", "fits alternatives \(which) of \(branches.count), must fit exactly one", node)
+        return report("oneOf", "matches alternatives \(which) of \(branches.count), not exactly one", node)
     }
 
     /// Reports why no alternative matches, using the violations of the intended alternative if it can be
@@ -101,6 +101,6 @@ extension SchemaValidator {
             unique.append(message)
         }
         let shown = unique.prefix(3).joined(separator: "; or ") + (unique.count > 3 ? "; …" : "")
-        return report(keyword, "fits none of the \(failures.count) alternatives: \(shown)", node)
+        return report(keyword, "matches none of the \(failures.count) alternatives: \(shown)", node)
     }
 }

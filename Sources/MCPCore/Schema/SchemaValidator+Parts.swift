@@ -39,7 +39,7 @@ extension SchemaValidator {
     ) -> Bool {
         if let limit = minimum.limit, count < limit {
             return report(
-                minimum.keyword, "has \(SchemaText.count(count, noun)), at least \(limit) must be given", node
+                minimum.keyword, "has \(SchemaText.count(count, noun)), at least \(limit) required", node
             )
         }
         if let limit = maximum.limit, count > limit {
@@ -78,14 +78,14 @@ extension SchemaValidator {
         if let maximum = rules.maxContains, found > maximum {
             return report(
                 "maxContains",
-                "has \(SchemaText.count(found, "fitting element")), at most \(maximum) are allowed",
+                "has \(SchemaText.count(found, "matching element")), at most \(maximum) are allowed",
                 node)
         }
         let minimum = rules.minContains ?? 1
         guard found < minimum else { return true }
         return report(
             rules.minContains == nil ? "contains" : "minContains",
-            "has \(SchemaText.count(found, "fitting element")), at least \(minimum) must be given", node)
+            "has \(SchemaText.count(found, "matching element")), at least \(minimum) required", node)
     }
 
     // MARK: Objects
@@ -142,7 +142,7 @@ extension SchemaValidator {
         guard program.nodes[number].verdict == false else {
             return apply(number, to: member.value, at: .member(member.key))
         }
-        return report(keyword, "no such member \(SchemaText.quoted(member.key))", node, member: member.key)
+        return report(keyword, "unexpected member \(SchemaText.quoted(member.key))", node, member: member.key)
     }
 
     private mutating func checkName(_ name: String, _ schema: Int, _ node: SchemaNode) -> Bool {
@@ -174,7 +174,7 @@ extension SchemaValidator {
                 let name = parts.names[other]
                 let cause = SchemaText.quoted(parts.names[slot])
                 isValid = report(
-                    "dependentRequired", "member \(SchemaText.quoted(name)) is missing: \(cause) needs it",
+                    "dependentRequired", "member \(SchemaText.quoted(name)) is missing: \(cause) requires it",
                     node,
                     member: name)
             }

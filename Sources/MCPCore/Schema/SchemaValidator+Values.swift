@@ -76,10 +76,10 @@ extension SchemaValidator {
             isValid = report("minimum", "\(shown) is less than the minimum \(limit.text)", node)
         }
         if let limit = rules.maximum, limit < value {
-            isValid = report("maximum", "\(shown) is more than the maximum \(limit.text)", node)
+            isValid = report("maximum", "\(shown) is greater than the maximum \(limit.text)", node)
         }
         if let limit = rules.exclusiveMinimum, !(limit < value) {
-            isValid = report("exclusiveMinimum", "\(shown) is not more than \(limit.text)", node)
+            isValid = report("exclusiveMinimum", "\(shown) is not greater than \(limit.text)", node)
         }
         if let limit = rules.exclusiveMaximum, !(value < limit) {
             isValid = report("exclusiveMaximum", "\(shown) is not less than \(limit.text)", node)

@@ -35,7 +35,7 @@ struct SchemaValidator {
         let reason =
             isTooDeep
             ? "schemas are applied to it more than \(limits.maxDepth) levels deep"
-            : "it is too large or its schema too complex"
+            : "it is too large, or its schema is too complex"
         violations = [
             SchemaViolation(
                 instancePath: "", keyword: "", message: "the check was stopped: \(reason)", schemaPath: "#")

@@ -10,8 +10,8 @@ extension Dispatcher {
         guard !elements.isEmpty, elements.count <= options.limits.maxBatchMessages else {
             let text =
                 elements.isEmpty
-                ? "A batch holds at least one message"
-                : "A batch holds at most \(options.limits.maxBatchMessages) messages"
+                ? "A batch must contain at least one message"
+                : "A batch may contain at most \(options.limits.maxBatchMessages) messages"
             return refuse(Refusal(.invalidRequest(text)), id: nil, session: channel.session, &writer)
         }
         let batch = BatchSink(limit: options.limits.maxOutputBytes)

@@ -60,7 +60,7 @@ extension Dispatcher {
             let value = argument["value"]?.string
         else {
             throw .invalidParams(
-                "completion/complete needs \"argument\" with \"name\" and \"value\", strings")
+                "completion/complete needs \"argument\" with the strings \"name\" and \"value\"")
         }
         return (name, value)
     }

@@ -19,7 +19,7 @@ extension Dispatcher {
         _ request: Request, _ registry: Registry, _ channel: inout ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
         if channel.session != nil {
-            return fail(request, .invalidRequest("This connection is initialized already"), &writer)
+            return fail(request, .invalidRequest("This connection is already initialized"), &writer)
         }
         guard let wanted = request.message.params?["protocolVersion"]?.string else {
             return fail(request, .invalidParams("initialize needs \"protocolVersion\", a string"), &writer)

@@ -43,7 +43,7 @@ extension Dispatcher {
     private static var tooSlow: MCPError {
         MCPError(
             code: MCPError.overloadedCode,
-            message: "This subscription has ended: its messages were not read; listen again")
+            message: "This subscription ended because its messages were not read; listen again")
     }
 
     /// Returns the requested filter, as far as this server supports it (SUB-03).
@@ -60,7 +60,7 @@ extension Dispatcher {
             throw .invalidParams("\"notifications\": \(error)")
         }
         guard filter.resourceURIs.count + filter.taskIDs.count <= Self.maxURIs else {
-            throw .invalidParams("A subscription names at most \(Self.maxURIs) resources and tasks")
+            throw .invalidParams("A subscription may name at most \(Self.maxURIs) resources and tasks")
         }
         if !registry.offersTools { filter.toolsListChanged = false }
         if !registry.offersPrompts { filter.promptsListChanged = false }
@@ -90,12 +90,12 @@ extension Dispatcher {
         }
         guard registry.reportsChanges(of: uri) else {
             var error = MCPError.resourceNotFound(uri)
-            error.message = "Changes of \(uri) are not reported: it is unknown, or not watched"
+            error.message = "Changes to \(uri) are not reported: the resource is unknown or not watched"
             return fail(request, error, &writer)
         }
         guard subscriptions.sessions.watch(uri, for: request.channelID) else {
             let limit = SessionTable.maxURIs
-            return fail(request, .invalidParams("A session watches at most \(limit) resources"), &writer)
+            return fail(request, .invalidParams("A session may watch at most \(limit) resources"), &writer)
         }
         return pong(request, &writer)
     }

@@ -12,7 +12,7 @@ extension MCPServer {
     ) throws(RegistrationError) {
         try update { (draft) throws(RegistrationError) in
             if draft.prompts.contains(where: { $0.prompt.name == prompt.name }) {
-                throw RegistrationError("the prompt \(prompt.name) is registered already")
+                throw RegistrationError("the prompt \(prompt.name) is already registered")
             }
             draft.prompts.append(PromptEntry(prompt: prompt, get: get))
         }

@@ -9,7 +9,7 @@ extension MCPServer {
     ) throws(RegistrationError) {
         try update { (draft) throws(RegistrationError) in
             if draft.resources.contains(where: { $0.resource.uri == resource.uri }) {
-                throw RegistrationError("the resource \(resource.uri) is registered already")
+                throw RegistrationError("the resource \(resource.uri) is already registered")
             }
             draft.resources.append(ResourceEntry(resource: resource, read: read))
         }
@@ -30,7 +30,7 @@ extension MCPServer {
         let pattern = try URITemplate(template.uriTemplate)
         try update { (draft) throws(RegistrationError) in
             if draft.templates.contains(where: { $0.template.uriTemplate == template.uriTemplate }) {
-                throw RegistrationError("the template \(template.uriTemplate) is registered already")
+                throw RegistrationError("the template \(template.uriTemplate) is already registered")
             }
             draft.templates.append(TemplateEntry(template: template, pattern: pattern, read: read))
         }

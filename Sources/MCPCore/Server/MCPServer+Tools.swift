@@ -13,7 +13,8 @@ extension MCPServer {
     ) throws(RegistrationError) {
         guard task == .never || options.tasks != nil else {
             throw RegistrationError(
-                "the tool \(tool.name) has tasks, which are off; set ServerOptions.tasks to turn them on")
+                "the tool \(tool.name) supports tasks, but tasks are turned off; "
+                    + "set ServerOptions.tasks to turn them on")
         }
         try register(ToolEntry(tool, timeout: timeout, task: task, handler: .asynchronous(handler)))
     }
@@ -46,7 +47,7 @@ extension MCPServer {
     func register(_ entry: ToolEntry) throws(RegistrationError) {
         try update { (draft) throws(RegistrationError) in
             if draft.tools.contains(where: { $0.tool.name == entry.tool.name }) {
-                throw RegistrationError("the tool \(entry.tool.name) is registered already")
+                throw RegistrationError("the tool \(entry.tool.name) is already registered")
             }
             draft.tools.append(entry)
         }

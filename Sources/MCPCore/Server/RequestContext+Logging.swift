@@ -34,7 +34,7 @@ extension DeferredCall {
     func sayWhatWasNotLogged() {
         let held = logged.load(ordering: .relaxed) - dispatcher.options.limits.maxLogMessages
         guard held > 0, let threshold = logLevel else { return }
-        let text = "\(held) more messages of this request were held back"
+        let text = "\(held) more messages from this request were held back"
         exchange.notify(
             Notifications.message(LogMessage(max(threshold, .warning), .string(text))))
     }

@@ -75,7 +75,7 @@ public struct ResultWriter: ~Copyable {
     public mutating func structured(raw value: RawJSON) {
         if !hasContent { text(String(value.bytes)) }
         closeContent()
-        if isStructured { json.fail(JSONError(.invalidValue("a result has one structured value"))) }
+        if isStructured { json.fail(JSONError(.invalidValue("a result can have only one structured value"))) }
         isStructured = true
         guard revision.has(.anyStructured) || (revision.has(.structured) && value.kind == .object) else {
             return

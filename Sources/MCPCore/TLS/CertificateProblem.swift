@@ -8,7 +8,7 @@ struct CertificateProblem: Sendable {
     let chain: [OpenSSLCertificate]
 
     private static let trustHint =
-        "if you trust it, give its certificate as trust file (mcp-client: --cacert FILE)"
+        "if you trust it, pass its certificate as the trust file (mcp-client: --cacert FILE)"
 
     var error: TLSError {
         let (message, hint) = words
@@ -22,29 +22,29 @@ struct CertificateProblem: Sendable {
         case 9:
             let early = chain.first { !$0.hasBegun } ?? leaf
             return (
-                "\(whose(early)) is not valid before \(early?.begins ?? "a later day")",
-                "is the clock of this machine right?"
+                "\(whose(early)) is not valid before \(early?.begins ?? "a later date")",
+                "check that the clock of this machine is right"
             )
         case 10:
             let late = chain.first { $0.hasEnded } ?? leaf
             return (
-                "\(whose(late)) expired on \(late?.ends ?? "an earlier day")",
-                "who runs the server has to renew it; or the clock of this machine is wrong"
+                "\(whose(late)) expired on \(late?.ends ?? "an earlier date")",
+                "the server's operator has to renew it, or the clock of this machine is wrong"
             )
-        case 18: return ("its certificate is self-signed, so that nobody vouches for it", Self.trustHint)
+        case 18: return ("its certificate is self-signed, so no authority vouches for it", Self.trustHint)
         case 2, 19, 20, 21:
             return (
-                "its certificate was issued by \(chain.last?.issuer ?? "somebody"), who is not trusted here",
-                Self.trustHint + "; what the system trusts comes with the package ca-certificates"
+                "its certificate was issued by \(chain.last?.issuer ?? "unknown"), which is not trusted here",
+                Self.trustHint + "; the system's trusted certificates come with the package ca-certificates"
             )
         case 62, 64:
             let hosts = leaf?.hosts ?? []
             let names =
                 hosts.isEmpty
-                ? "no host at all (subject: \(leaf?.subject ?? "nobody"))" : hosts.joined(separator: ", ")
+                ? "no host at all (subject: \(leaf?.subject ?? "unknown"))" : hosts.joined(separator: ", ")
             return (
                 "its certificate is for \(names), not for \(host)",
-                "is the address right? something between here and the server may also answer for it"
+                "check the address; another host on the way may be answering in its place"
             )
         default: return ("its certificate is not accepted: \(reason)", nil)
         }

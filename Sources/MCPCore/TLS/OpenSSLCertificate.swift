@@ -63,17 +63,17 @@ struct OpenSSLCertificate: Sendable {
     }
 
     private static func line(_ name: OpaquePointer?, _ library: OpenSSLLibrary) -> String {
-        guard let name = unsafe name else { return "nobody" }
+        guard let name = unsafe name else { return "(unnamed)" }
         var buffer = [CChar](repeating: 0, count: maxNameBytes + 1)
         let isThere = unsafe library.nameLine(name, &buffer, Int32(buffer.count)) != nil
         let text = printable(buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
         // OpenSSL writes /C=CH/CN=Name.
-        return isThere && !text.isEmpty ? String(text.drop { $0 == "/" }) : "nobody"
+        return isThere && !text.isEmpty ? String(text.drop { $0 == "/" }) : "(unnamed)"
     }
 
     private static func day(_ time: OpaquePointer?, _ library: OpenSSLLibrary) -> String {
         var parts = unsafe tm()
-        guard unsafe library.brokenDownTime(time, &parts) == 1 else { return "an unknown day" }
+        guard unsafe library.brokenDownTime(time, &parts) == 1 else { return "an unknown date" }
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let (year, month, day) = unsafe (Int(parts.tm_year) + 1900, parts.tm_mon + 1, parts.tm_mday)
         return "\(year)-\(two(month))-\(two(day))"

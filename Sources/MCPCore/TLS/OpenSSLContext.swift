@@ -24,7 +24,8 @@
         library.clearErrors()
         guard let pointer = unsafe library.contextNew(library.clientMethod()) else {
             throw TLSError(
-                .unavailable, "OpenSSL makes no context: \(library.takeError()?.text ?? "no reason")")
+                .unavailable,
+                "OpenSSL cannot create a context: \(library.takeError()?.text ?? "unknown reason")")
         }
         unsafe self.pointer = unsafe pointer
         _ = unsafe library.contextControl(pointer, Self.controlMode, Self.mode, nil)
@@ -35,7 +36,8 @@
             pointer, Self.protocols, UInt32(Self.protocols.count))
         guard hasMinimum == 1, hasProtocols == 0 else {
             throw TLSError(
-                .unavailable, "OpenSSL refuses its settings: \(library.takeError()?.text ?? "no reason")")
+                .unavailable,
+                "OpenSSL rejected the settings: \(library.takeError()?.text ?? "unknown reason")")
         }
         if let trustFile {
             guard unsafe library.contextLoadTrust(pointer, trustFile, nil) == 1 else {
@@ -61,8 +63,8 @@
             return TLSError(.trust, "the trust file \(file) cannot be read: \(error.reason)")
         }
         return TLSError(
-            .trust, "the trust file \(file) holds no certificate",
-            hint: "it has to be PEM: -----BEGIN CERTIFICATE-----")
+            .trust, "the trust file \(file) contains no certificate",
+            hint: "it must be in PEM form: -----BEGIN CERTIFICATE-----")
     }
 }
 #endif

@@ -58,13 +58,13 @@
         }
         // Without a host to check against, any trusted certificate would be accepted.
         guard isBound else {
-            throw TLSError(.handshake, "\(host) cannot be the name of a TLS server")
+            throw TLSError(.handshake, "\(host) is not a valid name for a TLS server")
         }
     }
 
     deinit { unsafe library.sslFree(ssl) }
 
-    private static let noMemory = TLSError(.unavailable, "OpenSSL has no memory for a connection")
+    private static let noMemory = TLSError(.unavailable, "OpenSSL cannot allocate memory for a connection")
 
     // MARK: TLSFilter
 
@@ -143,22 +143,22 @@
     }
 
     private func failure(_ error: (code: Int, text: String)?) -> TLSError {
-        let text = error?.text ?? "the peer broke the protocol"
+        let text = error?.text ?? "the peer violated the protocol"
         if isOpen { return TLSError(.handshake, "TLS: \(text)") }
         if error?.code == Self.certificateRefused { return certificateError() }
         // A record begins with its type, 20 to 24 (RFC 8446 5.1).
         if let first = beginning.first, !(20 ... 24).contains(first) { return noTLS() }
         return TLSError(
             .handshake, "the TLS handshake failed: \(text)", details: ["nothing was sent"],
-            hint: "this client speaks TLS 1.2 and 1.3")
+            hint: "this client supports TLS 1.2 and 1.3")
     }
 
     private func noTLS() -> TLSError {
         let line = beginning.prefix { $0 >= 0x20 && $0 < 0x7F }
-        let said = line.isEmpty ? [] : ["it said: \(String(decoding: line, as: UTF8.self))"]
+        let said = line.isEmpty ? [] : ["it sent: \(String(decoding: line, as: UTF8.self))"]
         return TLSError(
-            .handshake, "the server speaks no TLS", details: said + ["nothing was sent"],
-            hint: "write http:// if that is what it speaks")
+            .handshake, "the server does not use TLS", details: said + ["nothing was sent"],
+            hint: "use http:// if the server uses plain HTTP")
     }
 
     private func certificateError() -> TLSError {

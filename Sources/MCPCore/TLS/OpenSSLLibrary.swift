@@ -152,7 +152,7 @@ import Glibc
             self.name = name
             guard let handle = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
                 throw TLSError(
-                    .unavailable, "https needs OpenSSL 3, and \(name) cannot be loaded",
+                    .unavailable, "https requires OpenSSL 3, but \(name) cannot be loaded",
                     details: unsafe dlerror().map { [unsafe String(cString: $0)] } ?? [],
                     hint:
                         "install the package libssl3 (Debian, Ubuntu, Alpine) or openssl-libs (Fedora, RHEL)"
@@ -165,8 +165,8 @@ import Glibc
         func function<F>(_ symbol: String) throws(TLSError) -> F {
             guard let address = unsafe dlsym(handle, symbol) else {
                 throw TLSError(
-                    .unavailable, "https needs OpenSSL 3, and \(name) has no \(symbol)",
-                    hint: "install OpenSSL 3 of this system")
+                    .unavailable, "https requires OpenSSL 3, but \(name) does not contain \(symbol)",
+                    hint: "install this system's OpenSSL 3")
             }
             return unsafe unsafeBitCast(address, to: F.self)
         }

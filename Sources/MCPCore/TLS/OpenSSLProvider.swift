@@ -31,8 +31,8 @@ public final class OpenSSLProvider: TLSProvider {
     public func prepare() throws(TLSError) { throw Self.nothingHere }
 
     private static let nothingHere = TLSError(
-        .unavailable, "https needs a TLSProvider of the program on this platform",
-        hint: "give one to ClientTarget.http, or use http:// to a TLS proxy on this machine")
+        .unavailable, "on this platform, https requires a TLSProvider supplied by the program",
+        hint: "pass one to ClientTarget.http, or use http:// with a TLS proxy on this machine")
     #else
     private let names: OpenSSLLibrary.Names
     private let context = Mutex<OpenSSLContext?>(nil)

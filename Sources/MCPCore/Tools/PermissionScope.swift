@@ -37,7 +37,7 @@ public struct PermissionScope: Sendable, Hashable, Comparable, ExpressibleByStri
         case .location: "know where you are"
         case .files: "use your files"
         case .network: "use the network"
-        case .destructiveAction: "change or delete something that may not come back"
+        case .destructiveAction: "change or delete something, possibly irreversibly"
         case .openWorldAction: "act on things outside this program"
         default: name
         }

@@ -36,7 +36,8 @@ enum Classifier {
             guard !claims.isRepeated else { throw .headerMismatch("Duplicate MCP header") }
             if !claims.equals(header, content: named) {
                 throw .headerMismatch(
-                    "MCP-Protocol-Version is '\(claims.text(header) ?? "")', the body says \(String(named))")
+                    "MCP-Protocol-Version is '\(claims.text(header) ?? "")', "
+                        + "but the body specifies \(String(named))")
             }
         }
         guard isServed else {
@@ -51,7 +52,7 @@ enum Classifier {
             bytes[Int(head.metaCapabilities.start)] == UInt8(ascii: "{")
         else {
             throw .missingMeta(
-                "_meta io.modelcontextprotocol/clientCapabilities is missing; send {} when there are none")
+                "_meta io.modelcontextprotocol/clientCapabilities is missing; send {} if there are none")
         }
         let method = bytes[head.method.range]
         if let claims { try compare(claims, with: message, method) }
@@ -74,7 +75,7 @@ enum Classifier {
         if claims.equals(header, content: method) { return }
         if claims.text(header) == message.method { return }
         throw .headerMismatch(
-            "Mcp-Method is '\(claims.text(header) ?? "")', the body says '\(message.method)'")
+            "Mcp-Method is '\(claims.text(header) ?? "")', but the body specifies '\(message.method)'")
     }
 
     @inline(__always)
@@ -109,7 +110,7 @@ enum Classifier {
             throw .headerMismatch("Mcp-Name is not a valid header value")
         }
         guard decoded == expected else {
-            throw .headerMismatch("Mcp-Name is '\(decoded)', the body says '\(expected)'")
+            throw .headerMismatch("Mcp-Name is '\(decoded)', but the body specifies '\(expected)'")
         }
     }
 
@@ -143,6 +144,6 @@ enum Classifier {
     private static func notInitialized(_ message: Message) -> Refusal {
         Refusal(
             .invalidRequest(
-                "\(message.method) needs 'initialize' first, or _meta with a protocol version"), status: 400)
+                "\(message.method) requires 'initialize' first, or a protocol version in _meta"), status: 400)
     }
 }

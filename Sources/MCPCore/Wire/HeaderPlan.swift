@@ -94,7 +94,7 @@ struct HeaderPlan: Sendable {
         }
         let path = item.path.joined(separator: ".")
         guard let value else {
-            return "The header \(name(of: item)) is missing; it repeats the argument \(path)"
+            return "The header \(name(of: item)) is missing; it must repeat the argument \(path)"
         }
         guard let text = MCPHeaderValue.decode(value) else {
             return "\(name(of: item)) is not a valid header value"
@@ -144,7 +144,7 @@ extension HeaderPlan {
             if let name = members[annotation] {
                 guard isReachable else {
                     throw problem(
-                        "it stands where \"properties\" alone do not lead, as under items, allOf or $defs"
+                        "it must be reachable through \"properties\" alone, not through items, allOf or $defs"
                     )
                 }
                 try add(name, members, at: path)
@@ -171,7 +171,7 @@ extension HeaderPlan {
             guard !path.isEmpty, let type = schema["type"]?.stringValue,
                 types.names.contains(type)
             else {
-                throw problem("\(name) must stand at a property of type string, integer or boolean")
+                throw problem("\(name) must annotate a property of type string, integer or boolean")
             }
             let field = Array((prefix + name).utf8).map(ASCII.lowercased)
             guard !items.contains(where: { $0.field == field }) else {

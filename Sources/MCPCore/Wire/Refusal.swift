@@ -42,7 +42,7 @@ struct Refusal: Error, Sendable {
         return Refusal(
             MCPError(
                 code: MCPError.unsupportedProtocolVersionCode,
-                message: "This protocol version is not served",
+                message: "This protocol version is not supported",
                 data: .object(["supported": .array(supported), "requested": requested])))
     }
 }

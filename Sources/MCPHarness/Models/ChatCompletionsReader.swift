@@ -46,11 +46,11 @@ struct ChatCompletionsReader {
             return []
         }
         guard let chunk = try? JSONValue(parsing: data) else {
-            throw .model("the model's server sent a piece that is no JSON")
+            throw .model("the model's server sent a chunk that is not JSON")
         }
         if let error = chunk["error"], error != .null {
             let text = error["message"]?.stringValue ?? error.serialized()
-            throw .model("the model's server reports an error: \(text)")
+            throw .model("the model's server reported an error: \(text)")
         }
         var events: [ModelEvent] = []
         let choice = chunk["choices"]?[0]

@@ -134,7 +134,7 @@ final class CommandModelProcess: Sendable {
             }
             if hasWritten { return }
             let left = deadline - .now
-            guard left > .zero else { throw HarnessError.model("\(name) said nothing for \(silence)") }
+            guard left > .zero else { throw HarnessError.model("\(name) wrote nothing for \(silence)") }
             let isWriting = !pipes.request.isEmpty
             let input = isWriting ? FileDescriptor.rawValue(of: pipes.input) : -1
             var entries = [

@@ -52,7 +52,7 @@ enum CommandModelWire {
         case "text": return .textDelta(json["delta"]?.stringValue ?? "")
         case "tool_call":
             guard let tool = json["name"]?.stringValue else {
-                throw .model("\(name) calls a tool without a name")
+                throw .model("\(name) called a tool without giving its name")
             }
             let arguments = json["arguments"]
             return .toolCall(
@@ -61,7 +61,7 @@ enum CommandModelWire {
                     arguments: arguments?.stringValue ?? arguments?.serialized() ?? ""))
         case "tool_call_delta":
             guard let id = json["id"]?.stringValue else {
-                throw .model("\(name) writes a piece of a call without an id")
+                throw .model("\(name) wrote a piece of a call without an id")
             }
             return .toolCallDelta(
                 callID: id, name: json["name"]?.stringValue,
@@ -73,7 +73,7 @@ enum CommandModelWire {
                     outputTokens: json["outputTokens"]?.intValue ?? 0))
         case "error": throw .model("\(name): \(json["message"]?.stringValue ?? "an error")")
         case "stop": return .stop(json["reason"]?.stringValue ?? "stop")
-        default: throw .model("\(name) wrote an event of the unknown type \(type)")
+        default: throw .model("\(name) wrote an event of unknown type \(type)")
         }
     }
 }

@@ -24,15 +24,15 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A description of the error, for a person.
     public var description: String {
         switch self {
-        case .missingToolHandler(let name): "the tool \(name) is declared and has no handler"
-        case .duplicateTool(let name): "there are two tools with the name \(name)"
-        case .duplicateSource(let name): "there are two sources with the name \(name)"
+        case .missingToolHandler(let name): "the tool \(name) is declared but has no handler"
+        case .duplicateTool(let name): "there are two tools named \(name)"
+        case .duplicateSource(let name): "there are two sources named \(name)"
         case .toolLoopLimitExceeded(let limit):
-            "the model wants to call tools again after \(limit) rounds; these calls were not made"
+            "the model requested more tool calls after \(limit) rounds; these calls were not made"
         case .toolApprovalDenied(let tool, let reason):
             "\(tool) was not allowed" + (reason.map { ": \($0)" } ?? "")
-        case .unknownTool(let name): "there is no tool with the name \(name)"
-        case .busy: "the harness is at work on another message"
+        case .unknownTool(let name): "there is no tool named \(name)"
+        case .busy: "the harness is busy with another message"
         case .responseTooLarge(let limit): "the model's answer is longer than \(limit) bytes"
         case .model(let text): text
         case .eventsUnread(let limit): "the turn was cancelled: \(limit) of its events were not read"

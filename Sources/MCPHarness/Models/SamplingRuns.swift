@@ -130,7 +130,7 @@ public final class SamplingRuns: Sendable {
 
     private static var gone: ToolError {
         ToolError(
-            "What this call was doing has ended: its answer came too late or somewhere else; call again"
+            "The work of this call has ended: its answer arrived too late or elsewhere; call again"
         )
     }
 }

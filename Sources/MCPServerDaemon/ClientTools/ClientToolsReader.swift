@@ -43,7 +43,7 @@ struct ClientToolsReader {
             check(name, at: position)
             if name == served {
                 context.diagnostics.error(
-                    "the channel \"\(name)\" is served at /mcp, where no token is asked for: "
+                    "the channel \"\(name)\" is served at /mcp, where no token is required: "
                         + "remove its token, or serve another channel there with clientTools.channel",
                     at: position)
             }
@@ -51,8 +51,8 @@ struct ClientToolsReader {
             files[name] = file
             if let holder = holders.updateValue("the channel \"\(name)\"", forKey: FileIdentity(file)) {
                 context.diagnostics.error(
-                    "\(reader.pathOf(name)): \(file) is the token of \(holder), too; "
-                        + "a channel's token must be its own", at: reader.place(of: name))
+                    "\(reader.pathOf(name)): \(file) is also the token of \(holder); "
+                        + "each channel needs a token of its own", at: reader.place(of: name))
             }
         }
         return files

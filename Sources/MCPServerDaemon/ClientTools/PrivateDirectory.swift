@@ -19,15 +19,15 @@ enum PrivateDirectory {
             let info = try Files.info(path)
             guard info.kind == .directory else { throw ClientToolSetupError("\(path) is not a directory") }
             guard info.owner == geteuid() else {
-                throw ClientToolSetupError("\(path) belongs to another user; remove it or name another place")
+                throw ClientToolSetupError("\(path) belongs to another user; remove it or use another path")
             }
             guard info.permissions & 0o077 == 0 else {
-                throw ClientToolSetupError("others may look into \(path): chmod 700 it")
+                throw ClientToolSetupError("other users can access \(path): chmod 700 it")
             }
         } catch let error as ClientToolSetupError {
             throw error
         } catch {
-            throw ClientToolSetupError("cannot look at \(path): \(error)")
+            throw ClientToolSetupError("cannot access \(path): \(error)")
         }
     }
 
@@ -43,7 +43,7 @@ enum PrivateDirectory {
             let reason = IOError(errno: number, function: "mkdir").reason
             throw ClientToolSetupError(
                 number == EEXIST
-                    ? "\(directory) \(problem)" : "cannot make the directory \(directory): \(reason)")
+                    ? "\(directory) \(problem)" : "cannot create the directory \(directory): \(reason)")
         }
     }
 }

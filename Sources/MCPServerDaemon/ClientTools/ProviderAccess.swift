@@ -23,7 +23,7 @@ struct ProviderAccess: Sendable {
             lines.append("providers  \(address.shown)")
             socket = address
         } else {
-            if !isStdio { log.info("no socket for providers: XDG_RUNTIME_DIR names no directory") }
+            if !isStdio { log.info("no socket for providers: XDG_RUNTIME_DIR is not a directory") }
             socket = nil
         }
         if isListening {
@@ -62,13 +62,13 @@ struct ProviderAccess: Sendable {
     ) throws(ClientToolSetupError) -> String {
         guard let path = settings.tokenFile ?? ProviderToken.defaultPath(environment) else {
             throw ClientToolSetupError(
-                "there is no place for the token of providers: set HOME or XDG_STATE_HOME, "
-                    + "or name a file with --set clientTools.tokenFile=PATH")
+                "there is no place for the providers' token: set HOME or XDG_STATE_HOME, "
+                    + "or specify a file with --set clientTools.tokenFile=PATH")
         }
         let token = try ProviderToken(at: path)
         lines.append(line(token, of: nil, path, isShown: isShown))
         if settings.auth == .none {
-            lines.append("warning    whatever runs on this machine may register tools without it")
+            lines.append("warning    any program on this machine may register tools without it")
         }
         return token.text
     }

@@ -55,7 +55,7 @@ struct ProviderToken {
             return true
         } catch {
             if error.errno == ENOENT { return false }
-            throw ClientToolSetupError("cannot look at the token in \(path): \(error)")
+            throw ClientToolSetupError("cannot access the token in \(path): \(error)")
         }
     }
 
@@ -67,7 +67,7 @@ struct ProviderToken {
             throw ClientToolSetupError(error.text)
         }
         guard bytes.contains(text.utf8.count), text.utf8.allSatisfy({ (0x21 ... 0x7E).contains($0) }) else {
-            throw ClientToolSetupError("\(path) holds no token; remove it, and a new one is made")
+            throw ClientToolSetupError("\(path) does not contain a token; remove it to get a new one")
         }
         return text
     }

@@ -14,7 +14,7 @@ struct ClientToolFlags: Sendable, Hashable {
         guard var settings = settings ?? (isOn ? ClientToolSettings() : nil) else {
             guard let option = given.first else { return nil }
             throw CommandLineError(
-                "\(option) does nothing without --client-tools",
+                "\(option) has no effect without --client-tools",
                 hint: "add --client-tools, or clientTools to the configuration")
         }
         if channel != nil, !isStdio {

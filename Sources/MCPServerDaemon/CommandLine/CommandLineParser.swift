@@ -24,7 +24,7 @@ struct CommandLineParser {
 
     private mutating func parse() throws(CommandLineError) -> Command {
         while let argument = arguments.popFirst() {
-            if argument == "--" { throw CommandLineError("there is nothing that could follow --") }
+            if argument == "--" { throw CommandLineError("nothing can follow --") }
             if !argument.hasPrefix("-") || argument == "-" {
                 positionals.append(argument)
                 continue
@@ -57,7 +57,7 @@ struct CommandLineParser {
             let text = try value(of: name, inline, example: "limits.body=64MiB")
             guard let override = Override(text) else {
                 throw CommandLineError(
-                    "--set takes path=value, not \"\(text)\"", hint: "for example --set limits.body=64MiB")
+                    "--set expects path=value, not \"\(text)\"", hint: "for example --set limits.body=64MiB")
             }
             options.overrides.append(override)
         case "--log-level":
@@ -123,7 +123,7 @@ struct CommandLineParser {
         let text = try value(of: name, inline, example: "token")
         if let auth = ClientToolSettings.Auth(rawValue: text) { return auth }
         throw CommandLineError(
-            "\(name) takes token or none, not \"\(text)\"", hint: "for example \(name) none")
+            "\(name) accepts token or none, not \"\(text)\"", hint: "for example \(name) none")
     }
 
     private func command() throws(CommandLineError) -> Command {
@@ -138,7 +138,7 @@ struct CommandLineParser {
             try refuseOptions(but: ["--set", "-c", "--config"], command: name)
             if rest.first != nil, options.file != nil {
                 throw CommandLineError(
-                    "check has two files", hint: "give the file once: mcp-server check FILE")
+                    "check accepts only one file", hint: "give the file once: mcp-server check FILE")
             }
             return .check(file: rest.first ?? options.file, options.overrides)
         case "schema", "version", "help":
@@ -149,7 +149,7 @@ struct CommandLineParser {
             let near = Suggestion.best(for: name, among: Self.commands)
             let hint =
                 near.map { "did you mean mcp-server \($0)?" }
-                ?? "a configuration file is given with -c; there are " + Self.commands.joined(separator: ", ")
+                ?? "use -c for a configuration file; commands are " + Self.commands.joined(separator: ", ")
             throw CommandLineError("unknown command \"\(name)\"", hint: hint)
         }
     }
@@ -168,14 +168,14 @@ struct CommandLineParser {
 
     private func refuseOptions(but allowed: Set<String>, command: String) throws(CommandLineError) {
         if let option = given.first(where: { !allowed.contains($0) }) {
-            throw CommandLineError("\(option) does nothing with \(command)", hint: "leave it out")
+            throw CommandLineError("\(option) has no effect with \(command)", hint: "leave it out")
         }
     }
 
     private func checked(_ options: RunOptions) throws(CommandLineError) -> RunOptions {
         if options.isDemo, options.file != nil {
             throw CommandLineError(
-                "--demo and a configuration file exclude each other", hint: "give one of them")
+                "--demo and a configuration file cannot be combined", hint: "give one of them")
         }
         return options
     }

@@ -4,8 +4,8 @@ enum HelpText {
         mcp-server exposes commands, files and prompts of this host to MCP clients.
 
         usage: mcp-server [run] [-c FILE | --demo] [--stdio | --listen ADDR…] [--set PATH=VALUE…]
-               mcp-server check [FILE]      all errors of a configuration, with line and column
-               mcp-server schema            the JSON Schema of the configuration
+               mcp-server check [FILE]      report all errors in a configuration, with line and column
+               mcp-server schema            print the JSON Schema of the configuration
                mcp-server version
 
           -c, --config FILE    the configuration (JSON with comments); default: the first of
@@ -17,16 +17,16 @@ enum HelpText {
                                and --listen when standard input is a pipe or a socket
           --listen ADDR        HOST:PORT, [IPV6]:PORT or unix:///PATH?mode=0660&group=NAME; repeatable;
                                default: unix://$XDG_RUNTIME_DIR/mcp.sock and 127.0.0.1:8808
-          --set PATH=VALUE     replace one value of the configuration: --set limits.body=64MiB
-          --client-tools       let other programs bring tools (docs/client-tools.md); with
-                                 --client-tools-auth token|none   who may, over TCP (token)
-                                 --channel NAME                   what --stdio serves
+          --set PATH=VALUE     replace one value in the configuration: --set limits.body=64MiB
+          --client-tools       let other programs provide tools (docs/client-tools.md); with
+                                 --client-tools-auth token|none   what TCP registration needs (token)
+                                 --channel NAME                   the channel that --stdio serves
                                  --providers-socket PATH          where they connect; over HTTP
                                $XDG_RUNTIME_DIR/mcpcore/providers.sock by default
-                                 --listen ADDR                    beside --stdio: where they
-                               connect, too
+                                 --listen ADDR                    with --stdio: where they
+                               connect as well
           --log-level LEVEL    error, warning, info (the default) or debug
-          --core-dumps         leave a core file after a crash; without it other processes of the
+          --core-dumps         leave a core file after a crash; without it, other processes of the
                                user cannot read the server's environment either (Linux)
           -h, --help           this text
 

@@ -28,7 +28,7 @@ enum ConfigFile {
         try checkOwner(status, path, name)
         if isPrivate, status.st_mode & 0o077 != 0 {
             throw ConfigFileError(
-                text: "\(name) may be read or written by others than its owner: chmod 600 it")
+                text: "\(name) may be read or written by users other than its owner: chmod 600 it")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -59,10 +59,10 @@ enum ConfigFile {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw ConfigFileError(
                 text: "\(name) belongs to another user, who could change it: "
-                    + "chown it to the user of the server or to root")
+                    + "chown it to the user that runs the server, or to root")
         }
         if status.st_mode & 0o002 != 0 {
-            throw ConfigFileError(text: "\(name) may be written by everybody: chmod o-w it")
+            throw ConfigFileError(text: "\(name) is writable by everyone: chmod o-w it")
         }
         var directory = stat()
         let parent = Paths.parent(of: Paths.absolute(path, relativeTo: Paths.currentDirectory))
@@ -71,7 +71,7 @@ enum ConfigFile {
             directory.st_mode & 0o1000 == 0
         {
             throw ConfigFileError(
-                text: "\(name) can be replaced by everybody: chmod o-w its directory \(parent)")
+                text: "\(name) can be replaced by anyone: chmod o-w its directory \(parent)")
         }
     }
 

@@ -112,13 +112,13 @@ enum ConfiguredAddress: Sendable, Hashable {
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
             guard host.utf8.contains(UInt8(ascii: ":")) else {
-                throw Flaw(text: "has brackets around something that is no IPv6 address")
+                throw Flaw(text: "has brackets around something that is not an IPv6 address")
             }
         } else if host.utf8.contains(UInt8(ascii: ":")) {
             throw Flaw(text: "needs brackets around its IPv6 address: [::1]:\(defaultPort)")
         }
         if host.isEmpty {
-            throw Flaw(text: "has no host; the loopback is 127.0.0.1:\(text[colon...].dropFirst())")
+            throw Flaw(text: "has no host; the loopback address is 127.0.0.1:\(text[colon...].dropFirst())")
         }
         let digits = text[colon...].dropFirst()
         guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (0 ... 65_535).contains(port)
@@ -140,7 +140,7 @@ enum ConfiguredAddress: Sendable, Hashable {
         }
         guard path.utf8.count <= maxPathBytes else {
             throw Flaw(
-                text: "has a path of \(path.utf8.count) bytes; a socket's path has at most \(maxPathBytes)")
+                text: "has a path of \(path.utf8.count) bytes; the maximum is \(maxPathBytes)")
         }
     }
 
@@ -172,7 +172,7 @@ enum ConfiguredAddress: Sendable, Hashable {
                 group = id
             default:
                 let hint = Suggestion.hint(for: pair[0], among: ["mode", "group"])
-                throw Flaw(text: "has an unknown option \"\(pair[0])\"\(hint); there are mode and group")
+                throw Flaw(text: "has an unknown option \"\(pair[0])\"\(hint); use mode or group")
             }
         }
         return .unix(path: path, mode: mode, group: group)

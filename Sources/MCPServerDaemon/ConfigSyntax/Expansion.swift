@@ -87,7 +87,7 @@ struct Expansion {
         case "configDir": return context.configDirectory
         case "userHome":
             if let home = context.environment["HOME"], !home.isEmpty { return home }
-            diagnostics.error("${userHome} is not known: HOME is not set\(user)", at: position)
+            diagnostics.error("${userHome} is unknown: HOME is not set\(user)", at: position)
             return nil
         default: break
         }
@@ -104,9 +104,9 @@ struct Expansion {
         let variable = name.dropping(prefix: "env:") ?? name
         let (key, fallback) = Self.splitDefault(variable)
         guard Self.isName(key[...]) else {
-            let forms = "${VAR}, ${VAR:-default}, ${env:VAR}, ${file:PATH}, ${userHome} and ${configDir}"
+            let forms = "${VAR}, ${VAR:-default}, ${env:VAR}, ${file:PATH}, ${userHome} or ${configDir}"
             diagnostics.error(
-                "${\(name)} is not known; there are \(forms), and $${ for a literal ${", at: position)
+                "${\(name)} is unknown; use \(forms), or $${ for a literal ${", at: position)
             return nil
         }
         if let value = context.environment[key], !(value.isEmpty && fallback != nil) { return value }

@@ -79,14 +79,14 @@ struct JSONCParser {
 
     private mutating func parseValue(depth: Int) throws(Stop) -> ConfigNode {
         guard depth < Self.maxDepth else { throw fail("nested deeper than \(Self.maxDepth) levels") }
-        guard let byte = peek() else { throw fail("the file ends where a value should stand") }
+        guard let byte = peek() else { throw fail("the file ends where a value is expected") }
         let place = source.position(at: position)
         switch byte {
         case UInt8(ascii: "{"): return ConfigNode(kind: .object(try parseMembers(depth)), position: place)
         case UInt8(ascii: "["): return ConfigNode(kind: .array(try parseElements(depth)), position: place)
         case UInt8(ascii: "\""):
             return ConfigNode(kind: .string(ConfigText(value: try parseString())), position: place)
-        case UInt8(ascii: "'"): throw fail("strings stand in double quotes")
+        case UInt8(ascii: "'"): throw fail("strings must be in double quotes")
         default: return ConfigNode(kind: try parseWord(), position: place)
         }
     }
@@ -152,7 +152,7 @@ struct JSONCParser {
         } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
             if byte != closing {
                 throw fail(
-                    "expected \(closing == UInt8(ascii: "}") ? "}" : "]") to close what line "
+                    "expected \(closing == UInt8(ascii: "}") ? "}" : "]") to close the bracket that line "
                         + "\(source.position(at: opened).line) opens")
             }
         } else if byte == UInt8(ascii: ":") {
@@ -203,7 +203,7 @@ struct JSONCParser {
             case .number(let number) = value
         else {
             let hint = Suggestion.hint(for: word, among: ["true", "false", "null"])
-            throw fail("\(word) is no JSON value; strings stand in double quotes\(hint)", at: start)
+            throw fail("\(word) is not a JSON value; strings must be in double quotes\(hint)", at: start)
         }
         return .number(number)
     }

@@ -61,13 +61,13 @@ extension ConfigNode {
             guard let index = keys.first.flatMap({ Int($0) }), elements.indices.contains(index) else {
                 let last = elements.count - 1
                 diagnostics.error(
-                    "\(override.path): the array has the indices 0 to \(last)", at: override.position)
+                    "\(override.path): the indices of the array are 0 to \(last)", at: override.position)
                 return self
             }
             elements[index] = elements[index].setting(keys.dropFirst(), override, diagnostics)
             result.kind = .array(elements)
         case .null, .bool, .number, .string:
-            diagnostics.error("\(override.path): there is \(kindName) on the way", at: override.position)
+            diagnostics.error("\(override.path): the path leads through \(kindName)", at: override.position)
         }
         return result
     }

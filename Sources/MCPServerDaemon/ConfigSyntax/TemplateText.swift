@@ -66,7 +66,7 @@ struct TemplateText: Sendable, Hashable {
             if found.isSplat {
                 guard index == 0, found.end == bytes.count else {
                     throw Flaw(
-                        text: "{\(found.name)...} must be a whole element: it becomes one element per item")
+                        text: "{\(found.name)...} must be its own element: it becomes one element per item")
                 }
                 splat = found.name
                 return

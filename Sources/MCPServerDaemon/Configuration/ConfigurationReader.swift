@@ -72,12 +72,12 @@ struct ConfigurationReader {
             let address = Self.address(text, at: element.position, context.diagnostics)
             if case .tcp(_, 0) = address {
                 context.diagnostics.error(
-                    "\(text) has no usable port: nobody could know which one it is; "
-                        + "\"--listen \(text)\" takes a free one and prints it", at: element.position)
+                    "\(text) has no usable port: clients could not know which one it is; "
+                        + "\"--listen \(text)\" uses a free one and prints it", at: element.position)
             }
             guard let address else { return nil }
             if taken.contains(where: address.isTaken) {
-                context.diagnostics.error("\(text) is in listen twice", at: element.position)
+                context.diagnostics.error("\(text) appears twice in listen", at: element.position)
             } else if let obstacle = address.obstacle {
                 context.diagnostics.error("cannot listen on \(text): \(obstacle)", at: element.position)
             }
@@ -93,7 +93,7 @@ struct ConfigurationReader {
         else { return }
         if configuration.listen?.contains(where: socket.isTaken) == true {
             context.diagnostics.error(
-                "clientTools.providersSocket is in listen, too; providers need a socket of their own",
+                "clientTools.providersSocket is also in listen; providers need a socket of their own",
                 at: position)
         } else if let obstacle = socket.obstacle {
             context.diagnostics.error("clientTools.providersSocket: \(obstacle)", at: position)
@@ -131,7 +131,7 @@ struct ConfigurationReader {
             let position = reader.node("memory")?.position
         {
             context.diagnostics.error(
-                "limits.memory must be at least limits.body: a body needs that much", at: position)
+                "limits.memory must be at least limits.body: a single body may need that much", at: position)
         }
         reader.finish()
         return limits

@@ -9,14 +9,14 @@ enum ConfigurationSchema {
           "properties": {
             "$schema": { "type": "string" },
             "server": {
-              "description": "What the server calls itself.",
+              "description": "The server's description of itself.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
                 "name": { "type": "string", "minLength": 1, "default": "mcp-server" },
                 "title": { "type": "string" },
                 "version": { "type": "string" },
-                "instructions": { "$ref": "#/$defs/text", "description": "How a model uses the server." }
+                "instructions": { "$ref": "#/$defs/text", "description": "Usage instructions for models." }
               }
             },
             "listen": {
@@ -30,7 +30,7 @@ enum ConfigurationSchema {
               "additionalProperties": false,
               "properties": {
                 "connections": {
-                  "description": "Connections at the same time.",
+                  "description": "The number of simultaneous connections.",
                   "type": "integer", "minimum": 1, "maximum": 1000000
                 },
                 "perConnection": {
@@ -56,19 +56,19 @@ enum ConfigurationSchema {
               "additionalProperties": { "$ref": "#/$defs/files" }
             },
             "clientTools": {
-              "description": "Lets other programs bring tools. An empty object turns it on.",
+              "description": "Lets other programs provide tools. An empty object enables this.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
                 "auth": {
-                  "description": "What registering needs over TCP.",
+                  "description": "What registering over TCP requires.",
                   "enum": ["token", "none"], "default": "token"
                 },
-                "channel": { "type": "string", "description": "What standard input and output serve." },
-                "providersSocket": { "type": "string", "description": "Where programs of the user connect." },
-                "tokenFile": { "type": "string", "description": "Where the token is kept, mode 0600." },
+                "channel": { "type": "string", "description": "The channel that standard I/O serves." },
+                "providersSocket": { "type": "string", "description": "The socket for the user's programs." },
+                "tokenFile": { "type": "string", "description": "The file with the token, mode 0600." },
                 "channelTokenFiles": {
-                  "description": "By channel: where a token is kept that agents and programs need for it.",
+                  "description": "By channel: the file with the token that its agents and programs need.",
                   "type": "object",
                   "propertyNames": { "pattern": "^[^:/ ]+$" },
                   "additionalProperties": { "type": "string" }
@@ -82,7 +82,7 @@ enum ConfigurationSchema {
               "properties": {
                 "dir": { "type": "string", "description": "A directory of Markdown files." },
                 "watch": {
-                  "description": "Reads them again when they change.", "type": "boolean", "default": false
+                  "description": "Reloads them when they change.", "type": "boolean", "default": false
                 }
               }
             }
@@ -113,7 +113,7 @@ enum ConfigurationSchema {
                   "type": "object"
                 },
                 "exec": {
-                  "description": "The program and its arguments; {name} inserts one of the call.",
+                  "description": "The program and its arguments; {name} inserts an argument of the call.",
                   "type": "array",
                   "minItems": 1,
                   "prefixItems": [{ "type": "string", "minLength": 1 }],
@@ -121,7 +121,7 @@ enum ConfigurationSchema {
                     "oneOf": [
                       { "type": "string" },
                       {
-                        "description": "Dropped whole when one of its arguments is absent.",
+                        "description": "Omitted as a whole if one of its arguments is absent.",
                         "type": "array", "items": { "type": "string" }
                       },
                       {
@@ -159,7 +159,7 @@ enum ConfigurationSchema {
                   }
                 },
                 "concurrency": {
-                  "description": "Calls that run at the same time.",
+                  "description": "The number of calls that may run at the same time.",
                   "type": "integer", "minimum": 1, "maximum": 10000
                 }
               }
@@ -175,7 +175,7 @@ enum ConfigurationSchema {
                 "exclude": { "type": "array", "items": { "type": "string" } },
                 "maxBytes": { "$ref": "#/$defs/size", "default": "1MiB" },
                 "watch": {
-                  "description": "Tells subscribers of changes.", "type": "boolean", "default": false
+                  "description": "Notifies subscribers about changes.", "type": "boolean", "default": false
                 }
               }
             }

@@ -38,10 +38,10 @@ enum ClockView {
         }
         function take(result) {
           const text = result?.structuredContent?.time;
-          if (result?.isError || !text) return fail("The server did not tell the time.");
+          if (result?.isError || !text) return fail("The server did not report the time.");
           offset = Date.parse(text) - Date.now();
           time.dataset.state = "running";
-          note.textContent = (view.context.timeZone ?? "Local time") + " · by the server's clock";
+          note.textContent = (view.context.timeZone ?? "Local time") + " · according to the server's clock";
           tick.disabled = !view.capabilities.serverTools;
           show();
         }
@@ -82,7 +82,7 @@ enum ClockView {
             setInterval(show, 1000);
             new ResizeObserver(() => view.reportSize()).observe(document.body);
             view.notify("notifications/message",
-              {level: "info", logger: "clock", data: "The clock is there."});
+              {level: "info", logger: "clock", data: "The clock is ready."});
           }, error => fail(error.message));
         """#
 }

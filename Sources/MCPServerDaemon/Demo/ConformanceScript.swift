@@ -42,7 +42,7 @@ enum ConformanceScript {
               set(id, "pass", "in an earlier run");
           const counts = ["pass", "fail", "skip", "pending"].map(state => inState(state).length);
           summary.textContent = `${counts[0]} pass, ${counts[1]} fail, ${counts[2]} skipped, `
-            + `${counts[3]} need something from outside`;
+            + `${counts[3]} need an outside action`;
         }
         const heard = {input: null, result: null, partials: 0, late: 0};
         const over = Promise.withResolvers?.() ?? (() => {
@@ -136,7 +136,7 @@ enum ConformanceScript {
           });
           await within(over.promise, 60000, "the call does not end").catch(() => {});
           const url = heard.input?.origin;
-          if (!url) return set("security/csp-allow-declared", "skip", "give the argument origin");
+          if (!url) return set("security/csp-allow-declared", "skip", "pass the argument origin");
           await run("security/csp-allow-declared", async () => {
             await within(fetch(url, {mode: "no-cors"}), 5000, "no answer from " + url);
           });

@@ -26,7 +26,7 @@ enum DemoServer {
         }
         try server.registerRaw(
             Tool(
-                "now", description: "The current time in UTC.",
+                "now", description: "Returns the current time in UTC.",
                 outputSchema: [
                     "type": "object", "properties": ["time": ["type": "string", "format": "date-time"]],
                     "required": ["time"],

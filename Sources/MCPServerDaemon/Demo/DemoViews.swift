@@ -19,7 +19,7 @@ enum DemoViews {
             "type": "object", "properties": ["time": ["type": "string", "format": "date-time"]],
             "required": ["time"],
         ]
-        let label: JSONValue = ["type": "string", "maxLength": 80, "description": "What to write above it"]
+        let label: JSONValue = ["type": "string", "maxLength": 80, "description": "The text above the clock"]
         try server.addUITool(
             Tool(
                 "clock", description: "Shows the server's clock.",
@@ -29,13 +29,13 @@ enum DemoViews {
         ) { _, context in
             var result = now()
             if !context.clientSupportsUI {
-                result.content.append(.text("A client with views shows a clock."))
+                result.content.append(.text("A client that supports views shows a clock."))
             }
             return result
         }
         try server.addAppTool(
             Tool(
-                "clock_tick", description: "The time, for the clock.", outputSchema: time,
+                "clock_tick", description: "Returns the time for the clock.", outputSchema: time,
                 annotations: readOnly)
         ) { _, _ in now() }
     }
@@ -54,14 +54,14 @@ enum DemoViews {
         try server.addUIResource(
             ConformanceView.defaultURI, name: "conformance-default", html: ConformanceView.html)
         try addRun(
-            "run_conformance", "Checks the host of views, with an origin that is declared.",
+            "run_conformance", "Checks the host of views, with a declared origin.",
             ConformanceView.uri, on: server)
         try addRun(
             "run_conformance_default", "Checks the host of views, with nothing declared.",
             ConformanceView.defaultURI, on: server)
         try server.addAppTool(
             Tool(
-                "conformance_probe", description: "Returns its arguments, to a view.",
+                "conformance_probe", description: "Returns its arguments to a view.",
                 inputSchema: ["type": "object"], annotations: readOnly)
         ) { call, _ in
             var result = CallToolResult.structured(call.arguments.value)
@@ -75,7 +75,7 @@ enum DemoViews {
         ]
         try server.addAppTool(
             Tool(
-                "conformance_record", description: "What all runs have shown, with those that are passed.",
+                "conformance_record", description: "Returns the checks passed in all runs, these included.",
                 inputSchema: ["type": "object", "properties": ["passed": list], "required": ["passed"]],
                 annotations: readOnly)
         ) { call, context in
@@ -87,7 +87,7 @@ enum DemoViews {
         try server.addUITool(
             Tool("model_only_probe", description: "A tool that no view may call.", annotations: readOnly),
             resourceURI: ConformanceView.uri, visibility: [.model]
-        ) { _, _ in .text("A model called.") }
+        ) { _, _ in .text("Called by a model.") }
     }
 
     private static func addRun(
@@ -95,10 +95,10 @@ enum DemoViews {
     ) throws(RegistrationError) {
         let origin: JSONValue = [
             "type": "string",
-            "description": "An address on http://127.0.0.1 that answers, for the positive control",
+            "description": "An address on http://127.0.0.1 that responds, for the positive control",
         ]
         let seconds: JSONValue = [
-            "type": "number", "minimum": 0, "maximum": 60, "description": "How long to take",
+            "type": "number", "minimum": 0, "maximum": 60, "description": "How long to wait",
         ]
         let tool = Tool(
             name, description: description,

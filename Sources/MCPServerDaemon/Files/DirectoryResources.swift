@@ -57,7 +57,7 @@ final class DirectoryResources: ResourceProvider {
             if root.isInPlace { return root }
             do throws(IOError) { root = try RootDirectory(definition.root) } catch {
                 guard error.errno == ENOENT || error.errno == ENOTDIR else { throw error }
-                note("the directory is gone; what was open of it is served until it is back")
+                note("the directory is gone; the one still open is served until it is back")
             }
             return root
         }
@@ -142,7 +142,7 @@ final class DirectoryResources: ResourceProvider {
             let reason = (error as? RootError)?.reason ?? (error as? IOError)?.reason ?? "unknown"
             throw .internalError(
                 "The files of \(definition.name) cannot be listed (\(reason)). "
-                    + "Try again later; the log of the server says which directory it is.")
+                    + "Try again later; the server's log names the directory.")
         }
         let now = ContinuousClock().now
         return state.withLock { state in

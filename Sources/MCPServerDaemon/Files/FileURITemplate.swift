@@ -22,7 +22,7 @@ struct FileURITemplate: Sendable, Hashable {
             scheme.utf8.allSatisfy({ ASCII.isLetter($0) || ASCII.isDigit($0) || "+-.".utf8.contains($0) })
         else { throw Flaw(text: "must begin with a scheme, for example docs:///{+path}") }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw Flaw(text: "must not contain blanks or letters outside ASCII")
+            throw Flaw(text: "must not contain spaces or non-ASCII characters")
         }
         self.text = text
         self.prefix = prefix

@@ -58,7 +58,7 @@ struct Daemon {
             // The agent uses the pipe: any other address is for programs that provide tools.
             if options.isStdio, !options.listen.isEmpty, configuration.clientTools == nil {
                 throw CommandLineError(
-                    "--stdio and --listen exclude each other without --client-tools",
+                    "--stdio and --listen cannot be combined without --client-tools",
                     hint: "give one of them")
             }
         } catch {
@@ -125,7 +125,7 @@ struct Daemon {
         } else if isStdio {
             // A host that starts the program without a configuration still receives a server, even if an
             // empty one.
-            log.warning("no configuration: nothing is offered; name a file with -c or try --demo")
+            log.warning("no configuration: nothing is offered; specify a file with -c or try --demo")
             outcome = loader.loadDefaults(serverName: ServerSettings().name)
         } else {
             let places = DefaultFile.candidates(environment).joined(separator: " or ")
@@ -155,7 +155,7 @@ struct Daemon {
         {
             addresses.append(address)
         } else {
-            log.info("no unix socket: XDG_RUNTIME_DIR names no directory")
+            log.info("no unix socket: XDG_RUNTIME_DIR is not a directory")
         }
         return addresses + [.tcp(host: "127.0.0.1", port: ConfiguredAddress.defaultPort)]
     }
@@ -207,7 +207,7 @@ struct Daemon {
                 _exit(128 + number)
             }
         } catch {
-            Terminal.error(["mcp-server: cannot receive signals, so it is not started: \(error)"])
+            Terminal.error(["mcp-server: not started: cannot receive signals: \(error)"])
             return .failure
         }
         watchForCensus(log)

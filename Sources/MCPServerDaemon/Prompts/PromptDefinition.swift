@@ -31,7 +31,7 @@ struct PromptDefinition: Sendable, Hashable {
         let missing = arguments.filter { $0.isRequired && values[$0.name] == nil }.map(\.name)
         guard missing.isEmpty else {
             throw MCPError.invalidParams(
-                "prompt \(name) needs \(Diagnostics.counted(missing.count, "more argument")): "
+                "prompt \(name) is missing \(Diagnostics.counted(missing.count, "argument")): "
                     + missing.joined(separator: ", "))
         }
         for given in values.keys.sorted() where !arguments.contains(where: { $0.name == given }) {

@@ -75,14 +75,14 @@ struct PromptFile {
             if line.text.isEmpty || line.text.hasPrefix("#") { continue }
             let position = source.position(at: line.offset)
             guard let (key, value) = Self.pair(line.text) else {
-                diagnostics.error("a line of the header is \"key: value\"", at: position)
+                diagnostics.error("a line of the header must have the form \"key: value\"", at: position)
                 continue
             }
             if line.text.hasPrefix(" ") || line.text.hasPrefix("\t") {
                 if seen.last == "arguments" {
                     addArgument(key, value, at: position)
                 } else {
-                    diagnostics.error("only the lines of arguments are indented", at: position)
+                    diagnostics.error("only lines under arguments may be indented", at: position)
                 }
                 continue
             }
@@ -104,7 +104,7 @@ struct PromptFile {
         case "arguments":
             if !value.isEmpty {
                 diagnostics.error(
-                    "arguments stand on indented lines of their own: \"  code: What it is\"",
+                    "arguments must be on indented lines of their own: \"  code: What it is\"",
                     at: position)
             }
         default:
@@ -140,7 +140,7 @@ struct PromptFile {
                 at: source.position(at: bodyOffset + placeholder.offset))
         }
         for name in names where !prompt.template.placeholders.contains(where: { $0.name == name }) {
-            diagnostics.warning("argument \(name) is used nowhere in the text", at: source.position(at: 0))
+            diagnostics.warning("argument \(name) is not used in the text", at: source.position(at: 0))
         }
     }
 

@@ -40,11 +40,11 @@ struct PromptReader {
             return ([], nil)
         }
         if names.isEmpty {
-            context.diagnostics.warning("prompts.dir: \(directory) has no *.md file", at: place)
+            context.diagnostics.warning("prompts.dir: \(directory) contains no *.md files", at: place)
         }
         if names.count > Self.maxFiles {
             context.diagnostics.error(
-                "prompts.dir: \(directory) has more than \(Self.maxFiles) files", at: place)
+                "prompts.dir: \(directory) contains more than \(Self.maxFiles) files", at: place)
             return ([], nil)
         }
         return (read(names, in: path, shownAs: directory), isWatched ? path : nil)

@@ -26,7 +26,7 @@ struct CommandResult {
         case .exited(0): return success(run.output)
         case .exited(let code): return failure("exit status \(code)", run)
         case .signaled(let number): return failure("killed by signal \(number)", run)
-        case .unknown: return failure("ended in an unknown way", run)
+        case .unknown: return failure("ended with an unknown status", run)
         }
     }
 
@@ -59,7 +59,7 @@ struct CommandResult {
         let object: JSONValue = value.objectValue == nil ? ["value": value] : value
         if let violations = output?.validate(object), !violations.isEmpty {
             let text = violations.map(\.description).joined(separator: "; ")
-            return .error("\(definition.name): its output does not fit the output schema: \(text)")
+            return .error("\(definition.name): its output does not match the output schema: \(text)")
         }
         return .structured(object)
     }

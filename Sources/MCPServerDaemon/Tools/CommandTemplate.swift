@@ -90,7 +90,7 @@ extension CommandTemplate {
     ) throws(ArgumentFailure) {
         guard text.utf8.first == UInt8(ascii: "-"), !afterDashes, !values.allowsDash(name) else { return }
         throw ArgumentFailure(
-            text: "argument \"\(name)\" must not make an element that begins with \"-\": "
+            text: "argument \"\(name)\" must not produce an element that begins with \"-\": "
                 + "it would be read as an option")
     }
 }

@@ -73,7 +73,7 @@ struct CommandTool: Sendable {
     private func busy(after waited: Duration, _ patience: Duration) -> CallToolResult {
         let reason =
             waited < patience
-            ? "too many calls wait already" : "there was no room for it within \(Units.describe(patience))"
+            ? "too many calls are already waiting" : "no slot became free within \(Units.describe(patience))"
         return .error("\(definition.name) is busy and was not run: \(reason); try again later")
     }
 

@@ -73,7 +73,7 @@ struct ExecReader {
             case .notExecutable(let path, let reason) where reason.errno == ENOENT:
                 return "\(path) was not found"
             case .notExecutable(let path, let reason) where reason.errno == EACCES:
-                return "\(path) is there and cannot be executed (\(reason.reason)): chmod +x it"
+                return "\(path) exists but cannot be executed (\(reason.reason)): chmod +x it"
             case .notExecutable(let path, let reason):
                 return "\(path) cannot be executed: \(reason.reason)"
             default: return "\(program) was not found in PATH (\(searchPath))"
@@ -135,7 +135,7 @@ struct ExecReader {
             if let name = element.splat {
                 if let parameter = known(name, at: node.position), parameter.kind != .array {
                     context.diagnostics.error(
-                        "\(path).exec: {\(name)...} needs an array, write {\(name)}", at: node.position)
+                        "\(path).exec: {\(name)...} needs an array; write {\(name)}", at: node.position)
                 }
             } else {
                 for name in element.argumentNames {
@@ -166,7 +166,7 @@ struct ExecReader {
         guard let parameter = known(name, at: position) else { return nil }
         if parameter.kind == .array {
             context.diagnostics.error(
-                "\(path): {\(name)} is an array: write {\(name)...} as an element of its own", at: position)
+                "\(path): {\(name)} is an array; write {\(name)...} as a separate element", at: position)
         }
         return parameter
     }

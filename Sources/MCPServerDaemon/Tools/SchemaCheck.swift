@@ -77,7 +77,7 @@ struct SchemaCheck {
             if violations.isEmpty { continue }
             let reasons = violations.map(\.description).joined(separator: "; ")
             diagnostics.error(
-                "\(path).\(name) does not fit the schema of the parameter (\(reasons)): "
+                "\(path).\(name) does not match the schema of the parameter (\(reasons)): "
                     + "change it or the schema", at: node.position)
         }
     }

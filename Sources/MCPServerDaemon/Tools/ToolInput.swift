@@ -136,7 +136,7 @@ struct ToolInputReader {
         guard let root = schema["x-root"] else {
             if isPath {
                 context.diagnostics.error(
-                    "\(path): \"format\": \"path\" needs \"x-root\", the directory it stays beneath",
+                    "\(path): \"format\": \"path\" needs \"x-root\", the directory that contains it",
                     at: schema.position)
             }
             return nil

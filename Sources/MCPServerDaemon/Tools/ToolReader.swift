@@ -65,7 +65,7 @@ struct ToolReader {
             .flatMap(\.argumentNames)
         for parameter in input.parameters where !used.contains(parameter.name) {
             context.diagnostics.warning(
-                "\(reader.path): parameter \(parameter.name) is used nowhere in the command",
+                "\(reader.path): parameter \(parameter.name) is not used in the command",
                 at: inputNode?.position ?? reader.position)
         }
         return ToolDefinition(
@@ -88,7 +88,7 @@ struct ToolReader {
             let template = try TemplateText(text)
             if let name = template.splat {
                 context.diagnostics.error(
-                    "\(reader.pathOf(key)): {\(name)...} belongs into exec", at: node.position)
+                    "\(reader.pathOf(key)): {\(name)...} is allowed only in exec", at: node.position)
                 return nil
             }
             return template

@@ -107,7 +107,7 @@ final class Reloader: Sendable {
         log.info("reloaded", ["reason": reason, "changes": difference.text])
         if !difference.needingRestart.isEmpty {
             log.warning(
-                "not in effect before a restart: these keys are read at the start only",
+                "not in effect until a restart: these keys are read only at the start",
                 ["keys": difference.needingRestart.joined(separator: " ")])
         }
     }

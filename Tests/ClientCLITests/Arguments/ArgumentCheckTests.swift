@@ -28,7 +28,7 @@ struct ArgumentCheckTests {
     @Test func aWrongChoiceAndAnUnknownName() throws {
         #expect(
             try report("unit_restart", Self.unit, ["unit=wrker", "now=1"]) == """
-                error: arguments do not fit unit_restart (nothing was sent)
+                error: the arguments do not match the schema of unit_restart (nothing was sent)
                   unit  "wrker" is not one of "web", "worker", "cron"        did you mean "worker"?
                   now   no such argument
                 usage: mcp-client call localhost:1 unit_restart unit=<web|worker|cron>
@@ -39,7 +39,7 @@ struct ArgumentCheckTests {
     @Test func whatIsMissingIsNamedWithItsType() throws {
         #expect(
             try report("unit_restart", Self.unit, []) == """
-                error: arguments do not fit unit_restart (nothing was sent)
+                error: the arguments do not match the schema of unit_restart (nothing was sent)
                   unit  is missing ("web"|"worker"|"cron")
                 usage: mcp-client call localhost:1 unit_restart unit=<web|worker|cron>
 

@@ -97,13 +97,13 @@ struct InvocationParserTests {
         ("call localhost:1", "call needs TOOL"),
         ("call -- p", "call needs TOOL"),
         ("call add --", "there is no program after --"),
-        ("tools localhost:1 a b", "tools has no place for \"b\""),
-        ("info localhost:1 x", "info has no place for \"x\""),
+        ("tools localhost:1 a b", "tools does not accept \"b\""),
+        ("info localhost:1 x", "info does not accept \"x\""),
         ("tools --structured localhost:1", "--structured does not apply to tools"),
         ("--no-validate tools localhost:1", "--no-validate does not apply to tools"),
         ("-o f ping localhost:1", "-o does not apply to ping"),
-        ("--json --raw call localhost:1 x", "--json and --raw exclude each other"),
-        ("--raw --select .a call localhost:1 x", "--raw and --select exclude each other"),
+        ("--json --raw call localhost:1 x", "--json and --raw cannot be combined"),
+        ("--raw --select .a call localhost:1 x", "--raw and --select cannot be combined"),
         ("--timeout", "--timeout needs a value"),
         ("--timeout soon tools localhost:1", "--timeout \"soon\" is not a time"),
         ("--json=yes tools localhost:1", "--json takes no value"),
@@ -121,7 +121,7 @@ struct InvocationParserTests {
         ("--bearer-env T tools -- p", "--bearer-env is for HTTP targets, not for a program"),
         (
             "--bearer-env A --bearer-file B tools localhost:1",
-            "--bearer-env and --bearer-file exclude each other"
+            "--bearer-env and --bearer-file cannot be combined"
         ),
         ("version -- p", "version needs no server"),
     ])

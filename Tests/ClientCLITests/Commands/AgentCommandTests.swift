@@ -46,9 +46,9 @@ import Testing
         #expect(outcome.code == .ok, "\(outcome.stderr)")
         #expect(outcome.stdout == "It says: restarted\n")
         for part in [
-            "may unit_restart of server1 run?",
-            "  Operations · Restart one of our services. (says the server)",
-            "· change or delete something that may not come back",
+            "allow unit_restart of server1 to run?",
+            "  Operations · Restart one of our services. (according to the server)",
+            "· change or delete something, possibly irreversibly",
             "\"unit\": \"web\"", "← unit_restart completed in ",
         ] {
             #expect(outcome.stderr.contains(part), "\(part) in \(outcome.stderr)")
@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: ["n", "", "x"]) func aPersonSaysNo(_ typed: String) async throws {
         let outcome = try await run(["agent", "Restart it", "localhost:1"], typed: [typed])
         #expect(outcome.code == .ok)
-        #expect(outcome.stdout == "It says: unit_restart was not allowed: the user said no\n")
+        #expect(outcome.stdout == "It says: unit_restart was not allowed: the user declined\n")
     }
 
     /// A tail that is not shown is announced, and shown when asked for.
@@ -109,7 +109,7 @@ import Testing
             let outcome = try await run(
                 words + ["Restart it", "localhost:1"], typed: words.count > 1 ? ["y"] : nil)
             #expect(outcome.code == .inputRequired)
-            #expect(outcome.stderr.contains("has to be approved, and nobody is there to ask"))
+            #expect(outcome.stderr.contains("requires approval, and there is no one to ask"))
             #expect(outcome.stdout.contains("was not allowed"))
         }
     }
@@ -193,10 +193,13 @@ import Testing
         arguments: [
             (["agent", "x", "localhost:1"], "needs a model"),
             (["--model", "gpt", "agent", "x"], "openai:URL,NAME"),
-            (["--policy", "maybe", "agent", "x"], "none of ask"),
+            (["--policy", "maybe", "agent", "x"], "is not ask, auto or deny"),
             (["--events", "xml", "agent", "x"], "not jsonl"),
             (["--server", "localhost:1", "agent", "x"], "not NAME=TARGET"),
-            (["--trust", "b", "--server", "a=localhost:1", "agent", "x"], "no server of this name"),
+            (
+                ["--trust", "b", "--server", "a=localhost:1", "agent", "x"],
+                "there is no server with this name"
+            ),
             (["-H", "A:b", "agent", "x", "localhost:1", "localhost:2"], "exactly one HTTP server"),
             (["--server", "server1=localhost:1", "agent", "x", "localhost:2"], "two servers are named"),
             (["agent"], "needs PROMPT"), (["--rounds", "6", "tools", "localhost:1"], "does not apply"),

@@ -21,7 +21,7 @@ struct CallCommandTests {
         #expect(outcome.stdout.isEmpty)
         #expect(
             outcome.stderr == """
-                error: arguments do not fit unit_restart (nothing was sent)
+                error: the arguments do not match the schema of unit_restart (nothing was sent)
                   unit  "wrker" is not one of "web", "worker", "cron"        did you mean "worker"?
                   now   no such argument
                 usage: mcp-client call localhost:1 unit_restart unit=<web|worker|cron>
@@ -46,7 +46,7 @@ struct CallCommandTests {
         let outcome = await harness.run("--color", "never", "call", "localhost:1", "long")
         #expect(outcome.code == .toolError)
         #expect(outcome.stderr.contains(text) == !isTerminal)
-        #expect(outcome.stderr.contains("… (904 characters more; a pipe gets all)") == isTerminal)
+        #expect(outcome.stderr.contains("… (904 more characters; a pipe gets all of them)") == isTerminal)
     }
 
     @Test func theToolSaysNoInJSON() async throws {
@@ -102,9 +102,9 @@ struct CallCommandTests {
         #expect(
             outcome.stderr.hasPrefix(
                 """
-                error: the server began tools/call x_stop and stopped it: It ends (\(row.code))
-                  tools/call x_stop may have run; it was not sent again
-                hint: find out whether it was done before you ask for it again
+                error: the server started tools/call x_stop but did not finish it: It ends (\(row.code))
+                  tools/call x_stop may have been executed; it was not sent again
+                hint: find out whether it was executed before you send it again
 
                 """), "\(outcome.stderr)")
         let last = try #require(outcome.stderr.split(separator: "\n").last)
@@ -179,7 +179,7 @@ struct CallCommandTests {
     @Test func aFileBesideThatCannotBeWrittenIsFoundAfterTheCall() async throws {
         let outcome = try await harness().run("-o", "refused.txt", "call", "localhost:1", "x_image")
         #expect(outcome.code == .unreachable)
-        #expect(outcome.stderr.contains("the answer had come already"))
+        #expect(outcome.stderr.contains("the response had already arrived"))
         #expect(!outcome.stderr.contains("nothing was sent"))
         #expect(outcome.files.keys.sorted() == ["refused.txt"])
     }

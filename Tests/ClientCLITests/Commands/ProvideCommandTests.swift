@@ -57,7 +57,7 @@ import Testing
         let command = ["provide", "--channel", "own", "--tool", "greet"] + words + [daemon.address]
         let outcome = await Self.harness().run(command)
         #expect(outcome.code.rawValue == 4)
-        #expect(outcome.stderr.contains("a channel may have one of its own"))
+        #expect(outcome.stderr.contains("a channel may have its own"))
         #expect(outcome.stderr.contains("hint: --token-file FILE or --bearer-env VAR sends a token; "))
         await daemon.running.stop()
     }
@@ -78,11 +78,11 @@ import Testing
 
     @Test func mistakes() async throws {
         for (words, text) in [
-            (["--bearer-env", "NOWHERE"], "the environment has no variable NOWHERE with a token"),
-            (["--bearer-env", "EMPTY"], "the environment has no variable EMPTY with a token"),
+            (["--bearer-env", "NOWHERE"], "there is no environment variable NOWHERE with a token"),
+            (["--bearer-env", "EMPTY"], "there is no environment variable EMPTY with a token"),
             (
                 ["--bearer-env", "CHANNEL", "--token-file", "channel.token"],
-                "--token-file and --bearer-env exclude each other"
+                "--token-file and --bearer-env cannot be combined"
             ),
         ] {
             let outcome = await Self.harness().run(["provide", "--tool", "greet"] + words + ["localhost:1"])

@@ -51,7 +51,7 @@ struct ReadCommandTests {
         #expect(outcome.code == .usage)
         #expect(
             outcome.stderr == """
-                error: arguments do not fit review (nothing was sent)
+                error: the arguments do not match the schema of review (nothing was sent)
                   cod   no such argument        did you mean code?
                   code  is missing (string)
                 usage: mcp-client prompt localhost:1 review code=<string> [style=<string>]

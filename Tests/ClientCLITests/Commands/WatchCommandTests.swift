@@ -90,8 +90,8 @@ import Testing
         let outcome = try await ProgramRunner.client("--protocol", "2024-11-05", "watch", address)
         #expect(outcome.code == 5)
         #expect(outcome.stderr.contains("offers no server-to-client stream"), "\(outcome.stderr)")
-        #expect(outcome.stderr.contains("changes cannot be heard here (notes 1 · 2024-11-05)"))
-        #expect(outcome.stderr.contains("hint: another transport or a newer revision may tell of them"))
+        #expect(outcome.stderr.contains("change notifications are not available here (notes 1 · 2024-11-05)"))
+        #expect(outcome.stderr.contains("hint: another transport or a newer revision may provide them"))
         await running.stop()
     }
 
@@ -100,7 +100,7 @@ import Testing
         let outcome = await CommandHarness(server: MCPServer("empty", version: "1")).run(
             "--protocol", "2025-11-25", "watch", "localhost:1")
         #expect(outcome.code == .protocolError)
-        #expect(outcome.stderr.contains("the server does not tell of: tools, prompts, resources"))
+        #expect(outcome.stderr.contains("the server does not notify about: tools, prompts, resources"))
     }
 
     @Test func aProgramForEachEvent() async throws {

@@ -22,13 +22,13 @@ struct TargetTests {
 
     @Test(arguments: [
         ("", "TARGET is empty"),
-        ("ws://example.com/mcp", "ws:// is not a transport of MCP"),
+        ("ws://example.com/mcp", "ws:// is not an MCP transport"),
         ("unix://relative", "a unix target needs an absolute path"),
         ("unix:///", "a unix target needs an absolute path"),
-        ("unix:///a#b", "the endpoint after # starts with /"),
-        ("example.com:80", "HOST:PORT reaches this machine only"),
-        ("127.0.0.1.evil.com:80", "HOST:PORT reaches this machine only"),
-        ("127.0.0.300:80", "HOST:PORT reaches this machine only"),
+        ("unix:///a#b", "the endpoint after # must start with /"),
+        ("example.com:80", "HOST:PORT is for this machine only"),
+        ("127.0.0.1.evil.com:80", "HOST:PORT is for this machine only"),
+        ("127.0.0.300:80", "HOST:PORT is for this machine only"),
         ("localhost:0", "port 0 is outside 1…65535"),
         ("localhost:65536", "port 65536 is outside 1…65535"),
         ("./server", "\"./server\" is not a target"),

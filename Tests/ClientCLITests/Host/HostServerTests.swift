@@ -207,7 +207,9 @@ struct HostServerTests {
             // What cannot be read and has an id is answered.
             let lost: JSONValue = [["lost": true, "id": 8], ["oversize": 5_000_000, "id": "nine"]]
             #expect(try await post(3, lost, page: page) == 204)
-            for (id, word) in [(8, "no JSON"), ("nine", "5000000 characters")] as [(JSONValue, String)] {
+            for (id, word) in [(8, "not readable JSON"), ("nine", "5000000 characters")]
+                as [(JSONValue, String)]
+            {
                 let answer = try #require(try await reader.next("view.msg")?.json["message"])
                 #expect(answer["id"] == id && answer["error"]?["code"] == -32600)
                 #expect(answer["error"]?["message"]?.stringValue?.contains(word) == true)
@@ -298,7 +300,7 @@ struct HostServerTests {
         try await HostFixture.with(settings) { (fixture: HostFixture) async throws in
             let server = try await fixture.connect()
             for (target, word) in [
-                ("ftp://127.0.0.1/x", "not a transport"), ("http://evil.example/mcp", "evil.example"),
+                ("ftp://127.0.0.1/x", "not an MCP transport"), ("http://evil.example/mcp", "evil.example"),
                 ("http://127.0.0.1@evil.example/mcp", "evil.example"), ("/bin/sh", "not a target"),
                 ("", "missing"),
             ] {

@@ -58,7 +58,7 @@ import Testing
     @Sendable private static func lineOfText() async throws {
         let line = String(repeating: "a", count: TerminalText.maxLineLength)
         #expect(TerminalText.block(line) == line)
-        #expect(TerminalText.block(line + "b").hasPrefix(line + "… (1 characters more"))
+        #expect(TerminalText.block(line + "b").hasPrefix(line + "… (1 more characters"))
     }
 
     @Test(arguments: proofs + ownProofs) func acts(_ proof: LimitProof) async throws {

@@ -145,7 +145,7 @@ struct BadServerTests {
         #expect(outcome.code == 6)
         #expect(
             lines(outcome).first
-                == "error: the server answered neither server/discover nor initialize within 1 s")
+                == "error: the server responded to neither server/discover nor initialize within 1 s")
         #expect(outcome.stderr.contains("--connect-timeout"))
         #expect(outcome.duration >= .seconds(1))
         #expect(outcome.duration < .seconds(4))

@@ -21,7 +21,7 @@ struct DemoServerTests {
                 echo(text: string)                                                read-only
                     Returns the text.
                 now()                                                             read-only
-                    The current time in UTC.
+                    Returns the current time in UTC.
                 add(a: number, b: number)                                         read-only
                     Adds two numbers.
                 slow(seconds: number 0…3600)                                      read-only
@@ -29,15 +29,15 @@ struct DemoServerTests {
                 clock(label?: string)                                             read-only
                     Shows the server's clock.
                 clock_tick()                                                      read-only
-                    The time, for the clock.
+                    Returns the time for the clock.
                 run_conformance(origin?: string, seconds?: number 0…60)           read-only
-                    Checks the host of views, with an origin that is declared.
+                    Checks the host of views, with a declared origin.
                 run_conformance_default(origin?: string, seconds?: number 0…60)   read-only
                     Checks the host of views, with nothing declared.
                 conformance_probe()                                               read-only
-                    Returns its arguments, to a view.
+                    Returns its arguments to a view.
                 conformance_record(passed: [string])                              read-only
-                    What all runs have shown, with those that are passed.
+                    Returns the checks passed in all runs, these included.
                 model_only_probe()                                                read-only
                     A tool that no view may call.
 

@@ -110,6 +110,6 @@ struct HostTests {
         #expect(history.code == 2 && history.stderr.contains("cannot open /nowhere/x"))
         let hosts = try await ProgramRunner.client(
             "host", "--allow-hosts", "localhost", "http://example.com/mcp")
-        #expect(hosts.code == 2 && hosts.stderr.contains("nothing was connected"))
+        #expect(hosts.code == 2 && hosts.stderr.contains("no connection was made"))
     }
 }

@@ -46,11 +46,11 @@ struct SecureServerTests {
             let lines = outcome.stderr.split(separator: "\n")
             let first =
                 "error: cannot connect to localhost:\(port): its certificate was issued by "
-                + "CN=swift-mcp-core test CA, who is not trusted here"
+                + "CN=swift-mcp-core test CA, which is not trusted here"
             #expect(lines.first.map { String($0) } == first)
             #expect(lines.dropFirst().first == "  nothing was sent")
             #expect(
-                lines.dropFirst(2).first?.hasPrefix("hint: if you trust it, give its certificate") == true)
+                lines.dropFirst(2).first?.hasPrefix("hint: if you trust it, pass its certificate") == true)
             #expect(outcome.stderr.contains(#""kind":"cannot_connect","code":3"#))
         }
     }
@@ -69,8 +69,8 @@ struct SecureServerTests {
         defer { daemon.stop() }
         let outcome = try await ProgramRunner.client("tools", "https://localhost:\(daemon.port)/mcp")
         #expect(outcome.code == 3)
-        #expect(outcome.stderr.contains("the server speaks no TLS"))
-        #expect(outcome.stderr.contains("hint: write http:// if that is what it speaks"))
+        #expect(outcome.stderr.contains("the server does not use TLS"))
+        #expect(outcome.stderr.contains("hint: use http:// if the server uses plain HTTP"))
     }
 
     @Test func aTrustFileThatIsNotThere() async throws {

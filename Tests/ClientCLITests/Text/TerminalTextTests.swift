@@ -34,7 +34,7 @@ struct TerminalTextTests {
         let text = String(repeating: "x", count: 10_000_000) + "\nnext"
         let shown = TerminalText.block(text)
         #expect(shown.utf8.count < 5000)
-        #expect(shown.contains("… (9995904 characters more; a pipe gets all)\nnext"))
+        #expect(shown.contains("… (9995904 more characters; a pipe gets all of them)\nnext"))
     }
 
     @Test func aLongNameIsCut() {

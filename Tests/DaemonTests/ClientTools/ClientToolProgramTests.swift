@@ -216,16 +216,16 @@ import Glibc
         let place = try Place()
         place.environment["XDG_STATE_HOME"] = nil
         for (arguments, text) in [
-            (["--demo", "--client-tools"], "there is no place for the token of providers"),
+            (["--demo", "--client-tools"], "there is no place for the providers' token"),
             (
                 ["--demo", "--client-tools", "--stdio", "--channel", "a/b"],
                 "the channel \"a/b\" cannot be served"
             ),
             (
                 ["--demo", "--stdio", "--listen", "127.0.0.1:1"],
-                "--stdio and --listen exclude each other without --client-tools"
+                "--stdio and --listen cannot be combined without --client-tools"
             ),
-            (["--demo", "--channel", "a", "--stdio"], "--channel does nothing without --client-tools"),
+            (["--demo", "--channel", "a", "--stdio"], "--channel has no effect without --client-tools"),
         ] {
             let launch = ProcessLaunch(try WatchedProgram.path(), arguments, environment: place.environment)
             let outcome = try await Offload.run { try ProcessRunner.run(launch, input: []) }

@@ -33,8 +33,9 @@ import Glibc
         #expect(try ProviderToken(at: path).text == "0123456789abcdef")
         for text in ["", "short\n", "two words are no token", "0123456789abcdef\nx", "ünïcödé-ünïcödé"] {
             try directory.write("t", text)
-            #expect(throws: ClientToolSetupError("\(path) holds no token; remove it, and a new one is made"))
-            {
+            #expect(
+                throws: ClientToolSetupError("\(path) does not contain a token; remove it to get a new one")
+            ) {
                 try ProviderToken(at: path)
             }
         }
@@ -77,7 +78,7 @@ import Glibc
         #expect(unsafe chmod("\(directory.path)/mcpcore", 0o755) == 0)
         #expect(
             throws: ClientToolSetupError(
-                "others may look into \(directory.path)/mcpcore: chmod 700 it")
+                "other users can access \(directory.path)/mcpcore: chmod 700 it")
         ) { try ProvidersSocket.address(path, isDefault: true) }
         // Whoever names a place has chosen it.
         _ = try ProvidersSocket.address(path, isDefault: false)
@@ -95,7 +96,7 @@ import Glibc
         let path = "/" + String(repeating: "x", count: 110)
         #expect(
             throws: ClientToolSetupError(
-                "the providers' socket \(path) has a path of 111 bytes; a socket's path has at most 103")
+                "the providers' socket \(path) has a path of 111 bytes; the maximum is 103")
         ) { try ProvidersSocket.address(path, isDefault: false) }
     }
 }

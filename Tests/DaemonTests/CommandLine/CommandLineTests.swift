@@ -43,7 +43,7 @@ import Testing
         flags.providersSocket = "p.sock"
         #expect(
             throws: CommandLineError(
-                "--providers-socket does nothing without --client-tools",
+                "--providers-socket has no effect without --client-tools",
                 hint: "add --client-tools, or clientTools to the configuration")
         ) { try flags.applied(to: nil, isStdio: true) }
         flags.isOn = true
@@ -78,7 +78,7 @@ import Testing
         ("chekc", "unknown command \"chekc\"", "did you mean mcp-server check?"),
         ("-c", "-c needs a value", "for example -c FILE"),
         ("-c a -c b", "-c is given twice", "give one file"),
-        ("--set limits", "--set takes path=value, not \"limits\"", "for example --set limits.body=64MiB"),
+        ("--set limits", "--set expects path=value, not \"limits\"", "for example --set limits.body=64MiB"),
         ("--listen --stdio", "--listen needs a value", "for example --listen 127.0.0.1:8808"),
         (
             "--listen 127.0.0.1:1 --listen localhost:1", "--listen localhost:1 is given twice",
@@ -86,20 +86,20 @@ import Testing
         ),
         ("--log-level inof", "--log-level inof is not known", "did you mean info?"),
         ("--demo=yes", "--demo takes no value", "write just --demo"),
-        ("--demo -c f", "--demo and a configuration file exclude each other", "give one of them"),
+        ("--demo -c f", "--demo and a configuration file cannot be combined", "give one of them"),
         ("run m.jsonc", "unexpected argument \"m.jsonc\"", "write -c m.jsonc"),
         (
             "run --listen 127.0.0.1:1 127.0.0.1:2", "unexpected argument \"127.0.0.1:2\"",
             "write --listen before each address"
         ),
-        ("check --demo", "--demo does nothing with check", "leave it out"),
+        ("check --demo", "--demo has no effect with check", "leave it out"),
         ("--client-tool", "unknown option --client-tool", "did you mean --client-tools?"),
         ("--client-tools=yes", "--client-tools takes no value", "write just --client-tools"),
         (
-            "--client-tools-auth maybe", "--client-tools-auth takes token or none, not \"maybe\"",
+            "--client-tools-auth maybe", "--client-tools-auth accepts token or none, not \"maybe\"",
             "for example --client-tools-auth none"
         ),
-        ("check --channel c", "--channel does nothing with check", "leave it out"),
+        ("check --channel c", "--channel has no effect with check", "leave it out"),
         ("check a b", "unexpected argument \"b\"", "mcp-server --help shows the commands and options"),
     ])
     func explainsMistakes(line: String, text: String, hint: String) {

@@ -38,8 +38,8 @@ import Testing
         ("${NAMES}", "c:3:7: error: ${NAMES} is not set (used by server.name) (did you mean NAME?)"),
         ("${GITHUB_TOKEN}", "c:3:7: error: ${GITHUB_TOKEN} is not set (used by server.name)"),
         ("${file:/nope}", "c:3:7: error: ${file:/nope}: cannot open /nope (used by server.name)"),
-        ("${NAME", "c:3:7: error: ${ without a closing }"), ("${1}", "c:3:7: error: ${1} is not known"),
-        ("${input:x}", "c:3:7: error: ${input:x} is not known"),
+        ("${NAME", "c:3:7: error: ${ without a closing }"), ("${1}", "c:3:7: error: ${1} is unknown"),
+        ("${input:x}", "c:3:7: error: ${input:x} is unknown"),
     ])
     func reportsWhatCannotBeResolved(value: String, expected: String) {
         let report = expand(value).report

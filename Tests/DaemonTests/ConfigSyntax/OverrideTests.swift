@@ -44,7 +44,7 @@ import Testing
         ),
         ("limits.body=1XiB", "--set limits.body=1XiB: error: limits.body must be a size like"),
         ("limits=1", "--set limits=1: error: limits is an object, and --set replaces only scalars"),
-        ("listen.7=x", "--set listen.7=x: error: listen.7: the array has the indices 0 to 0"),
+        ("listen.7=x", "--set listen.7=x: error: listen.7: the indices of the array are 0 to 0"),
         (
             "limits.connections=many",
             "--set limits.connections=many: error: limits.connections must be a whole number"

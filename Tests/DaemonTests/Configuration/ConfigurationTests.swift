@@ -94,7 +94,7 @@ import Glibc
                 .map { $0.replacing(directory.path, with: "") }
         }
         let served =
-            "is served at /mcp, where no token is asked for: "
+            "is served at /mcp, where no token is required: "
             + "remove its token, or serve another channel there with clientTools.channel"
         #expect(
             found(#""channelTokenFiles": {"default": "good.token"}"#)
@@ -110,8 +110,8 @@ import Glibc
         #expect(found(#""channel": """#) == [#"mcp.jsonc:1:29: error: "" \#(rule)"#])
         #expect(
             found(#""tokenFile": "short.token""#) == [
-                "mcp.jsonc:1:31: error: clientTools.tokenFile: /short.token holds no token; "
-                    + "remove it, and a new one is made"
+                "mcp.jsonc:1:31: error: clientTools.tokenFile: /short.token does not contain a token; "
+                    + "remove it to get a new one"
             ])
         let unreadable = found(#""channelTokenFiles": {"a": "directory.token"}"#)
         #expect(unreadable.count == 1)
@@ -140,10 +140,11 @@ import Glibc
             found(#"{"listen": [\#(addresses.map { "\"\($0)\"" }.joined(separator: ","))]}"#)
         }
         #expect(listen("127.0.0.1:1", "127.0.0.1:2", "[::1]:1", "unix://\(base)/run/s") == [])
-        #expect(listen("127.0.0.1:1", "localhost:1") == ["m:1:27: error: localhost:1 is in listen twice"])
+        #expect(
+            listen("127.0.0.1:1", "localhost:1") == ["m:1:27: error: localhost:1 appears twice in listen"])
         for other in ["\(base)/run/s?mode=0660", "\(base)/run/./s", "\(base)/link/s"] {
             let errors = listen("unix://\(base)/run/s", "unix://\(other)")
-            #expect(errors.count == 1 && errors[0].hasSuffix(" is in listen twice"), "\(errors)")
+            #expect(errors.count == 1 && errors[0].hasSuffix(" appears twice in listen"), "\(errors)")
         }
         let rest = "and is left alone; choose another path or remove it yourself"
         for (name, what) in [
@@ -160,7 +161,7 @@ import Glibc
             #"{"clientTools": {"providersSocket": "link/s"}, "listen": ["unix:\#(base)/run/s"]}"#)
         #expect(
             both == [
-                "m:1:37: error: clientTools.providersSocket is in listen, too; "
+                "m:1:37: error: clientTools.providersSocket is also in listen; "
                     + "providers need a socket of their own"
             ])
     }
@@ -177,19 +178,19 @@ import Glibc
                 .load(source, directory: base, Diagnostics()).diagnostics.report.dropLast()
                 .map { $0.replacing(base, with: "") }
         }
-        let rule = "a channel's token must be its own"
+        let rule = "each channel needs a token of its own"
         #expect(found(#""tokenFile": "a", "channelTokenFiles": {"b": "b", "c": "there"}"#) == [])
         #expect(
             found(#""tokenFile": "a", "channelTokenFiles": {"b": "./a"}"#)
                 == [
-                    "m:1:63: error: clientTools.channelTokenFiles.b: /a is the token of the daemon, too; \(rule)"
+                    "m:1:63: error: clientTools.channelTokenFiles.b: /a is also the token of the daemon; \(rule)"
                 ])
         for (first, second) in [("x", "x"), ("there", "linked")] {
             let errors = found(#""channelTokenFiles": {"b": "\#(first)", "c": "\#(second)"}"#)
             #expect(errors.count == 1)
             #expect(
                 errors.first?.hasSuffix(
-                    #"channelTokenFiles.c: /\#(second) is the token of the channel "b", too; \#(rule)"#)
+                    #"channelTokenFiles.c: /\#(second) is also the token of the channel "b"; \#(rule)"#)
                     == true,
                 "\(errors)")
         }
@@ -216,14 +217,14 @@ import Glibc
         let expected = [
             "mcp.jsonc:2:3: error: unknown key \"sever\" (did you mean server?)",
             "mcp.jsonc:3:14: error: 0.0.0.0:80 can be reached from the network, and this server",
-            "mcp.jsonc:3:28: error: 127.0.0.1:0 has no usable port: nobody could know which one it is; ",
+            "mcp.jsonc:3:28: error: 127.0.0.1:0 has no usable port: clients could not know which one it is; ",
             "mcp.jsonc:3:43: error: an address must be a string, not a number",
             "mcp.jsonc:4:23: error: limits.body must be a size like \"256KiB\" or \"4MiB\", not \"4XiB\"",
             "mcp.jsonc:4:40: error: limits.drain must be a duration like \"30s\", \"500ms\" or \"10m\", not",
             "mcp.jsonc:4:63: error: limits.connections must be a whole number from 1 to 1000000",
             "mcp.jsonc:5:23: error: server.name must be a string, not a number",
             "mcp.jsonc:5:52: error: server.instructions: cannot open \(missing): No such file or directory",
-            "mcp.jsonc:7:48: warning: tools.a: parameter name is used nowhere",
+            "mcp.jsonc:7:48: warning: tools.a: parameter name is not used",
             "mcp.jsonc:7:29: error: placeholder {nam} is not in \"input\" (did you mean {name}?)",
             "mcp.jsonc:7:82: error: unknown key \"timout\" in tools.a (did you mean timeout?)",
             "mcp.jsonc:9:32: error: files.docs.root: \(missing) does not exist",

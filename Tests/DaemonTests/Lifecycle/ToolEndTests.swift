@@ -180,7 +180,7 @@ import Glibc
         // What a service manager and a terminal send does not end it.
         for number in [SIGTERM, SIGINT, SIGHUP] { kill(first, number) }
         kill(first, SIGKILL)
-        #expect(await program.logs("the supervisor of commands is replaced"))
+        #expect(await program.logs("the command supervisor is being replaced"))
         let isThere = await eventually { Self.helper(of: program.pid).map { $0 != first } ?? false }
         #expect(isThere)
         #expect(pids.allSatisfy(Self.isRunning), "the end of a helper is not that of the commands")

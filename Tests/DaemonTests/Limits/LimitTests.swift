@@ -171,6 +171,6 @@ import Glibc
         }
         #expect(load().prompts == PromptReader.maxFiles)
         try directory.write("prompts/more.md", "x")
-        #expect(load().prompts == 0 && load().report.contains("has more than 1000 files"))
+        #expect(load().prompts == 0 && load().report.contains("contains more than 1000 files"))
     }
 }

@@ -61,15 +61,15 @@ import Testing
     @Test(arguments: [
         ("---\nname: x\n", "p.md:1:1: error: the header is never closed with ---"),
         ("---\nnmae: x\n---\nt", "p.md:2:1: error: unknown key \"nmae\" in the header (did you mean name?)"),
-        ("---\nname\n---\nt", "p.md:2:1: error: a line of the header is \"key: value\""),
-        ("---\n  code: x\n---\nt", "p.md:2:1: error: only the lines of arguments are indented"),
+        ("---\nname\n---\nt", "p.md:2:1: error: a line of the header must have the form \"key: value\""),
+        ("---\n  code: x\n---\nt", "p.md:2:1: error: only lines under arguments may be indented"),
         ("---\narguments:\n  a b: x\n---\nt", "p.md:3:1: error: \"a b\" is not an argument name"),
         (
             "---\narguments:\n  a: x\n---\n\n {{b}}{{a}}",
             "p.md:6:2: error: placeholder {{b}} is not in \"arguments\""
         ),
         ("---\nname: x\n---\n", "p.md:4:1: error: the prompt has no text"),
-        ("---\narguments:\n  a: x\n---\nt", "p.md:1:1: warning: argument a is used nowhere"),
+        ("---\narguments:\n  a: x\n---\nt", "p.md:1:1: warning: argument a is not used"),
     ])
     func reportsFlaws(text: String, expected: String) {
         let report = parse(text).report

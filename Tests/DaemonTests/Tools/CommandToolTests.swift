@@ -114,7 +114,7 @@ import Glibc
         #expect(bad.text.hasPrefix("bad: line 2 of its output is not JSON"))
         let unfit = try await server.call("unfit")
         #expect(unfit.isError)
-        #expect(unfit.text.hasPrefix("unfit: its output does not fit the output schema"))
+        #expect(unfit.text.hasPrefix("unfit: its output does not match the output schema"))
     }
 
     // Fault rows 96 and 97.
@@ -174,7 +174,7 @@ import Glibc
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(texts.count { $0.contains("stopped after its timeout of 1 s") } == 1, "\(texts)")
-        #expect(texts.count { $0.contains("was not run: there was no room for it within 900 ms") } == 4)
+        #expect(texts.count { $0.contains("was not run: no slot became free within 900 ms") } == 4)
         #expect(try Files.read("\(directory.path)/runs", maxBytes: 100).count == 2)
     }
 }

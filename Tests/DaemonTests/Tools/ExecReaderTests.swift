@@ -24,9 +24,9 @@ import Testing
             #"["ls", "{o}"]"#,
             "tools.t: {o} is optional and has no default: put the element into a nested array"
         ),
-        (#"["ls", "{list}"]"#, "tools.t: {list} is an array: write {list...} as an element of its own"),
-        (#"["ls", "{x...}"]"#, "tools.t.exec: {x...} needs an array, write {x}"),
-        (#"["ls", "-{list...}"]"#, "tools.t.exec: {list...} must be a whole element"),
+        (#"["ls", "{list}"]"#, "tools.t: {list} is an array; write {list...} as a separate element"),
+        (#"["ls", "{x...}"]"#, "tools.t.exec: {x...} needs an array; write {x}"),
+        (#"["ls", "-{list...}"]"#, "tools.t.exec: {list...} must be its own element"),
         (#"["ls", ["-l"]]"#, "tools.t.exec: a nested array is dropped"),
         (#"["ls", ["-l", ["{o}"]]]"#, "tools.t.exec: an argument must be a string, not an array"),
         (#"["ls", {"when": "x", "args": ["-l"]}]"#, "tools.t.exec: x is not a boolean"),
@@ -90,7 +90,7 @@ import Testing
         #expect(
             errors(#"{ "a": { "format": "path" } }"#, #"["ls"]"#)
                 == [
-                    "tools.t.input.a: \"format\": \"path\" needs \"x-root\", the directory it stays beneath"
+                    "tools.t.input.a: \"format\": \"path\" needs \"x-root\", the directory that contains it"
                 ])
         #expect(
             errors(#"{ "a": { "format": "path", "x-root": "/nope" } }"#, #"["ls"]"#)

@@ -14,12 +14,18 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"enum":["x","y"],"default":"zz"}"#, "tools.t.input.a.default does not fit"),
-        (#"{"type":"string","default":5}"#, "tools.t.input.a.default does not fit"),
-        (#"{"type":"integer","maximum":200,"default":2000}"#, "tools.t.input.a.default does not fit"),
-        (#"{"type":"string","pattern":"^a","default":"b"}"#, "tools.t.input.a.default does not fit"),
-        (#"{"type":"string","examples":["b",5]}"#, "tools.t.input.a.examples[1] does not fit"),
-        (#"{"enum":["x"],"const":"y"}"#, "tools.t.input.a.const does not fit"),
+        (#"{"enum":["x","y"],"default":"zz"}"#, "tools.t.input.a.default does not match the schema"),
+        (#"{"type":"string","default":5}"#, "tools.t.input.a.default does not match the schema"),
+        (
+            #"{"type":"integer","maximum":200,"default":2000}"#,
+            "tools.t.input.a.default does not match the schema"
+        ),
+        (
+            #"{"type":"string","pattern":"^a","default":"b"}"#,
+            "tools.t.input.a.default does not match the schema"
+        ),
+        (#"{"type":"string","examples":["b",5]}"#, "tools.t.input.a.examples[1] does not match the schema"),
+        (#"{"enum":["x"],"const":"y"}"#, "tools.t.input.a.const does not match the schema"),
         (#"{"type":"integer","minimum":200,"maximum":1}"#, "minimum is greater than maximum"),
         (#"{"type":"string","minLength":5,"maxLength":1}"#, "minLength is greater than maxLength"),
         (#"{"type":"array","minItems":5,"maxItems":1}"#, "minItems is greater than maxItems"),
@@ -51,7 +57,7 @@ import Testing
             SourceText(name: "c", text: text), directory: "/", Diagnostics()
         ).diagnostics.sorted.map(\.rendered)
         let isNamed = report.contains {
-            $0.contains("\(directory.path)/script is there and cannot be executed")
+            $0.contains("\(directory.path)/script exists but cannot be executed")
         }
         #expect(isNamed, "\(report)")
         #expect(report.contains { $0.contains("/none was not found") }, "\(report)")

@@ -223,7 +223,7 @@ import Glibc
         try directory.write("mcp.jsonc", #"{"tools":{"one":{"exec":["true"]}}}"#)
         let program = try await WatchedProgram(configuration: file, socket: "\(directory.path)/s")
         #expect(unsafe chmod(file, 0o602) == 0)
-        #expect(await program.logs("may be written by everybody"))
+        #expect(await program.logs("is writable by everyone"))
         #expect(await program.logs("not reloaded: the running configuration stays"))
         #expect(unsafe chmod(file, 0o600) == 0)
         #expect(await program.logs(#""event":"reloaded""#))
@@ -255,7 +255,7 @@ import Glibc
         try directory.write(
             "mcp.jsonc", #"{ "tools": { "two": { "exec": ["true"] } }, "limits": { "perConnection": 3 } }"#)
         #expect(await program.logs("+tool two -tool one"))
-        #expect(await program.logs("not in effect before a restart"))
+        #expect(await program.logs("not in effect until a restart"))
         #expect(program.output.contains(#""keys":"limits.perConnection""#))
         #expect(try await tools() == ["two"])
         // The file goes, and comes back.

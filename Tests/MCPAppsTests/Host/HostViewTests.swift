@@ -28,7 +28,7 @@ import Testing
         #expect(ui.called.last == #"tick {"a":[1,{"b":null}],"c":true}"#)
         // A tool for the model alone, and one that is not there.
         let refused = try await view.ask(8, "tools/call", ["name": "think", "arguments": [:]])
-        #expect(refused["error"]?["message"]?.stringValue == "think is not for views.")
+        #expect(refused["error"]?["message"]?.stringValue == "think may not be called by views.")
         let unknown = try await view.ask(9, "tools/call", ["name": "nothing"])
         #expect(unknown["error"]?["code"] == -32602)
         #expect(!ui.called.contains { $0.hasPrefix("think") })
@@ -271,8 +271,8 @@ import Testing
         _ = try await view.ask(
             40, "tools/call", ["name": "tick", "arguments": ["long": .string(long)]])
         let entry = try #require(await fixture.host.history().last)
-        #expect(entry.json["arguments"]?.stringValue?.contains("too long for the history") == true)
-        #expect(entry.json["result"]?.stringValue?.contains("too long for the history") == true)
+        #expect(entry.json["arguments"]?.stringValue?.contains("too large for the history") == true)
+        #expect(entry.json["result"]?.stringValue?.contains("too large for the history") == true)
         await fixture.close()
     }
 
@@ -301,7 +301,7 @@ import Testing
         for _ in 1 ... 5 { calls.append(try await fixture.host.call(server, "late")) }
         var ended: [HostedCall] = []
         for call in calls { ended.append(try await fixture.call(call)) }
-        #expect(ended.count { $0.problem?.contains("3 views are open already") == true } == 4)
+        #expect(ended.count { $0.problem?.contains("3 views are already open") == true } == 4)
         release.open()
         #expect(
             await comesTrue { fixture.all.count { if case .viewOpened = $0 { true } else { false } } == 3 })

@@ -21,9 +21,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("server/discover", "the server did not answer server/discover within 2 s"),
-        ("initialize", "the server did not answer initialize within 2 s"),
-        ("notifications/initialized", "the server did not answer notifications/initialized within 2 s"),
+        ("server/discover", "the server did not respond to server/discover within 2 s"),
+        ("initialize", "the server did not respond to initialize within 2 s"),
+        ("notifications/initialized", "the server did not respond to notifications/initialized within 2 s"),
     ])
     func aServerThatTakesAndNeverAnswers(_ silent: String, _ message: String) async throws {
         let peer = try HTTPPeer { heard in

@@ -494,7 +494,7 @@ import Testing
         let client = try await MCPClient.connect(peer.target, options: Self.listening())
         let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(error?.kind == .connectionClosed)
-        #expect(error?.details == ["tools/call may have run; it was not sent again"])
+        #expect(error?.details == ["tools/call may have been executed; it was not sent again"])
         #expect(peer.heard.count == 2)
         #expect(Self.gets(peer).isEmpty)
         await client.close()

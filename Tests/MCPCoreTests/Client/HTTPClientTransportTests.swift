@@ -44,7 +44,8 @@ import Testing
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError { _ = try await client.request(method, ["name": "x"]) }
         #expect(error?.kind == .protocolViolation)
-        #expect(error?.details.contains("\(method) may have run; it was not sent again") == mayHaveRun)
+        #expect(
+            error?.details.contains("\(method) may have been executed; it was not sent again") == mayHaveRun)
         await client.close()
     }
 

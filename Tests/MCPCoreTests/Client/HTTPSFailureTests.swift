@@ -39,16 +39,16 @@ struct HTTPSFailureTests {
             hint: "--cacert"),
         Case(
             testDescription: "unknown issuer", identity: .server, isTrusted: false,
-            text: "its certificate was issued by CN=swift-mcp-core test CA, who is not trusted here",
+            text: "its certificate was issued by CN=swift-mcp-core test CA, which is not trusted here",
             hint: "ca-certificates"),
         Case(
             testDescription: "other name", identity: .other,
             text: "its certificate is for other.example, *.other.example, 192.0.2.1, not for localhost",
-            hint: "is the address right?"),
+            hint: "check the address"),
         Case(
             testDescription: "other address", identity: .other, host: "127.0.0.1",
             text: "its certificate is for other.example, *.other.example, 192.0.2.1, not for 127.0.0.1",
-            hint: "is the address right?"),
+            hint: "check the address"),
     ]
 
     @Test("certificates that are not accepted", arguments: cases) func certificates(_ test: Case) async throws
@@ -75,9 +75,9 @@ struct HTTPSFailureTests {
         guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
         let error = try #require(await outcome("https://localhost:\(port)/mcp"))
         #expect(error.kind == .tls)
-        #expect(error.message == "cannot connect to localhost:\(port): the server speaks no TLS")
-        #expect(error.details.first?.hasPrefix("it said: HTTP/1.1 400") == true)
-        #expect(error.hint == "write http:// if that is what it speaks")
+        #expect(error.message == "cannot connect to localhost:\(port): the server does not use TLS")
+        #expect(error.details.first?.hasPrefix("it sent: HTTP/1.1 400") == true)
+        #expect(error.hint == "use http:// if the server uses plain HTTP")
         await running.stop()
     }
 
@@ -86,7 +86,7 @@ struct HTTPSFailureTests {
         defer { front.stop() }
         let error = try #require(await outcome(front.url))
         #expect(error.kind == .tls)
-        #expect(error.hint == "this client speaks TLS 1.2 and 1.3")
+        #expect(error.hint == "this client supports TLS 1.2 and 1.3")
         #expect(front.handshakes.isEmpty)
     }
 
@@ -211,7 +211,7 @@ struct HTTPSFailureTests {
         let path = NSTemporaryDirectory() + "mcp-tls-empty-\(getpid()).pem"
         try Data("nothing".utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
-        for (file, text) in [(path, "holds no certificate"), ("/nowhere/ca.pem", "cannot be read: ")] {
+        for (file, text) in [(path, "contains no certificate"), ("/nowhere/ca.pem", "cannot be read: ")] {
             let error = await outcome("https://localhost:1/mcp", tls: OpenSSLProvider(trustFile: file))
             #expect(error?.kind == .invalidRequest)
             #expect(error?.message.contains("the trust file \(file) \(text)") == true)

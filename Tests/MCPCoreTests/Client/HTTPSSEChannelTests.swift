@@ -201,7 +201,7 @@ import Testing
         let error = await clientError { _ = try await MCPClient.connect(peer.target, options: options) }
         #expect(error?.kind == .httpStatus)
         #expect(error?.httpStatus == 404)
-        #expect(error?.hint?.contains("is the path right?") == true)
+        #expect(error?.hint?.contains("is the path correct?") == true)
         #expect(peer.heard.map(\.method) == ["POST", "POST", "GET"])
     }
 

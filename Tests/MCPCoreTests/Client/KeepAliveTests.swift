@@ -109,8 +109,8 @@ import Testing
         #expect((error == nil) == (isRepeated || !isCall))
         if let error {
             #expect(error.kind == .connectionClosed)
-            #expect(error.details.contains("\(victim) may have run; it was not sent again"))
-            #expect(error.hint?.contains("whether it was done") == true)
+            #expect(error.details.contains("\(victim) may have been executed; it was not sent again"))
+            #expect(error.hint?.contains("whether it was executed") == true)
         }
         // The client is as good as before.
         _ = try await client.request("ping")

@@ -27,10 +27,10 @@ import Testing
         let client = try await MCPClient.connect(transport.target)
         let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(error?.kind == .protocolViolation)
-        #expect(error?.message.hasPrefix("the answer to tools/call is malformed: ") == true)
+        #expect(error?.message.hasPrefix("the response to tools/call is malformed: ") == true)
         #expect(error?.message.contains(row.reason) == true, "\(error?.message ?? "")")
-        #expect(error?.details.contains { $0.contains("may have run") } == true)
-        #expect(error?.details.contains { $0.hasPrefix("answer: ") } == true)
+        #expect(error?.details.contains { $0.contains("may have been executed") } == true)
+        #expect(error?.details.contains { $0.hasPrefix("response: ") } == true)
         #expect(client.connection.pending.count == 0)
         await client.close()
     }
@@ -68,8 +68,8 @@ import Testing
     @Test(arguments: [
         (String(repeating: "[", count: 100_000), "nested deeper"),
         ("Starting up", "unexpected character 'S'"),
-        ("{}", "\"jsonrpc\" must be"), (#"{"jsonrpc":"2.0","id":9}"#, "a message has"),
-        ("[]", "a message is a JSON object"),
+        ("{}", "\"jsonrpc\" must be"), (#"{"jsonrpc":"2.0","id":9}"#, "a message must have"),
+        ("[]", "a message must be a JSON object"),
     ])
     func unreadableLines(_ line: String, _ reason: String) async throws {
         let transport = Script.modern { $0.message.method == "own/ask" ? [.message(line)] : [] }

@@ -136,7 +136,7 @@ import Testing
         bridge.push(String(repeating: " ", count: 4_097))
         #expect(
             await call?.message
-                == "cannot receive from the bridge: a message of 4097 bytes, and at most 4096 are taken")
+                == "cannot receive from the bridge: a message has 4097 bytes, but at most 4096 are accepted")
         await client.close()
     }
 
@@ -155,7 +155,8 @@ import Testing
                 OutboundMessage(bytes: bytes, method: "x", connectTimeout: .seconds(1)), id: Int64(id))
         }
         await eventually { inbox.end != nil }
-        #expect(inbox.end?.message == "the bridge does not take messages: more than 10000 bytes wait")
+        #expect(
+            inbox.end?.message == "the bridge does not accept messages: more than 10000 bytes are waiting")
         await eventually { stuck.isClosed }
         #expect(stuck.isClosed)
     }

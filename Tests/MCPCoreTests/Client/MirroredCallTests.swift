@@ -59,7 +59,7 @@ import Testing
             #expect(names == ["good", "plain"])
             let told = warnings.withLock { $0 }
             #expect(told.count == 3)
-            #expect(told.first?.contains("the tool empty is left out: x-mcp-header") == true)
+            #expect(told.first?.contains("the tool empty is omitted: invalid x-mcp-header") == true)
         } else {
             #expect(names.count == 5)
             #expect(warnings.withLock { $0.isEmpty })

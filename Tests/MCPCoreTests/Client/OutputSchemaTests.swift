@@ -27,7 +27,7 @@ import Testing
             (#""structuredContent":{"o":{"n":"1"}}"#, "/o/n: "),
             (#""structuredContent":{}"#, "\"o\""),
             (#""structuredContent":null"#, "object"),
-            (#""a":1"#, "there is no structuredContent"),
+            (#""a":1"#, "structuredContent is missing"),
             // What failed has no shape.
             (#""isError":true"#, nil),
             (#""isError":true,"structuredContent":{"why":1}"#, nil),

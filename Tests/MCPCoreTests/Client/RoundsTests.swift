@@ -294,7 +294,7 @@ import Testing
         ),
         (#"{"method":"roots/list"}"#, "roots"),
         // An answer that does not fit its form.
-        (Self.form, "does not fit the form"),
+        (Self.form, "does not match the form"),
     ]) func unanswerable(_ request: String, _ why: String) async throws {
         let transport = Self.peer([Self.asks(#"{"q":\#(request)}"#)])
         let client = try await MCPClient.connect(

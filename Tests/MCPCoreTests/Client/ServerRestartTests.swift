@@ -82,7 +82,7 @@ import Glibc
             #expect(error?.kind == .connectionClosed)
             #expect(error?.message.contains("killed by signal 9") == true, "\(String(describing: error))")
             #expect(error?.details.contains("stderr: crashing") == true)
-            #expect(error?.hint?.contains("started again") == true)
+            #expect(error?.hint?.contains("the server is being restarted") == true)
         }
         // What is asked meanwhile waits.
         #expect(try await Self.starts(client) == 2)
@@ -194,7 +194,8 @@ import Glibc
             _ = try await client.request("starts", options: CallOptions(deadline: .milliseconds(50)))
         }
         #expect(error?.kind == .connectionClosed)
-        #expect(error?.message.contains("was not back within") == true, "\(String(describing: error))")
+        #expect(
+            error?.message.contains("was not available again within") == true, "\(String(describing: error))")
         let cancelled = Task { await clientError { _ = try await client.request("starts") } }
         cancelled.cancel()
         #expect(await cancelled.value?.kind == .cancelled)

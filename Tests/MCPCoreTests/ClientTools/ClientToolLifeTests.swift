@@ -199,7 +199,7 @@ import Testing
         let agent = try await fixture.agent()
         let result = try await agent.said("large")
         #expect(result.isError && result.text.contains("10 MB"))
-        #expect(try await agent.said("typed") == .error("typed failed at its client: it broke"))
+        #expect(try await agent.said("typed") == .error("typed failed in its client: it broke"))
     }
 
     @Test func stoppingEndsEverything() async throws {

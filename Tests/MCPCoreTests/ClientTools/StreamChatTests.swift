@@ -124,7 +124,7 @@ import Testing
         let fixture = F()
         try await register(fixture, Self.greet)
         let result = try await fixture.agent("general").said("greet")
-        #expect(result == .error("No client listens in this channel. Nothing was done."))
+        #expect(result == .error("No client is listening in this channel. Nothing was done."))
     }
 
     // MARK: Clients that go

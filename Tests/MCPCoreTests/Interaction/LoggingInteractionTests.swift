@@ -154,7 +154,8 @@ import Testing
                     let last = heard.last?["params"]
                     #expect(last?["level"]?.string == "warning")
                     #expect(
-                        last?["data"]?.string == "\(count - 20) more messages of this request were held back")
+                        last?["data"]?.string
+                            == "\(count - 20) more messages from this request were held back")
                 }
             }
         }

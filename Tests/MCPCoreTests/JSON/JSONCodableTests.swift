@@ -69,11 +69,12 @@ import Testing
         #expect(
             try error(#"{"place":"x","days":1.5}"#, Forecast.self) == "/days: expected an integer, found 1.5")
         #expect(
-            try error(#"{"place":"x","days":1e30}"#, Forecast.self) == "/days: the number does not fit Int")
+            try error(#"{"place":"x","days":1e30}"#, Forecast.self) == "/days: the number does not fit in Int"
+        )
         #expect(try error("[]", Forecast.self) == "expected an object, found an array")
-        #expect(try error("[1,-1]", [UInt8].self) == "/1: the number does not fit UInt8")
-        #expect(try error("[1e400]", [Double].self) == "/0: the number does not fit Double")
-        #expect(try error("[1e39]", [Float].self) == "/0: the number does not fit Float")
+        #expect(try error("[1,-1]", [UInt8].self) == "/1: the number does not fit in UInt8")
+        #expect(try error("[1e400]", [Double].self) == "/0: the number does not fit in Double")
+        #expect(try error("[1e39]", [Float].self) == "/0: the number does not fit in Float")
         #expect(
             try error(#"{"a":{"b/c":[0,{"~":true}]}}"#, [String: [String: [Int]]].self)
                 == "/a/b~1c/1: expected an integer, found an object")

@@ -11,7 +11,7 @@ extension LimitProofs {
             "messages that wait for a transport of the program",
             LimitText.bytes(ClientOptions().maxMessageBytes)
         ) { try await MessageTransportTests().aTransportThatIsStuck() },
-        LimitProof("rounds of questions of one call (2026-07-28)", "\(ClientOptions().maxRounds)", rounds),
+        LimitProof("rounds of questions in one call (2026-07-28)", "\(ClientOptions().maxRounds)", rounds),
         LimitProof(
             "answers that are kept",
             "\(LimitText.grouped(ResultCache.maxEntries)), \(LimitText.bytes(ResultCache.maxBytes)) in all"
@@ -54,7 +54,7 @@ extension LimitProofs {
         try await tests.aProgramThatIsSilentToTheProbe()
         for silent in ["server/discover", "initialize", "notifications/initialized"] {
             try await tests.aServerThatTakesAndNeverAnswers(
-                silent, "the server did not answer \(silent) within 2 s")
+                silent, "the server did not respond to \(silent) within 2 s")
         }
         try await tests.aListenerThatAcceptsNothing()
         try await tests.aLoopThatNeverTurns()

@@ -251,7 +251,7 @@ extension LimitProofs {
         }
         #expect(await comesTrue { begun.value == L.callsPerClient })
         let refused = try await agents[0].said("t")
-        #expect(refused.isError && refused.text.contains("works on \(L.callsPerClient) calls already"))
+        #expect(refused.isError && refused.text.contains("already working on \(L.callsPerClient) calls"))
         release.open()
         for call in calls { #expect(try await call.value == .text("done")) }
         #expect(try await agents[0].said("t") == .text("done"))

@@ -289,7 +289,7 @@ extension LimitProofs {
         }
         let time = ContinuousClock.now - start
         #expect(time >= HTTPListener.logInterval)
-        #expect(loose.lines.all.last?.contains("times before") == true)
+        #expect(loose.lines.all.last?.contains("more times since the last report") == true)
         // Two calls each time: the second is for the client that is told to come again.
         #expect(calls.value <= 2 * Int(time / HTTPListener.restTime + 1), "\(calls.value)")
         loose.stop()

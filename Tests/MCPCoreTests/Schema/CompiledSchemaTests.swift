@@ -300,12 +300,12 @@ struct KeywordCase: Sendable, CustomTestStringConvertible {
     static let refusals = ##"""
         {"$schema":"https://json-schema.org/draft/2019-09/schema"} => #/$schema => not supported
         {"properties":{"a":{"$ref":"http://example.com/s.json"}}} => #/properties/a/$ref => not fetched
-        {"$ref":"#/$defs/none"} => #/$ref => names no schema
-        {"$ref":"#none"} => #/$ref => names no schema
-        {"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"} =>  => circle
-        {"properties":{"a":{"type":"text"}}} => #/properties/a/type => not a type
+        {"$ref":"#/$defs/none"} => #/$ref => does not refer to a schema
+        {"$ref":"#none"} => #/$ref => does not refer to a schema
+        {"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"} =>  => cycle
+        {"properties":{"a":{"type":"text"}}} => #/properties/a/type => not a JSON Schema type
         {"type":[]} => #/type => at least one
-        {"minLength":-1} => #/minLength => not negative
+        {"minLength":-1} => #/minLength => non-negative
         {"minItems":1.5} => #/minItems => integer
         {"minimum":"1"} => #/minimum => number
         {"multipleOf":0} => #/multipleOf => greater than 0

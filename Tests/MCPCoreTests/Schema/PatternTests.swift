@@ -41,7 +41,7 @@ import Testing
         ("(a", "\"(\" is not closed"), ("a)", "\")\" without \"(\""), ("[a", "\"[\" is not closed"),
         ("*a", "nothing to repeat"), ("a**", "nothing to repeat"), ("(a)\\1", "back references"),
         ("\\a", "unknown escape"), ("\\Z", "unknown escape"), ("\\p{Script=Greek}", "not supported"),
-        ("(?i)a", "not supported"), ("[z-a]", "reversed"), ("a{3,1}", "reversed"), ("\\", "ends in"),
+        ("(?i)a", "not supported"), ("[z-a]", "reversed"), ("a{3,1}", "reversed"), ("\\", "ends with"),
         ("\\u{110000}", "code point"), ("a{20000}", "more than 10000"), ("^*", "cannot be repeated"),
         ("[\\d-x]", "single characters"),
     ])

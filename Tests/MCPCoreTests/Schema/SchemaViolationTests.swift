@@ -18,10 +18,10 @@ import Testing
           /limit: 0 is less than the minimum 1
         {"maximum":10}
           10.5
-          10.5 is more than the maximum 10
+          10.5 is greater than the maximum 10
         {"exclusiveMinimum":0}
           0
-          0 is not more than 0
+          0 is not greater than 0
         {"exclusiveMaximum":5}
           5
           5 is not less than 5
@@ -33,10 +33,10 @@ import Testing
           required member "text" is missing
         {"properties":{},"additionalProperties":false}
           {"now":1}
-          no such member "now"
+          unexpected member "now"
         {"properties":{"a":{"unevaluatedProperties":false}}}
           {"a":{"b":1}}
-          /a: no such member "b"
+          /a: unexpected member "b"
         {"type":"string"}
           5
           expected string, found number
@@ -66,7 +66,7 @@ import Testing
           "b" does not match the pattern ^a
         {"minItems":2}
           [1]
-          has 1 element, at least 2 must be given
+          has 1 element, at least 2 required
         {"maxProperties":0}
           {"a":1}
           has 1 member, at most 0 are allowed
@@ -75,13 +75,13 @@ import Testing
           elements 0 and 2 are equal: "a"
         {"contains":{"type":"null"}}
           []
-          has 0 fitting elements, at least 1 must be given
+          has 0 matching elements, at least 1 required
         {"propertyNames":{"pattern":"^a"}}
           {"b":1}
           the member name "b" is not allowed: "b" does not match the pattern ^a
         {"dependentRequired":{"a":["b"]}}
           {"a":1}
-          member "b" is missing: "a" needs it
+          member "b" is missing: "a" requires it
         {"properties":{"a~/b":{"items":{"type":"null"}}}}
           {"a~/b":[null,1]}
           /a~0~1b/1: expected null, found number
@@ -99,10 +99,10 @@ import Testing
           0 is less than the minimum 1
         {"oneOf":[{"minimum":1},{"maximum":5}]}
           3
-          fits alternatives 1 and 2 of 2, must fit exactly one
+          matches alternatives 1 and 2 of 2, not exactly one
         {"oneOf":[{"required":["a"]},{"required":["b"]}]}
           {}
-          fits none of the 2 alternatives: required member "a" is missing; or required member "b" is missing
+          matches none of the 2 alternatives: required member "a" is missing; or required member "b" is missing
         """##.split(separator: "\n").map { String($0.drop { $0 == " " }) }
 
     @Test(arguments: Array(stride(from: 0, to: cases.count, by: 3)))
@@ -147,11 +147,11 @@ import Testing
         ])
         let twice = try RawJSON(validating: #"{"a":"x","b":1,"b":2,"\u0061":"y"}"#)
         #expect(!flat.isValid(twice))
-        #expect(flat.validate(twice).map(\.description) == [#"member "a" is given twice"#])
+        #expect(flat.validate(twice).map(\.description) == [#"member "a" appears twice"#])
         #expect(flat.validate(try RawJSON(validating: #"{"a":"x","a":"y"}"#)).map(\.member) == ["a"])
         #expect(flat.isValid(try RawJSON(validating: #"{"a":"x","b":1,"b":2}"#)))
         let inner = try RawJSON(validating: #"{"l":[{"b":1,"a":1,"a":2}]}"#)
-        #expect(deep.validate(inner).map(\.description) == [#"/l/0: member "a" is given twice"#])
+        #expect(deep.validate(inner).map(\.description) == [#"/l/0: member "a" appears twice"#])
         #expect(!deep.isValid(inner))
     }
 }

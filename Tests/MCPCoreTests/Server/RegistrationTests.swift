@@ -38,7 +38,7 @@ import Testing
                 try server.register(Prompt("a")) { _, _ in GetPromptResult([]) }
             },
         ]
-        for error in errors { #expect(error?.contains("registered already") == true) }
+        for error in errors { #expect(error?.contains("already registered") == true) }
         // Names are compared byte by byte (TOOL-08).
         try server.register(Tool("A")) { _, _ in .text("3") }
     }

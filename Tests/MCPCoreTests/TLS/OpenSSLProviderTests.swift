@@ -21,7 +21,7 @@ import Testing
         #expect(error.kind == .tls)
         #expect(
             error.message
-                == "cannot connect to localhost:1: https needs OpenSSL 3, and \(missing) cannot be loaded")
+                == "cannot connect to localhost:1: https requires OpenSSL 3, but \(missing) cannot be loaded")
         #expect(error.details.first?.contains(missing) == true)
         #expect(error.hint?.contains("libssl3") == true)
     }
@@ -30,7 +30,7 @@ import Testing
         let provider = OpenSSLProvider(names: OpenSSLLibrary.Names(crypto: "libc.so.6", ssl: "libc.so.6"))
         let error = #expect(throws: TLSError.self) { try provider.prepare() }
         #expect(error?.kind == .unavailable)
-        #expect(error?.message.hasPrefix("https needs OpenSSL 3, and libc.so.6 has no ") == true)
+        #expect(error?.message.hasPrefix("https requires OpenSSL 3, but libc.so.6 does not contain ") == true)
     }
 
     /// Plain http neither needs nor loads a library.
@@ -78,7 +78,7 @@ import Testing
                 _ = try filter.handshake()
             }
         }
-        #expect(error?.message == "the server speaks no TLS")
+        #expect(error?.message == "the server does not use TLS")
     }
 }
 #endif

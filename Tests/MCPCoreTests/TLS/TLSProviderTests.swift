@@ -93,7 +93,7 @@ import Testing
             _ = try await MCPClient.connect(.http("https://localhost:\(listener.port)/mcp", tls: Echo()))
         }
         #expect(error?.kind == .connectionClosed)
-        #expect(error?.details == ["the server asks for TLS answers and takes none"])
+        #expect(error?.details == ["the server requests TLS replies but does not read them"])
     }
 
     /// A verdict on the http server of a place says nothing about its https server.

@@ -172,7 +172,7 @@ import Testing
         #expect(refusal.status == 503)
         let seconds = try #require(refusal.fields?["Retry-After"].flatMap { Int($0) })
         #expect((86_000 ... 86_400).contains(seconds))
-        #expect(refusal.text?.contains("has not ended") == true)
+        #expect(refusal.text?.contains("was not ended") == true)
         #expect(try delete(ids[0])?.status == 404)
         #expect(
             Self.refusal(sessions, ids[1], now: server.dispatcher.clock.wallTime.secondsSinceEpoch) == nil)

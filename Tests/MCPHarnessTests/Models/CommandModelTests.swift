@@ -77,7 +77,7 @@ import Glibc
         let model = model("read l; \(Self.say("hi")); exec sleep 1000", silence: .milliseconds(200))
         await #expect {
             try await fixture.harness(model, []).send("go")
-        } throws: { "\($0)".contains("said nothing for 0.2 seconds") }
+        } throws: { "\($0)".contains("wrote nothing for 0.2 seconds") }
         await model.close()
     }
 

@@ -49,7 +49,7 @@ import Testing
             ("read x", "ended in the middle"), ("read x; echo nonsense; cat", "not an event"),
             ("read x; echo '{\"type\":\"song\"}'; cat", "unknown type song"),
             ("read x; echo '{\"type\":\"error\",\"message\":\"no power\"}'; cat", "no power"),
-            ("read x; echo '{\"type\":\"tool_call\"}'; cat", "without a name"),
+            ("read x; echo '{\"type\":\"tool_call\"}'; cat", "without giving its name"),
             ("read x; echo '{\"type\":\"tool_call_delta\"}'; cat", "without an id"),
         ])
     func programsThatFail(_ script: String, _ text: String) async throws {
@@ -124,7 +124,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("data: {\"error\":{\"message\":\"no quota\"}}\n\n", "no quota"), ("data: x\n\n", "no JSON"),
+            ("data: {\"error\":{\"message\":\"no quota\"}}\n\n", "no quota"), ("data: x\n\n", "not JSON"),
             ("", "in the middle"), (chunk(#"{"content":"half"}"#), "in the middle"),
         ])
     func serversThatFail(_ events: String, _ text: String) async throws {

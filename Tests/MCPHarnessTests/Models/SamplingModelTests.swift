@@ -123,7 +123,7 @@ import Testing
         try await withServer(setting, try server(runs)) { served in
             var options = ClientOptions()
             options.supportsSamplingTools = true
-            options.onSample = { _ in throw MCPError(code: -1, message: "the user said no") }
+            options.onSample = { _ in throw MCPError(code: -1, message: "the user declined") }
             let client = try await served.connect(options)
             let outcome: Result<CallToolResult, any Error>
             do { outcome = .success(try await client.callTool("assistant")) } catch {
@@ -131,7 +131,7 @@ import Testing
             }
             switch outcome {
             case .success(let result): #expect(result.isError)
-            case .failure(let error): #expect("\(error)".contains("the user said no"))
+            case .failure(let error): #expect("\(error)".contains("the user declined"))
             }
             await client.close()
         }

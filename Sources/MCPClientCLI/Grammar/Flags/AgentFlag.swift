@@ -6,22 +6,24 @@ enum AgentFlag: Sendable, CaseIterable {
         switch self {
         case .server:
             FlagRow(
-                "--server", value: "NAME=TARGET", summary: "one more server, by a name of yours (repeatable)")
+                "--server", value: "NAME=TARGET",
+                summary: "another server, with a name of your choice (repeatable)")
         case .model:
             FlagRow(
                 "--model", value: "openai:URL,NAME",
-                summary: "a model behind the chat completions interface; or script:FILE")
+                summary: "a model with a chat completions interface, or script:FILE")
         case .modelCommand:
             FlagRow("--model-command", value: "'PROGRAM ARGS'", summary: "a model that is a program")
         case .modelKey:
             FlagRow(
-                "--model-key-env", value: "VAR", summary: "key of the model, from an environment variable")
+                "--model-key-env", value: "VAR", summary: "the model's key, from an environment variable")
         case .policy:
             FlagRow(
                 "--policy", value: "ask|auto|deny", summary: "one policy for all tools, whatever they claim")
         case .trust:
             FlagRow(
-                "--trust", value: "NAME", summary: "believe what this server says of its tools (repeatable)")
+                "--trust", value: "NAME",
+                summary: "trust what this server claims about its tools (repeatable)")
         case .rounds: FlagRow("--rounds", value: "N", summary: "rounds of calls (6)")
         case .events: FlagRow("--events", value: "jsonl", summary: "every event as a line of JSON on stdout")
         }

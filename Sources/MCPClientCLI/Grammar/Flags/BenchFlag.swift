@@ -6,7 +6,7 @@ enum BenchFlag: Sendable, CaseIterable {
         switch self {
         case .count: FlagRow("-n", "--requests", value: "COUNT", summary: "calls to make (1000)")
         case .concurrency:
-            FlagRow("-c", "--concurrency", value: "COUNT", summary: "calls at the same time (1)")
+            FlagRow("-c", "--concurrency", value: "COUNT", summary: "number of concurrent calls (1)")
         }
     }
 }

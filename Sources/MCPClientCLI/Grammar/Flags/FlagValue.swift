@@ -33,7 +33,7 @@ struct FlagValue {
     func choice<Choice: RawRepresentable<String> & CaseIterable>() throws(Failure) -> Choice {
         guard let choice = Choice(rawValue: text) else {
             let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .usage("\(flag.name) \(quoted(text)) is none of \(names)")
+            throw .usage("\(flag.name) \(quoted(text)) is not one of \(names)")
         }
         return choice
     }

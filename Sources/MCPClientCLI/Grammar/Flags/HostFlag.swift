@@ -8,16 +8,16 @@ enum HostFlag: Sendable, CaseIterable {
         case .port: FlagRow("--port", value: "PORT", summary: "port of the page (0: any)")
         case .sandboxPort: FlagRow("--sandbox-port", value: "PORT", summary: "port of the views (0: any)")
         case .opens: FlagRow("--open", summary: "open the page in the browser")
-        case .staysClosed: FlagRow("--no-open", summary: "open nothing (default)")
+        case .staysClosed: FlagRow("--no-open", summary: "do not open the page (default)")
         case .csp:
             FlagRow(
                 "--csp", value: "strict|compat|allow-wildcards",
                 summary: "what views may load (strict; repeatable)")
         case .allowDomains:
-            FlagRow("--allow-domains", value: "A,B", summary: "views reach no other hosts than these")
+            FlagRow("--allow-domains", value: "A,B", summary: "views may reach only these hosts")
         case .blockDomains: FlagRow("--block-domains", value: "A,B", summary: "views never reach these hosts")
         case .allowHosts:
-            FlagRow("--allow-hosts", value: "A,B", summary: "servers are on no other hosts than these")
+            FlagRow("--allow-hosts", value: "A,B", summary: "servers may be on these hosts only")
         case .approve:
             FlagRow(
                 "--approve", value: "auto|ask|deny", summary: "one policy for all calls, whatever tools claim"
@@ -29,10 +29,10 @@ enum HostFlag: Sendable, CaseIterable {
         case .theme: FlagRow("--theme", value: "auto|light|dark", summary: "colours of the page (auto)")
         case .history:
             FlagRow(
-                "--history", value: "FILE", summary: "keep the calls in FILE, and show those of earlier runs")
+                "--history", value: "FILE", summary: "save the calls in FILE, and show those of earlier runs")
         case .scan:
             FlagRow("--scan", value: "A-B", summary: "look for servers on these ports of this machine")
-        case .config: FlagRow("--config", value: "FILE", summary: "servers of a file with \"mcpServers\"")
+        case .config: FlagRow("--config", value: "FILE", summary: "servers from a file with \"mcpServers\"")
         }
     }
 }

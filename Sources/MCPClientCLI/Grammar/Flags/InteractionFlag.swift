@@ -7,16 +7,16 @@ enum InteractionFlag: Sendable, CaseIterable {
     var row: FlagRow {
         switch self {
         case .answer:
-            FlagRow("--answer", value: "FIELD=V", summary: "answer a question of the server (repeatable)")
+            FlagRow("--answer", value: "FIELD=V", summary: "answer a question from the server (repeatable)")
         case .answers: FlagRow("--answers", value: "FILE", summary: "answers as a JSON object")
         case .noInput: FlagRow("--no-input", summary: "never ask at the terminal; exit 7 instead")
         case .logLevel:
-            FlagRow("--log-level", value: "LEVEL", summary: "show log messages from this level on")
+            FlagRow("--log-level", value: "LEVEL", summary: "show log messages of this level and above")
         case .exec:
             FlagRow(
                 "--exec", value: "'PROGRAM ARGS'",
-                summary: "run it at each event; {uri} and {event} are inserted")
-        case .eventCount: FlagRow("--count", value: "N", summary: "end after so many events")
+                summary: "run this program at each event; {uri} and {event} are inserted")
+        case .eventCount: FlagRow("--count", value: "N", summary: "end after this many events")
         }
     }
 }
@@ -35,7 +35,7 @@ extension Options {
 
     private static func answer(_ value: String) throws(Failure) -> EnvironmentEntry {
         guard let sign = value.firstIndex(of: "="), sign > value.startIndex else {
-            throw .usage("--answer \(quoted(value)) has no field and =", hint: "--answer FIELD=value")
+            throw .usage("--answer \(quoted(value)) has no field name and =", hint: "--answer FIELD=value")
         }
         return EnvironmentEntry(
             name: String(value[..<sign]), value: String(value[value.index(after: sign)...]))

@@ -11,10 +11,10 @@ enum OutputFlag: Sendable, CaseIterable {
         case .output:
             FlagRow(
                 "-o", "--output", value: "FILE",
-                summary: "write to FILE; images and audio go to files beside it")
+                summary: "write to FILE; images and audio go to files next to it")
         case .quiet: FlagRow("-q", "--quiet", summary: "no notices and no progress")
         case .verbose: FlagRow("-v", "--verbose", summary: "one line per message, on stderr")
-        case .wire: FlagRow("-vv", summary: "the whole wire with headers; secrets are masked")
+        case .wire: FlagRow("-vv", summary: "all traffic with headers; secrets are masked")
         case .timings: FlagRow("--timings", summary: "where the time went, on stderr")
         case .color:
             FlagRow(

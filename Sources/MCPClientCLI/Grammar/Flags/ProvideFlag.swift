@@ -4,17 +4,19 @@ enum ProvideFlag: Sendable, CaseIterable {
 
     var row: FlagRow {
         switch self {
-        case .channel: FlagRow("--channel", value: "NAME", summary: "where the tools are offered (default)")
+        case .channel:
+            FlagRow("--channel", value: "NAME", summary: "the channel in which to offer the tools (default)")
         case .clientID:
             FlagRow(
-                "--client", value: "ID", summary: "who offers them; the same at each start keeps their names")
+                "--client", value: "ID",
+                summary: "id of this client; the same id at each start keeps the tools' names")
         case .tokenFile:
             FlagRow(
                 "--token-file", value: "FILE",
                 summary: "the token of the daemon or of the channel; sockets of the same user need none")
         case .once: FlagRow("--once", summary: "end with the connection; do not connect again")
         case .demoTool:
-            FlagRow("--tool", value: "NAME", summary: "offer a tool for trying it out (repeatable)")
+            FlagRow("--tool", value: "NAME", summary: "offer a demonstration tool (repeatable)")
         }
     }
 }

@@ -22,10 +22,11 @@ enum TransportFlag: Sendable, CaseIterable {
         case .protocolVersion:
             FlagRow("--protocol", value: "auto|REVISION", summary: "protocol revision (auto)")
         case .timeout:
-            FlagRow("--timeout", value: "TIME", summary: "limit of silence, reset by progress (60s)")
-        case .deadline: FlagRow("--deadline", value: "TIME", summary: "limit of the whole command (none)")
+            FlagRow("--timeout", value: "TIME", summary: "time limit for silence, reset by progress (60s)")
+        case .deadline:
+            FlagRow("--deadline", value: "TIME", summary: "time limit for the whole command (none)")
         case .connectTimeout:
-            FlagRow("--connect-timeout", value: "TIME", summary: "limit of connecting (10s)")
+            FlagRow("--connect-timeout", value: "TIME", summary: "time limit for connecting (10s)")
         }
     }
 }
@@ -59,7 +60,7 @@ extension Options {
         guard isToken, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw .usage(
                 "-H \(quoted(String(name))) is not a valid header",
-                hint: "a name is letters, digits and -; a value has no control characters")
+                hint: "a name consists of letters, digits and -; a value contains no control characters")
         }
         return HeaderLine(name: String(name), value: text)
     }

@@ -27,7 +27,7 @@ const kinds = {
     return made;
   },
   number: part => field(part, node => {
-    if (node.validity.badInput) throw new Error(`${part.path}: this is no number`);
+    if (node.validity.badInput) throw new Error(`${part.path}: this is not a number`);
     return node.value === "" ? undefined : Number(node.value);
   }),
   line: part => field(part, node => node.value || (part.required ? "" : undefined)),

@@ -109,7 +109,7 @@
         return try? ToolEntry(
             shown, timeout: .seconds(610),
             handler: .asynchronous { [weak self] call, context in
-                guard let self else { return .error("This app offers no tools any more.") }
+                guard let self else { return .error("This app no longer offers tools.") }
                 return try await self.dispatch(
                     ClientToolInvocation(descriptor, call.arguments, context.meta))
             })

@@ -72,7 +72,7 @@ final class ChannelServers: Sendable {
             }
             guard ChannelName(channel) != nil else {
                 throw RegistrationError(
-                    "a channel's name has 1 to 128 bytes, without control characters and slashes")
+                    "a channel name must have 1 to 128 bytes, without control characters or slashes")
             }
             let isFull = state.entries.isFull || !isReserved && state.open >= ClientToolLimits.openChannels
             if isFull {

@@ -54,7 +54,8 @@ extension ClientToolHub {
         let offering = item.clients.compactMap { channel.registrations[$0] }
         if let wanted {
             guard let target = offering.first(where: { $0.client == wanted && !$0.isFacade }) else {
-                return .failure(NoTarget(text: "No client \(wanted) offers \(item.name). Nothing was done."))
+                return .failure(
+                    NoTarget(text: "The client \(wanted) does not offer \(item.name). Nothing was done."))
             }
             return check([target])
         }
@@ -69,8 +70,8 @@ extension ClientToolHub {
         return .failure(
             NoTarget(
                 text: targets.isEmpty
-                    ? "No client offers this tool any more. Nothing was done."
-                    : "The client works on \(ClientToolLimits.callsPerClient) calls already. "
+                    ? "No client offers this tool any longer. Nothing was done."
+                    : "The client is already working on \(ClientToolLimits.callsPerClient) calls. "
                         + "Nothing was done; try again later."))
     }
 
@@ -125,11 +126,11 @@ extension ClientToolHub {
         facadeIsUnheard(in: &channel)
         channels[call.channel] = channel
         if !isHeard {
-            fail(call.id, "", "No client listens in this channel. Nothing was done.")
+            fail(call.id, "", "No client is listening in this channel. Nothing was done.")
         } else if channel.feed.wantsResults {
             return
         } else if call.legs.count > 1 {
-            fail(call.id, "", "The client answers no calls.")
+            fail(call.id, "", "The client does not answer calls.")
         } else {
             end(call.id, with: StreamChatEvent.dispatched(call.definition.name))
         }
@@ -142,7 +143,7 @@ extension ClientToolHub {
             if offers {
                 deliver(id, to: client)
             } else {
-                fail(id, client, "The client came back without this tool.")
+                fail(id, client, "The client reconnected without this tool.")
             }
         }
     }
@@ -156,12 +157,13 @@ extension ClientToolHub {
         }
         switch outcome {
         case .result(let result): end(id, with: result)
-        case .failed(let text): fail(id, client, "\(call.name) failed at its client: \(text)")
+        case .failed(let text): fail(id, client, "\(call.name) failed in its client: \(text)")
         case .disconnected:
             totals.disconnects += 1
             // A call that may have been executed is repeated only if that makes no difference.
             guard call.definition.isIdempotent else {
-                let text = "The client lost its connection; whether \(call.name) was done is not known."
+                let text =
+                    "The client lost its connection; it is not known whether \(call.name) was executed."
                 return fail(id, client, text)
             }
             if let now = channels[call.channel]?.registrations[client], now.serial != serial, now.isUp {
@@ -188,7 +190,7 @@ extension ClientToolHub {
     /// Fails the calls that only this client could have answered.
     func giveUp(_ client: String, in channel: String) {
         for (id, call) in calls where call.channel == channel && call.legs[client] != nil {
-            fail(id, client, "The client is gone; whether \(call.name) was done is not known.")
+            fail(id, client, "The client is gone; it is not known whether \(call.name) was executed.")
         }
     }
 
@@ -239,7 +241,7 @@ extension ClientToolHub {
             }
             for (client, leg) in call.legs {
                 guard let limit = leg.waitsUntil, limit <= now else { continue }
-                fail(id, client, "The client lost its connection and did not come back.")
+                fail(id, client, "The client lost its connection and did not reconnect.")
             }
             if call.nextReport <= now { report(id, now) }
             if call.longAt <= now {

@@ -80,7 +80,8 @@ extension ClientToolHub {
     func admit(_ client: String, in name: String) throws {
         guard ChannelName(name) != nil, client.isEmpty || ChannelName(client) != nil else {
             throw RegistrationError(
-                "names of channels and clients have 1 to 128 bytes, without control characters and slashes")
+                "names of channels and clients must have 1 to 128 bytes, "
+                    + "without control characters or slashes")
         }
         _ = try servers.server(for: name)
         var channel = channels[name] ?? ClientToolChannel()
@@ -95,7 +96,7 @@ extension ClientToolHub {
         }
         guard hasRoom else {
             throw RegistrationError(
-                "the channel \(name) has \(ClientToolLimits.clientsPerChannel) clients already")
+                "the channel \(name) already has \(ClientToolLimits.clientsPerChannel) clients")
         }
     }
 
@@ -122,12 +123,13 @@ extension ClientToolHub {
         guard tools.count <= ClientToolLimits.toolsPerClient else {
             log("client tools: refused channel=\(name) client=\(client) tools=\(tools.count)")
             throw RegistrationError(
-                "\(client) offers \(tools.count) tools; \(ClientToolLimits.toolsPerClient) are allowed")
+                "\(client) offers \(tools.count) tools; "
+                    + "at most \(ClientToolLimits.toolsPerClient) are allowed")
         }
         var channel = channels[name] ?? ClientToolChannel()
         let before = channel.registrations[client]
         guard before?.serial ?? 0 <= serial else {
-            throw RegistrationError("\(client) has registered again meanwhile")
+            throw RegistrationError("\(client) has registered again in the meantime")
         }
         var definitions: [ClientToolDefinition] = []
         var invalid: [String] = []

@@ -69,7 +69,7 @@ public actor ClientToolHub {
 
     /// Ends all connections to clients, all event streams and all calls.
     public func stop() async {
-        let text = "The server is stopping; whether this was done is not known."
+        let text = "The server is stopping; it is not known whether this was executed."
         for id in Array(calls.keys) { end(id, with: .error(text)) }
         let links = channels.values.flatMap { $0.registrations.values.compactMap(\.link) }
         for channel in channels.values { channel.feed.endAll() }

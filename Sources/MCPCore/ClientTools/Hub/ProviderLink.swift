@@ -43,7 +43,7 @@ struct ProviderLink: Sendable {
             let result = try await client.request(
                 "tools/call", ["name": .string(name), "arguments": arguments.value], options: options)
             guard result.bytes.count <= ClientToolLimits.resultBytes else {
-                return .failed("its result has \(result.bytes.count) bytes; 10 MB are allowed")
+                return .failed("its result has \(result.bytes.count) bytes; at most 10 MB are allowed")
             }
             var answer = try CallToolResult(json: result.value)
             // The result is now that of the channel's server; the client's own server information is not

@@ -39,14 +39,14 @@ struct ProviderDialer: Sendable {
             try send(request, fd, deadline)
             answer = try head(fd, deadline)
         } catch {
-            throw ClientError(.cannotConnect, "the connection to \(address) broke: \(error.reason)")
+            throw ClientError(.cannotConnect, "the connection to \(address) was lost: \(error.reason)")
         }
         try check(answer)
         return socket.release()
     }
 
     private func open(until deadline: MonotonicInstant) throws -> FileDescriptor {
-        var reason = "there is no such address"
+        var reason = "the address does not exist"
         let addresses: [SocketAddress]
         do {
             addresses = try address.resolved()
@@ -71,7 +71,7 @@ struct ProviderDialer: Sendable {
         }
         throw ClientError(
             .cannotConnect, "cannot connect to \(address): \(reason)",
-            hint: "is the daemon running, with client tools on?")
+            hint: "is the daemon running with client tools enabled?")
     }
 
     // MARK: The request
@@ -137,20 +137,20 @@ struct ProviderDialer: Sendable {
         let line = String(decoding: head.prefix { $0 != 0x0D }, as: UTF8.self)
         let words = line.split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else {
-            throw ClientError(.protocolViolation, "what answers at \(address) does not speak HTTP")
+            throw ClientError(.protocolViolation, "the service at \(address) does not speak HTTP")
         }
         switch status {
         case 101: return
         case 401, 403:
             throw ClientError(
-                .authentication, "\(address) refuses this client (\(status))",
-                hint: "the daemon prints where its token files are, and a channel may have one of its own; "
-                    + "unix sockets are for its own user",
+                .authentication, "\(address) refused this client (\(status))",
+                hint: "the daemon prints the paths of its token files, and a channel may have its own; "
+                    + "unix sockets are only for the daemon's own user",
                 httpStatus: status)
         default:
             throw ClientError(
-                .httpStatus, "\(address) answers \(status) and takes no tools",
-                hint: status == 404 ? "are client tools on in this daemon?" : nil, httpStatus: status)
+                .httpStatus, "\(address) returned status \(status) and does not accept tools",
+                hint: status == 404 ? "are client tools enabled in this daemon?" : nil, httpStatus: status)
         }
     }
 

@@ -40,7 +40,7 @@ extension PatternParser {
             case (.scalar(let low), .scalar(let high)):
                 guard low <= high else { throw error("a range in a class is reversed") }
                 set.insert(low ... high)
-            default: throw error("a range in a class needs single characters")
+            default: throw error("a range in a class must consist of single characters")
             }
         }
     }
@@ -54,7 +54,7 @@ extension PatternParser {
     }
 
     private mutating func parseEscapedAtom() throws(PatternError) -> Atom {
-        guard let scalar = next else { throw error("the expression ends in \"\\\"") }
+        guard let scalar = next else { throw error("the expression ends with \"\\\"") }
         position += 1
         switch scalar {
         case "d": return .set(.digits)
@@ -74,7 +74,7 @@ extension PatternParser {
             return .scalar(0)
         case "c":
             guard let letter = next, letter.isASCII, letter.properties.isAlphabetic else {
-                throw error("\"\\c\" needs a letter")
+                throw error("\"\\c\" must be followed by a letter")
             }
             position += 1
             return .scalar(letter.value & 0x1F)
@@ -92,7 +92,7 @@ extension PatternParser {
     private mutating func parseHex(digits: Int) throws(PatternError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0 ..< digits {
-            guard let digit = next?.hexDigit else { throw error("\(digits) hexadecimal digits are needed") }
+            guard let digit = next?.hexDigit else { throw error("expected \(digits) hexadecimal digits") }
             value = value << 4 | digit
             position += 1
         }

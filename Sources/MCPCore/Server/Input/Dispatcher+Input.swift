@@ -60,7 +60,7 @@ extension Dispatcher {
             throw .invalidParams(
                 "A request with this requestState is being served; wait for its answer or cancel it first")
         case .used:
-            throw .invalidParams("This requestState was used already: the call it belongs to is complete")
+            throw .invalidParams("This requestState was already used: the call it belongs to is complete")
         }
     }
 
@@ -108,7 +108,8 @@ extension Dispatcher {
             log(
                 "\(request.message.method): the answers and the state of the handler need more than "
                     + "\(RequestState.maxBytes) bytes of requestState")
-            return fail(request, .internalError("The call has more state than can be carried"), &writer)
+            return fail(
+                request, .internalError("The call has more state than a requestState can carry"), &writer)
         }
         let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, resultType: "input_required")

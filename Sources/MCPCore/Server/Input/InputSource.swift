@@ -15,7 +15,7 @@ protocol InputSource: AnyObject, Sendable {
 
 /// An error that ends a handler whose answers are not available yet: the call starts again once they are.
 struct InputPending: Error, CustomStringConvertible {
-    var description: String { "the answer is not there yet; the call starts again when it is" }
+    var description: String { "the answer is not available yet; the call starts again when it is" }
 }
 
 /// The collected questions of a stateless request, which become the response to it (basic/patterns/mrtr).
@@ -52,7 +52,7 @@ struct InputRetry: Sendable {
 
 extension MCPError {
     static func tooManyQuestions(_ limit: Int) -> MCPError {
-        .internalError("A request may have \(limit) open questions")
+        .internalError("A request may have at most \(limit) open questions")
     }
 }
 
@@ -136,7 +136,7 @@ extension Dispatcher {
             counters.count(.strayResponses)
             guard channel.claims != nil, channel.session == nil else { return .dropped }
             // Without its id, which is one of ours and could be mistaken for that of a client's request.
-            let error = MCPError.invalidRequest("No request waits for this response; send requests only")
+            let error = MCPError.invalidRequest("No request is waiting for this response; send only requests")
             return refuse(Refusal(error), id: nil, session: channel.session, &writer)
         }
         call.settle(with: message)

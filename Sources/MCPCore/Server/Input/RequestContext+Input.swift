@@ -109,7 +109,9 @@ extension RequestContext {
     ///   prompts and resources.
     public func require(_ capabilities: ClientCapabilities) throws {
         guard let missing = clientCapabilities.missing(of: capabilities) else { return }
-        let text = "The client does not offer what this needs: \(JSONValue.object(missing).serialized())"
+        let text =
+            "The client does not offer the capabilities that this requires: "
+            + "\(JSONValue.object(missing).serialized())"
         guard !revision.isModern else {
             throw MCPError(
                 code: MCPError.missingClientCapabilityCode, message: text,

@@ -13,7 +13,7 @@ extension ServerTask: InputSource {
         guard !requests.isEmpty else { return [:] }
         guard let round = update({ open(requests, &$0) }) else {
             if isOver { throw CancellationError() }
-            throw MCPError.internalError("A task may ask \(Self.maxQuestions) questions")
+            throw MCPError.internalError("A task may ask at most \(Self.maxQuestions) questions")
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -103,7 +103,7 @@ final class TaskManager: Sendable {
     private func keep(_ result: RawJSON, in task: ServerTask) {
         let size = result.bytes.count
         guard size <= options.resultLimit else {
-            let text = "The result has \(size) bytes; a task keeps \(options.resultLimit) at most"
+            let text = "The result has \(size) bytes; a task keeps at most \(options.resultLimit)"
             task.end(.error(.internalError(text)), byHandler: true)
             return
         }

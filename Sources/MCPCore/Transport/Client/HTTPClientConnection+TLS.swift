@@ -107,7 +107,8 @@ extension HTTPClientConnection {
     var cutOff: ClientError {
         ClientError(
             .connectionClosed,
-            "the answer of \(pool.endpoint.name) may be cut off: the connection ended without the end of TLS",
+            "the response from \(pool.endpoint.name) may be cut off: "
+                + "the connection ended without a TLS closure",
             details: ["nothing of it was used"], hint: "the request may have been carried out")
     }
 }

@@ -424,7 +424,7 @@ final class HTTPClientConnection: EventHandler {
         lost.fail(
             ClientError(
                 .connectionClosed,
-                "the connection to \(pool.endpoint.name) ended before the answer to \(lost.request.method)",
+                "the connection to \(pool.endpoint.name) ended before the response to \(lost.request.method)",
                 details: [reason]))
     }
 
@@ -432,7 +432,7 @@ final class HTTPClientConnection: EventHandler {
         fail(
             ClientError(
                 error == .truncatedBody ? .connectionClosed : .protocolViolation,
-                "the answer of \(pool.endpoint.name) cannot be read: \(error.reason)"))
+                "the response from \(pool.endpoint.name) cannot be read: \(error.reason)"))
     }
 
     func fail(_ error: ClientError) {

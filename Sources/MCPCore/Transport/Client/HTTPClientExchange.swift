@@ -69,7 +69,7 @@ final class HTTPClientExchange {
     /// Ends the exchange, because no caller waits for it any more, and closes its connection.
     func drop() {
         let connection = connection
-        end(ClientError(.cancelled, "the request was given up"))
+        end(ClientError(.cancelled, "the request was abandoned"))
         connection?.close()
     }
 
@@ -150,7 +150,7 @@ final class HTTPClientExchange {
         }
         fail(
             ClientError(
-                .connectionClosed, "the event stream ended without the answer to \(request.method)"))
+                .connectionClosed, "the event stream ended without the response to \(request.method)"))
     }
 
     /// Processes the whole body of a response that is not an event stream.
@@ -166,7 +166,7 @@ final class HTTPClientExchange {
                 if pool.inbox?.isWaiting(id) != true { return end(nil) }
             }
             fail(
-                ClientError(.sessionExpired, "the server does not know the session any more", httpStatus: 404)
+                ClientError(.sessionExpired, "the server no longer knows the session", httpStatus: 404)
             )
         default:
             // A refused notification is not worth an error.
@@ -182,7 +182,7 @@ final class HTTPClientExchange {
     }
 
     private func accept(success head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) {
-        if listener != nil { return fail(violation("the server did not answer with an event stream", head)) }
+        if listener != nil { return fail(violation("the server did not respond with an event stream", head)) }
         guard let id = request.id else { return end(nil) }
         if body.allSatisfy(Self.isSpace) {
             return fail(
@@ -190,13 +190,13 @@ final class HTTPClientExchange {
         }
         let type = head.value(.contentType, in: bytes)
         guard let type, MediaType.isJSON(type) else {
-            let text = type.map { "of the type \(String($0))" } ?? "without a Content-Type"
+            let text = type.map { "of type \(String($0))" } ?? "without a Content-Type"
             return fail(
                 violation("the server answered \(request.method) with a body \(text), not JSON", head, body))
         }
         pool.inbox?.receive(body, exchange: id, status: nil)
         if pool.inbox?.isWaiting(id) != true { return end(nil) }
-        fail(violation("the body is no JSON-RPC answer to \(request.method)", head, body))
+        fail(violation("the body is not a JSON-RPC response to \(request.method)", head, body))
     }
 
     private func violation(_ text: String, _ head: ResponseHead, _ body: ByteSlice = ByteSlice())
@@ -211,9 +211,9 @@ final class HTTPClientExchange {
         let isMissing = head.status == 401
         return ClientError(
             .authentication,
-            isMissing ? "the server wants credentials (HTTP 401)" : "the server denies access (HTTP 403)",
+            isMissing ? "the server requires credentials (HTTP 401)" : "the server denies access (HTTP 403)",
             details: challenges + Self.snippet(body),
-            hint: isMissing ? "send a token in the header Authorization" : nil, httpStatus: head.status)
+            hint: isMissing ? "send a token in the Authorization header" : nil, httpStatus: head.status)
     }
 
     private func refusal(_ head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) -> ClientError {
@@ -226,10 +226,11 @@ final class HTTPClientExchange {
     /// Returns a hint for a status that reports an excessive size (HTTPC-11).
     private func sizeHint(_ status: Int) -> String? {
         switch status {
-        case 413: "the message has \(request.bytes.count) bytes, which is more than the server takes"
-        case 414: "the URL is longer than the server takes"
+        case 413: "the message has \(request.bytes.count) bytes, which is more than the server accepts"
+        case 414: "the URL is longer than the server accepts"
         case 431:
-            "the header fields are more than the server takes: those that were added, or a long name or uri"
+            "the header fields are larger than the server accepts: "
+                + "fields that were added, or a long name or uri"
         default: nil
         }
     }

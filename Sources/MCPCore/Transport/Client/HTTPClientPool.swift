@@ -44,7 +44,7 @@ final class HTTPClientPool {
         do {
             self.loop = try loop ?? ClientLoops.next()
         } catch {
-            throw ClientError(.cannotConnect, "cannot make an event loop: \(error)")
+            throw ClientError(.cannotConnect, "cannot create an event loop: \(error)")
         }
         SignalWatch.ignoreBrokenPipes()
         self.endpoint = endpoint

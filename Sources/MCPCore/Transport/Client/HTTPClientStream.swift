@@ -74,7 +74,7 @@ final class HTTPClientStream: HTTPStreamListener {
                 session: session, lastEventID: position.lastEventID, connectTimeout: connectTimeout)
             exchange = pool.send(request, to: self, behind: position)
         } catch {
-            giveUp(ClientError(.connectionClosed, "the event stream cannot be taken up again: \(error)"))
+            giveUp(ClientError(.connectionClosed, "the event stream cannot be resumed: \(error)"))
         }
     }
 
@@ -84,8 +84,8 @@ final class HTTPClientStream: HTTPStreamListener {
         guard let delay = backoff.next(pause) else {
             return giveUp(
                 ClientError(
-                    .connectionClosed, "the event stream ended without the answer to \(method)",
-                    details: ["\(Self.maxAttempts) attempts to take it up again brought nothing"]
+                    .connectionClosed, "the event stream ended without the response to \(method)",
+                    details: ["\(Self.maxAttempts) attempts to resume it brought nothing"]
                         + (reason.map { [$0.message] } ?? [])))
         }
         timer = pool.loop.schedule(after: delay) { [self] in open() }
@@ -138,7 +138,7 @@ final class HTTPClientStream: HTTPStreamListener {
         giveUp(
             ClientError(
                 .connectionClosed,
-                "the event stream ended without the answer to \(method), and cannot be had again\(status)",
+                "the event stream ended without the response to \(method) and cannot be resumed\(status)",
                 details: [error.message] + error.details, httpStatus: error.httpStatus))
     }
 

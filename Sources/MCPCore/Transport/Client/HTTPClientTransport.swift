@@ -54,9 +54,9 @@ final class HTTPClientTransport: ClientTransport {
         var request = try request(message, id: nil)
         let (pool, loop) = (pool, loop)
         // No other code waits for the response.
-        let subject = message.method.isEmpty ? "an answer" : message.method
+        let subject = message.method.isEmpty ? "a response" : message.method
         request.limit = options.timeout.map {
-            ($0, ClientError(.timeout, "\(endpoint.name) did not take \(subject)"))
+            ($0, ClientError(.timeout, "\(endpoint.name) did not accept \(subject)"))
         }
         let error = await withCheckedContinuation {
             (continuation: CheckedContinuation<ClientError?, Never>) in

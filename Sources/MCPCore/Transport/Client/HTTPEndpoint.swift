@@ -23,7 +23,7 @@ struct HTTPEndpoint: Sendable, Hashable {
         switch url[..<mark.lowerBound].lowercased() {
         case "http": isSecure = false
         case "https": isSecure = true
-        default: throw ClientError(.invalidRequest, "\(url): only http:// and https:// can be reached")
+        default: throw ClientError(.invalidRequest, "\(url): only http:// and https:// are supported")
         }
         let rest = url[mark.upperBound...].prefix { $0 != "#" }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
@@ -31,8 +31,8 @@ struct HTTPEndpoint: Sendable, Hashable {
         target = tail.first == "/" ? String(tail) : "/" + tail
         if authority.contains("@") {
             throw ClientError(
-                .invalidRequest, "a URL with a user name or a password is not used",
-                hint: "send credentials in the header Authorization")
+                .invalidRequest, "a URL with a user name or a password is not supported",
+                hint: "send credentials in the Authorization header")
         }
         let bytes = ByteSlice(String(authority))
         let isValid = unsafe bytes.withBytes { Authority.isValid(unsafe ByteView($0), 0 ..< bytes.count) }
@@ -72,7 +72,7 @@ struct HTTPEndpoint: Sendable, Hashable {
         guard target.hasPrefix("/"), target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw ClientError(
                 .invalidRequest, "the path \(target) cannot be sent",
-                hint: "it starts with / and other characters are percent-encoded")
+                hint: "a path starts with /, and other characters must be percent-encoded")
         }
     }
 
@@ -111,14 +111,15 @@ extension HTTPEndpoint {
         guard found.scheme?.lowercased() == scheme, isSame(found.authority ?? "") else {
             throw ClientError(
                 .protocolViolation,
-                "\(name) wants messages to be sent to \(Self.shortened(reference)), which is another origin",
+                "\(name) wants messages to be sent to \(Self.shortened(reference)), "
+                    + "which is at another origin",
                 hint: "nothing was sent there; a server behind a proxy announces a path, not a whole URL")
         }
         let target = (found.path.isEmpty ? "/" : found.path) + (found.query.map { "?" + $0 } ?? "")
         guard target.hasPrefix("/"), target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw ClientError(
                 .protocolViolation,
-                "\(name) wants messages to be sent to \(Self.shortened(reference)), which is no URL")
+                "\(name) wants messages to be sent to \(Self.shortened(reference)), which is not a URL")
         }
         return target
     }

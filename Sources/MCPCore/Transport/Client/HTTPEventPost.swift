@@ -71,7 +71,7 @@ package final class HTTPEventPost: HTTPStreamListener {
 
     private func start(_ request: HTTPClientRequest) {
         timer = pool.loop.makeTimer { [weak self, pool, silence] in
-            self?.end(ClientError(.timeout, "\(pool.endpoint.name) said nothing for \(silence)"))
+            self?.end(ClientError(.timeout, "\(pool.endpoint.name) sent nothing for \(silence)"))
         }
         timer?.arm(after: silence)
         exchange = pool.send(request, to: self)

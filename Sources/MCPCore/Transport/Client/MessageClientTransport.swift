@@ -54,7 +54,7 @@ final class MessageClientTransport: ClientTransport {
             finish(
                 ClientError(
                     .connectionClosed,
-                    "\(name) does not take messages: more than \(maxMessageBytes) bytes wait"))
+                    "\(name) does not accept messages: more than \(maxMessageBytes) bytes are waiting"))
         }
     }
 
@@ -97,7 +97,7 @@ final class MessageClientTransport: ClientTransport {
     private struct MessageTooLong: Error, CustomStringConvertible {
         let count: Int
         let limit: Int
-        var description: String { "a message of \(count) bytes, and at most \(limit) are taken" }
+        var description: String { "a message has \(count) bytes, but at most \(limit) are accepted" }
     }
 
     private func finish(_ what: String, _ error: (any Error)?) {

@@ -132,7 +132,7 @@ final class TLSStream {
             }
             guard let sent else {
                 if outgoing.count <= Self.maxBacklogBytes { return false }
-                throw TLSError(.connection, "the server asks for TLS answers and takes none")
+                throw TLSError(.connection, "the server requests TLS replies but does not read them")
             }
             outgoing.consume(sent)
         }

@@ -75,7 +75,7 @@ final class LineChannel {
         errors = ChildPipe(child.takeErrors(), loop)
         // A program that has already ended has no input; what it left behind is read, and its
         // end is reported.
-        guard output != nil else { return report("cannot read what \(name) says") }
+        guard output != nil else { return report("cannot read the output of \(name)") }
         input?.onReady = { [weak self] in self?.flush() }
         output?.onReady = { [weak self] in self?.readOutput(Self.readsPerTurn) }
         errors?.onReady = { [weak self] in self?.readErrors(Self.readsPerTurn) }
@@ -135,7 +135,7 @@ final class LineChannel {
                 }
             } catch {
                 if error.errno == ECONNRESET { return outputEnded() }
-                return report("cannot read what \(name) says: \(error.reason)")
+                return report("cannot read the output of \(name): \(error.reason)")
             }
             takeLines()
             if isDry { return }

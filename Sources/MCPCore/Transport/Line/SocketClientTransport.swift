@@ -25,7 +25,7 @@ final class SocketClientTransport: LineClientTransport {
             loop = try ClientLoops.next()
             peer = try SocketPeer(FileDescriptor(owning: socket.release()))
         } catch {
-            throw ClientError(.cannotStart, "cannot use the connection of \(name): \(error)")
+            throw ClientError(.cannotStart, "cannot use the connection to \(name): \(error)")
         }
         line = LoopBound(CurrentLine(), loop: loop)
         channel = LoopBound(

@@ -43,7 +43,7 @@ final class StdioClientTransport: LineClientTransport {
         do {
             loop = try ClientLoops.next()
         } catch {
-            throw ClientError(.cannotStart, "cannot make an event loop: \(error)")
+            throw ClientError(.cannotStart, "cannot create an event loop: \(error)")
         }
         state = Mutex(State(child: try Self.start(launch)))
         line = LoopBound(CurrentLine(), loop: loop)

@@ -58,7 +58,7 @@ extension EarlyResponse {
         var fields = HeaderFields()
         fields.append(sanitizing: "WWW-Authenticate", "Bearer")
         let text =
-            "This address has a token of its own, which was not sent or is another one. Send it as "
+            "This address has its own token, which is missing or wrong. Send it as "
             + "\"Authorization: Bearer TOKEN\""
         return Self(status: 401, text: text, fields: fields)
     }

@@ -89,13 +89,15 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         case .post: try checkTypes(head, in: bytes)
         case .delete where namesSession:
             if head.hasBody {
-                throw EarlyResponse(status: 400, text: "DELETE has no body here", closes: true)
+                throw EarlyResponse(status: 400, text: "DELETE must not have a body here", closes: true)
             }
         case .get where namesSession:
             guard head.range(.accept) != nil, AcceptedTypes(head, in: bytes).eventStream else {
                 throw EarlyResponse(status: 406, text: "Accept must list text/event-stream")
             }
-            if head.hasBody { throw EarlyResponse(status: 400, text: "GET has no body here", closes: true) }
+            if head.hasBody {
+                throw EarlyResponse(status: 400, text: "GET must not have a body here", closes: true)
+            }
         default: throw .notAllowed("Send messages with POST", allow: "GET, POST, DELETE")
         }
     }
@@ -196,7 +198,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
             dispatcher.streamCount(of: session.channelID) < SessionStreams.maxServerStreams
         else {
             throw EarlyResponse(
-                status: 409, text: "A session opens at most \(SessionStreams.maxServerStreams) streams")
+                status: 409, text: "A session may open at most \(SessionStreams.maxServerStreams) streams")
         }
     }
 
@@ -225,7 +227,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
                 "a session was not ended: \(LegacySessions.maxEnded) ended ones are remembered already")
             throw EarlyResponse(
                 status: 503,
-                text: "This session has not ended: too many ended sessions are remembered. Try again later",
+                text: "This session was not ended: too many ended sessions are remembered. Try again later",
                 fields: try? HeaderFields(["Retry-After": "\(seconds)"]))
         }
         dispatcher.end(session.channelID)
