@@ -90,9 +90,9 @@ mapfile -t pausing < <(printf '%s\n' "${core[@]}" | grep -v 'Platform/Pause.swif
 forbid 'Task\.sleep\(for:' "traps for the longest times; Task.pause(for:) does not" "${pausing[@]}"
 
 # Numbers from outside. Where bytes from peers are read, nothing may trap: `magnitude` instead of abs(), and
-# `Int(exactly:)`, `clamping:` or `…ReportingOverflow` instead of a conversion or a minus that can trap. Where
-# the value is known to be small, a comment on the same line or the line above says so: `// Small: because …`.
-# Masked bits and counts need no comment.
+# `Int(exactly:)`, `clamping:` or `…ReportingOverflow` instead of a conversion, a minus or a product that can trap.
+# Where the value is known to be small, a comment on the same line or the line above says so: `// Small: because …`.
+# Masked bits, counts and products of literals need no comment; sums of offsets in a buffer and shifts never trap.
 mapfile -t readers < <(git ls-files 'Sources/MCPCore/'{JSON,HTTP,JSONRPC,Schema,Protocol,Wire}'/*.swift')
 awk '
     function argument(text,    i, depth) { # the text before the closing parenthesis
@@ -106,6 +106,7 @@ awk '
     function traps(code,    inner) {
         if (code ~ /(^|[^A-Za-z0-9_.])abs\(/) return "abs()"
         if (code ~ /(^|return|case|in|[=(\[,:?{&|<>+*\/%-]) *-[A-Za-z_(]/ && code !~ /-Double\./) return "a minus"
+        if (code ~ /[])A-Za-z0-9_] \*=? [A-Za-z_(]/ || code ~ /[])A-Za-z_][0-9]* \*=? [0-9]/) return "a product"
         while (match(code, /(^|[^A-Za-z0-9_.])(U?Int(8|16|32|64|128)?|I)\(/)) {
             code = substr(code, RSTART + RLENGTH)
             inner = argument(code)
@@ -155,8 +156,8 @@ awk 'FNR == 1 { comment = -9 }
     END { exit bad }' "${system[@]}" >&2 || status=1
 
 # Unsafe state that other threads can see has a comment that says why it is safe.
-for file in $(grep -lE '@unchecked Sendable' "${sources[@]}" || true); do
-    grep -qE '// SAFETY:' "$file" || complain "$file: @unchecked Sendable without a SAFETY line"
+for file in $(grep -lE '@unchecked Sendable|@exclusivity\(unchecked\)' "${sources[@]}" || true); do
+    grep -qE '// SAFETY:' "$file" || complain "$file: unchecked Sendable or exclusivity without a SAFETY line"
 done
 ((status == 0)) && echo "lint: ${#swift[@]} files, nothing to complain about"
 exit "$status"

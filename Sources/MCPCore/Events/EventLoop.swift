@@ -87,7 +87,9 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     @inline(__always)
-    func assertOnLoop() { assert(isOnLoop, "the state of an event loop was accessed from another thread") }
+    func checkIsOnLoop() {
+        precondition(isOnLoop, "the state of an event loop was accessed from another thread")
+    }
 
     // MARK: Descriptors
 

@@ -1,8 +1,8 @@
 /// A wrapper for a value that belongs to one event loop; the wrapper may be passed between threads.
 ///
-/// Only code on the loop may access the value, which debug builds check.
+/// Only code on the loop may access the value, which release builds check, too.
 @safe struct LoopBound<Value>: @unchecked Sendable {
-    // SAFETY: read only on the loop's thread, as `value` asserts.
+    // SAFETY: read only on the loop's thread, as `value` checks.
     private let content: Value
     let loop: EventLoop
 
@@ -13,7 +13,7 @@
 
     var value: Value {
         @inline(__always) get {
-            loop.assertOnLoop()
+            loop.checkIsOnLoop()
             return content
         }
     }

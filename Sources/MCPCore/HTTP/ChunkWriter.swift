@@ -17,6 +17,7 @@ enum ChunkWriter {
         precondition(size >= 0 && size <= Int(UInt32.max), "chunk out of range")
         guard size > 0 else { return buffer.truncate(to: start) }
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 8) { digits in
+            // Small: eight digits.
             for place in 0 ..< 8 { unsafe digits[place] = Hex.digit(UInt8(size >> (28 - 4 * place) & 0xF)) }
             unsafe buffer.overwrite(at: start, with: UnsafeBufferPointer(digits))
         }

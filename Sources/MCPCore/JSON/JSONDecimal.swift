@@ -88,6 +88,7 @@
             // Small: a digit.
             let total = Int(digits[place] &- ASCII.zero) + carry
             carry = total >= 0 ? total / 10 : (total - 9) / 10
+            // Small: `carry` is a tenth of `total`.
             digits[place] = ASCII.zero &+ UInt8(truncatingIfNeeded: total - carry * 10)
             place -= 1
         }
@@ -96,7 +97,7 @@
         let rest = carry > 0 ? digits[...] : digits.drop { $0 == ASCII.zero }
         if carry <= 0, rest.count <= 18 {
             var value = 0
-            // Small: at most 18 digits, in both lines.
+            // Small: at most 18 digits, also below.
             for digit in rest { value = value * 10 + Int(digit &- ASCII.zero) }
             return .small(isNegative ? -value : value)  // Small: as above.
         }
@@ -157,14 +158,15 @@
             return true
         }
         let power = Self.powerOfTen(exponent.magnitude)
+        // Small: Doubles, which never trap, also below.
         let value = exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power
-        // Small: a Double, which never traps.
-        return isNegative ? -value : value
+        return isNegative ? -value : value  // Small: as above.
     }
 
     @inline(__always)
     private static func powerOfTen(_ exponent: UInt) -> Double {
         var power = 1.0
+        // Small: a Double, which never traps.
         for _ in 0 ..< exponent { power *= 10 }
         return power
     }

@@ -1,6 +1,7 @@
 /// A formatter that splits valid JSON into lines, indented by two spaces per level.
 enum JSONPretty {
     static func format(_ compact: ByteSlice) -> ByteSlice {
+        // Small: twice the size of a text in memory.
         var out = ByteBuffer(capacity: compact.count * 2)
         unsafe compact.withBytes { unsafe format($0, into: &out) }
         return out.freeze()

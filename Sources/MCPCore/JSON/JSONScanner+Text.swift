@@ -49,6 +49,7 @@ extension JSONScanner {
     private func escapedEquals(_ token: JSONStringToken, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
         // A byte takes up at most six characters, as in `\u0061`, so a longer token cannot be equal.
         let length = token.content.count
+        // Small: six times the size of a name in memory.
         guard length > name.count, length <= 6 * name.count else { return false }
         var text = resolveEscapes(token)
         return text.withUTF8 { unsafe $0.elementsEqual(name) }

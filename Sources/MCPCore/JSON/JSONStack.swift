@@ -20,6 +20,7 @@
     }
 
     private mutating func grow() {
+        // Small: twice the size of an array in memory.
         let room = max(16, 2 * capacity)
         let grown = UnsafeMutablePointer<Element>.allocate(capacity: room)
         if let base = unsafe base {

@@ -79,7 +79,10 @@ public final class CompiledSchema: Sendable {
         return holds(raw.value, work: work(for: raw))
     }
 
-    private func work(for raw: RawJSON) -> Int { limits.maxWork + 8 * raw.bytes.count }
+    private func work(for raw: RawJSON) -> Int {
+        // Small: the limit is cut to 2^40, and no text has 2^59 bytes.
+        min(limits.maxWork, 1 << 40) + 8 * raw.bytes.count
+    }
 
     private func holds(_ instance: JSONValue, work: Int) -> Bool {
         var validator = SchemaValidator(program, limits: limits, work: work, isReporting: false)

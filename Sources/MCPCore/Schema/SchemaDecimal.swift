@@ -44,6 +44,7 @@ struct SchemaDecimal: Sendable {
         let isNegative = text.first == 0x2D
         if isNegative || text.first == 0x2B { text = text.dropFirst() }
         var value = 0
+        // Small: at most ten times `maxExponent`.
         for byte in text where value < maxExponent { value = value * 10 + Int(byte & 0xF) }
         value = min(value, maxExponent)
         // Small: `maxExponent` at most.

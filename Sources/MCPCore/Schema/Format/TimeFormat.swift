@@ -31,10 +31,12 @@ enum TimeFormat {
             guard let hours = number(&text, 2), skip(&text, 0x3A), let minutes = number(&text, 2), hours < 24,
                 minutes < 60
             else { return false }
+            // Small: less than a day.
             offset = (hours * 60 + minutes) * (sign == 0x2B ? 1 : -1)
         default: return false
         }
         guard text.isEmpty else { return false }
+        // Small: less than two days.
         return second < 60 || (hour * 60 + minute - offset + 2880) % 1440 == 1439
     }
 

@@ -42,6 +42,7 @@ struct PatternMatcher {
             budget = 0
             return nil
         }
+        // Small: at most `maxMarkBytes`, as the guard ensures.
         marks.reserveCapacity(looks * wordsPerLook)
         for look in program.looks {
             // Setting up the marks also counts as work, at 64 bits per step.
@@ -122,6 +123,7 @@ struct PatternMatcher {
     }
 
     private func isMarked(_ look: Int, _ position: Int) -> Bool {
+        // Small: an index into `marks`.
         marks[look * wordsPerLook + position >> 6] & 1 << UInt64(position & 63) != 0
     }
 

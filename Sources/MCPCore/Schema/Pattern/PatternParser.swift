@@ -164,6 +164,7 @@ struct PatternParser {
         func number() -> Int? {
             var value: Int?
             while index < scalars.count, let digit = scalars[index].decimalDigit {
+                // Small: at most ten times `maxRepetitions`.
                 value = min((value ?? 0) * 10 + digit, Self.maxRepetitions + 1)
                 index += 1
             }
