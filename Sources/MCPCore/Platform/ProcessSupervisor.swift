@@ -222,8 +222,7 @@ package final class ProcessSupervisor: Sendable {
     private func helperEnded(_ process: Int32, _ status: ProcessExit) {
         state.withLock { state in
             guard let helper = state.helper?.process, helper.pid == process else { return }
-            let isShort = SystemClock().now - state.helperStarted < Self.shortLife
-            if isShort, !state.groups.isEmpty {
+            if SystemClock().now - state.helperStarted < Self.shortLife {
                 // A helper that cannot stay alive is not restarted in a tight loop.
                 queue.asyncAfter(deadline: .now() + Self.shortLife.dispatchInterval) { [weak self] in
                     self?.replace(process, status)
