@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// A package of its own, as that of a program that uses the library; `make examples` builds it and runs its tests.
+// A package of its own, as that of a program that uses the library; `make examples` builds it.
 import PackageDescription
 
 let core: Target.Dependency = .product(name: "MCPCore", package: "swift-mcp-core")

@@ -697,7 +697,7 @@ def report(options, daemon, ledger, before, after, memory):
     if options.only:
         descriptors = sum(count for name, count in after.items() if name.startswith("descriptor "))
         descriptors -= sum(count for name, count in before.items() if name.startswith("descriptor "))
-        alive = "not counted" if options.no_census else f"{after.get('alive clientConversation', 0):,}"
+        alive = "not counted" if options.no_census else f"{after.get('alive clientConnection', 0):,}"
         print(f"{PROVIDERS:,} providers came and went: descriptors {descriptors:+,}, conversations alive {alive}")
     left = difference(before, after)
     print("soak: nothing is left" if not left else "soak: left: " + ", ".join(left))

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// `MCPClient` is its public interface; the transport sees it as its inbox.
 final class ClientConnection: Sendable {
-    private let counted = Counted(.clientConversation)
+    private let counted = Counted(.clientConnection)
 
     struct State {
         var speech: WireDialect?

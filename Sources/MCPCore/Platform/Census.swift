@@ -18,7 +18,7 @@ package enum Census {
     /// The kinds of instances that are counted.
     package enum Kind: String, CaseIterable, Sendable {
         case appBridge, appHost, appServer
-        case childPipe, childProcess, clientConversation, clientPool, commandModel
+        case childPipe, childProcess, clientConnection, clientPool, commandModel
         case deferredCall, descriptor, directoryWatch
         case eventLoop
         case handlerResponse

@@ -17,7 +17,7 @@ extension LimitProofs {
                 "\(L.openChannels)", openChannels),
             LimitProof("tools of one client", "\(L.toolsPerClient)", toolsOfAClient),
             LimitProof(
-                "channels with nothing but a façade registration nobody listens for",
+                "channels with only a Stream Chat registration and no listener",
                 "\(LimitText.grouped(L.channels)) with all others"
             ) { try await StreamChatTests().registrationsThatWereLeftAloneAreLimited() },
             LimitProof("tools of clients in one channel", "\(L.toolsPerChannel)", toolsOfAChannel),

@@ -35,7 +35,7 @@ extension LimitProofs {
             ResumableStreamTests().streamsOfASession()
         },
         LimitProof(
-            "sessions that are remembered, those that somebody listens for aside",
+            "sessions that are remembered, other than those with a listener",
             LimitText.grouped(SessionTable.maxSessions)
         ) {
             SessionMemoryTests().sessionsMakeRoomForOthers()
