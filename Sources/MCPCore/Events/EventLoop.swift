@@ -184,7 +184,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// The mailbox requests a wake-up only from the first sender, so no other caller would do it.
     private func wake() {
         do { try poller.wake() } catch {
-            assert(error.errno != EBADF, "the poller's descriptor was closed by somebody else")
+            assert(error.errno != EBADF, "the poller's descriptor was closed elsewhere")
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Self.pauseAfterError)) {
                 [weak self] in
                 guard let self, !isClosed.load(ordering: .relaxed) else { return }
@@ -220,7 +220,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Waits for events and returns their number. Timers, mail and jobs are served even if the poller fails.
     private func wait() -> Int {
         do { return try poller.wait(timeoutMilliseconds: timeout()) } catch {
-            assert(error.errno != EBADF, "the poller's descriptor was closed by somebody else")
+            assert(error.errno != EBADF, "the poller's descriptor was closed elsewhere")
             // A permanently broken poller must not make the loop spin.
             usleep(UInt32(Self.pauseAfterError) * 1_000)
             return 0
