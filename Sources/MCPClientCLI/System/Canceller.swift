@@ -14,8 +14,8 @@ import Glibc
 /// It first ends the work gracefully, so that the server is notified, and later, if necessary, at once.
 final class Canceller: Sendable {
     private static let grace = DispatchTimeInterval.seconds(2)
-    /// The time allowed for printing the final message.
-    private static let reportTime = DispatchTimeInterval.milliseconds(200)
+    /// The time allowed for printing the final message: a busy machine needs more than a moment.
+    private static let reportTime = DispatchTimeInterval.seconds(2)
 
     private let stop: StopReason
     private let cancel: @Sendable () -> Void

@@ -95,7 +95,7 @@ package final class DirectoryWatch: @unchecked Sendable {
     private var source: WatchSource?
     #endif
 
-    /// Watches `root` and the directories beneath it.
+    /// Watches `root` and the directories beneath it, all of which are watched when this returns.
     ///
     /// - Parameters:
     ///   - interest: the files and directories whose changes are reported.
@@ -118,7 +118,8 @@ package final class DirectoryWatch: @unchecked Sendable {
             throw error
         }
         source = WatchSource.readable(FileDescriptor(owning: fd), on: queue) { [weak self] in self?.read() }
-        queue.async { self.addDirectories(beneath: "") }
+        // Not in the background: a change after this would be missed.
+        queue.sync { addDirectories(beneath: "") }
         #else
         throw IOError(errno: ENOTSUP, function: "watching directories")
         #endif

@@ -211,6 +211,9 @@ struct Daemon {
             return .failure
         }
         watchForCensus(log)
+        // Files are watched before anything is served, so that a client hears of a change right after it
+        // has subscribed.
+        reloader?.start()
         let running: RunningServer
         do {
             running = try plan.served.main.start(plan.transports(configuration.limits))
@@ -230,7 +233,6 @@ struct Daemon {
                 addresses: zip(plan.addresses, running.addresses).map { $0.resolved($1) },
                 startup: started.duration(to: ContinuousClock().now)
             ).lines + (plan.clientTools?.access.lines ?? []))
-        reloader?.start()
         if isDaemon { StartupPages.release() }
         if let reloader { lifelong.keep(reloader) }
         lifelong.keep(signals)
