@@ -190,14 +190,13 @@ struct Daemon {
     ) async -> ExitCode {
         let stop = StopRequest()
         let isDaemon = !plan.isStdio
-        let lifelong = self.lifelong
         // Signals are watched before anything is served, so that one during the start is not lost.
         let signals: SignalWatch
         do throws(IOError) {
             // Under nohup(1), the end of the terminal must not end the program.
             let readsAgain = isDaemon && reloader != nil
             let hangup = readsAgain || SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
-            signals = try SignalWatch([SIGTERM, SIGINT] + hangup) { number in
+            signals = try SignalWatch([SIGTERM, SIGINT] + hangup) { [lifelong] number in
                 // The end of the terminal ends a program on a pipe; a daemon reads its configuration again.
                 if number == SIGHUP, isDaemon, let reloader { return reloader.reload("SIGHUP") }
                 if stop.request() { return log.info("stopping", ["signal": number]) }
@@ -211,8 +210,7 @@ struct Daemon {
             return .failure
         }
         watchForCensus(log)
-        // Files are watched before anything is served, so that a client hears of a change right after it
-        // has subscribed.
+        // Before anything is served, so that a client is notified of changes from its subscription on.
         reloader?.start()
         let running: RunningServer
         do {
