@@ -39,36 +39,38 @@ let package = Package(
         .executableTarget(
             name: "conformance-client", dependencies: ["MCPCore"], path: "Tests/ConformanceClient",
             swiftSettings: settings),
-        .target(name: "TLSFront", path: "Tests/TLSFront", swiftSettings: settings),
-        .target(name: "TestHTTP", path: "Tests/TestHTTP", swiftSettings: settings),
-        .target(name: "LimitPages", path: "Tests/LimitPages", swiftSettings: settings),
+        // A test target without tests, so that it sees the insides of MCPCore and is part of no other build.
         .testTarget(
-            name: "MCPCoreTests", dependencies: ["MCPCore", "TLSFront", "LimitPages"], swiftSettings: settings
+            name: "TestSupport", dependencies: ["MCPCore"], path: "Tests/Support", swiftSettings: settings),
+        .testTarget(
+            name: "MCPCoreTests", dependencies: ["TestSupport", "MCPCore"], swiftSettings: settings
         ),
         .testTarget(
-            name: "MCPHarnessTests", dependencies: ["MCPHarness", "MCPCore", "LimitPages"],
+            name: "MCPHarnessTests", dependencies: ["TestSupport", "MCPHarness", "MCPCore"],
             swiftSettings: settings),
         .testTarget(
-            name: "MCPAppsTests", dependencies: ["MCPApps", "MCPHarness", "MCPCore", "LimitPages"],
-            swiftSettings: settings),
-        .testTarget(name: "SimulationTests", dependencies: ["MCPCore"], swiftSettings: settings),
-        .testTarget(
-            name: "DaemonTests", dependencies: ["MCPServerDaemon", "MCPCore", "LimitPages"],
+            name: "MCPAppsTests", dependencies: ["TestSupport", "MCPApps", "MCPHarness", "MCPCore"],
             swiftSettings: settings),
         .testTarget(
-            name: "FaultTests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore"],
+            name: "SimulationTests", dependencies: ["TestSupport", "MCPCore"], swiftSettings: settings),
+        .testTarget(
+            name: "DaemonTests", dependencies: ["TestSupport", "MCPServerDaemon", "MCPCore"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FaultTests", dependencies: ["TestSupport", "MCPClientCLI", "MCPServerDaemon", "MCPCore"],
             swiftSettings: settings),
         .testTarget(
             name: "ClientCLITests",
             dependencies: [
-                "MCPClientCLI", "MCPServerDaemon", "MCPApps", "MCPCore", "TLSFront", "TestHTTP", "LimitPages",
+                "TestSupport", "MCPClientCLI", "MCPServerDaemon", "MCPApps", "MCPCore",
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "E2ETests", dependencies: ["MCPClientCLI", "MCPServerDaemon", "MCPCore", "TestHTTP"],
+            name: "E2ETests", dependencies: ["TestSupport", "MCPClientCLI", "MCPServerDaemon", "MCPCore"],
             swiftSettings: settings),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["MCPCore", "conformance-server", "conformance-client"],
+            name: "ConformanceTests",
+            dependencies: ["TestSupport", "MCPCore", "conformance-server", "conformance-client"],
             swiftSettings: settings),
         .testTarget(
             name: "DocsTests", dependencies: ["MCPCore", "MCPServerDaemon", "MCPClientCLI"],

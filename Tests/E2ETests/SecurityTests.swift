@@ -1,5 +1,5 @@
 import MCPCore
-import TestHTTP
+import TestSupport
 import Testing
 
 extension E2E {

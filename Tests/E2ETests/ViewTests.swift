@@ -1,6 +1,6 @@
 import Foundation
 import MCPCore
-import TestHTTP
+import TestSupport
 import Testing
 
 extension E2E {

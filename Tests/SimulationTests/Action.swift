@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import MCPCore
 
 /// Something that may happen next. A new one is a case, when it is possible, and what the model expects.

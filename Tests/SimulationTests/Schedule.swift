@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import MCPCore
 
 /// What one seed did.

@@ -1,6 +1,6 @@
 public import MCPApps
 import MCPCore
-import TestHTTP
+import TestSupport
 import Testing
 
 @testable import MCPClientCLI

@@ -1,6 +1,6 @@
 import MCPApps
 import MCPCore
-import TestHTTP
+import TestSupport
 import Testing
 
 @testable import MCPClientCLI

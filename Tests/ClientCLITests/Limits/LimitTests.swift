@@ -1,8 +1,7 @@
 import Foundation
-import LimitPages
 import MCPApps
 import MCPCore
-import TestHTTP
+import TestSupport
 import Testing
 
 @testable import MCPClientCLI

@@ -1,7 +1,8 @@
+import TestSupport
+
 #if !canImport(Darwin)
 import Foundation
 import MCPCore
-import TLSFront
 import Testing
 
 @testable import MCPClientCLI

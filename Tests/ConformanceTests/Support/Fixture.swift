@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 
 @testable import MCPCore
 
@@ -97,12 +98,5 @@ private func readWhenReady(_ descriptor: Int32) throws -> [UInt8]? {
         var entries = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         guard try Syscalls.poll(&entries, timeoutMilliseconds: 30_000) > 0 else { return nil }
         if let bytes = try readOnce(descriptor) { return bytes }
-    }
-}
-
-/// Does what blocks on a thread of its own.
-func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-        TestThread.run { continuation.resume(returning: body()) }
     }
 }

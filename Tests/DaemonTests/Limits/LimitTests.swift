@@ -1,5 +1,5 @@
-import LimitPages
 import MCPCore
+import TestSupport
 import Testing
 
 @testable import MCPServerDaemon

@@ -1,6 +1,6 @@
 import Foundation
 import MCPCore
-import TestHTTP
+import TestSupport
 
 /// One window of Chromium. All tests share it, one after the other.
 actor Browser {

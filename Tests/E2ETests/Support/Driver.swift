@@ -1,6 +1,6 @@
 import Foundation
 import MCPCore
-import TestHTTP
+import TestSupport
 
 /// chromedriver as one process for the whole run; it ends with this process.
 final class Driver: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import MCPCore
-import TestHTTP
+import TestSupport
 import Testing
 
 /// The page of a host in the browser.

@@ -1,5 +1,5 @@
-import LimitPages
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPApps
@@ -65,7 +65,7 @@ extension LimitProofs {
                 while let answer = await heard.next(), answer["id"] != "ping" {}
             }
             go.happen()
-            await eventually { handled.withLock { $0 } == AppBridge.maxEvents }
+            await waitUntil { handled.withLock { $0 } == AppBridge.maxEvents }
             view.send(["jsonrpc": "2.0", "method": "ui/notifications/request-teardown"])
             await last.wait()
             #expect(handled.withLock { $0 } == AppBridge.maxEvents)

@@ -1,4 +1,4 @@
-import LimitPages
+import TestSupport
 import Testing
 
 /// Every row of "Views" of docs/limits.md is what the code has, and every limit acts.

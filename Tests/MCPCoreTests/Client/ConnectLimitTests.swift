@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -38,7 +39,7 @@ import Testing
         let error = await failure(peer.target, .seconds(2))
         #expect(error?.kind == .timeout)
         #expect(error?.message == message)
-        await eventually { peer.ended == peer.connections }
+        await waitUntil { peer.ended == peer.connections }
     }
 
     /// The kernel takes no more connections for a listener that accepts none.

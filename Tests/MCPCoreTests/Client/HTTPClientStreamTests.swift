@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -77,7 +78,7 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(
             peer.target, options: Self.listening { method in heardMethods.withLock { $0.append(method) } })
-        await eventually { peer.heard.contains { $0.body?["id"]?.string == "p" } }
+        await waitUntil { peer.heard.contains { $0.body?["id"]?.string == "p" } }
         #expect(heardMethods.withLock { $0 } == ["notifications/tools/list_changed"])
         let get = try #require(Self.gets(peer).first)
         #expect(get.header("accept") == "text/event-stream")
@@ -89,7 +90,7 @@ import Testing
         let start = ContinuousClock.now
         await client.close()
         #expect(ContinuousClock.now - start < .seconds(5))
-        await eventually { peer.ended > 0 }
+        await waitUntil { peer.ended > 0 }
         #expect(Self.gets(peer).count == 1)
     }
 
@@ -116,7 +117,7 @@ import Testing
         loop.start()
         defer { loop.stop() }
         let client = try await Self.connect(peer, Self.listening(), loop)
-        await eventually { !Self.gets(peer).isEmpty }
+        await waitUntil { !Self.gets(peer).isEmpty }
         for _ in 0 ..< 20 {
             clock.advance(by: .seconds(31))
             _ = try await client.request("tools/list")
@@ -171,7 +172,7 @@ import Testing
         })
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target, options: Self.listening())
-        await eventually { Self.gets(peer).count == 2 }
+        await waitUntil { Self.gets(peer).count == 2 }
         let gets = Self.gets(peer)
         try #require(gets.count == 2)
         #expect(gets[1].header("last-event-id") == "a-7")
@@ -249,9 +250,9 @@ import Testing
         }
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target, options: Self.listening())
-        await eventually { Self.gets(peer).count == 1 }
+        await waitUntil { Self.gets(peer).count == 1 }
         _ = try await client.request("tools/list")
-        await eventually { Self.gets(peer).count == 2 }
+        await waitUntil { Self.gets(peer).count == 2 }
         #expect(Self.gets(peer).map { $0.header("mcp-session-id") } == ["s1", "s2"])
         #expect(Self.gets(peer).last?.header("last-event-id") == nil)
         await client.close()
@@ -296,7 +297,7 @@ import Testing
             if changes.count == 2 { break }
         }
         #expect(changes.contains(.resubscribed) && changes.contains(.resourceUpdated("a:b")))
-        await eventually { peer.heard.count { $0.rpcMethod == "resources/subscribe" } == 2 }
+        await waitUntil { peer.heard.count { $0.rpcMethod == "resources/subscribe" } == 2 }
         let subscribed = peer.heard.filter { $0.rpcMethod == "resources/subscribe" }
         #expect(subscribed.map { $0.header("mcp-session-id") } == ["old", "new"])
         #expect(peer.heard.count { $0.rpcMethod == "initialize" } == (first == 200 ? 2 : 3))
@@ -521,7 +522,7 @@ import Testing
         }
         await Self.advance(clock, by: .milliseconds(100)) { !Self.gets(peer).isEmpty }
         #expect(await call.value?.kind == .timeout)
-        await eventually { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
+        await waitUntil { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
         let count = Self.gets(peer).count
         try await Self.letAnHourPass(clock, peer, loop)
         // One may have been on its way.
@@ -557,7 +558,7 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         let call = Task { await clientError { _ = try await client.request("tools/call", ["name": "x"]) } }
-        await eventually { peer.heard.contains { $0.rpcMethod == "tools/call" } }
+        await waitUntil { peer.heard.contains { $0.rpcMethod == "tools/call" } }
         await client.close()
         #expect(await call.value?.kind == .connectionClosed)
     }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -437,7 +438,7 @@ import Testing
                 "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
-        await eventually { peer.ended > 0 }
+        await waitUntil { peer.ended > 0 }
         #expect(peer.ended == 1)
         #expect(!peer.heard.contains { $0.rpcMethod == "notifications/cancelled" })
         await client.close()
@@ -454,7 +455,7 @@ import Testing
                 "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
-        await eventually { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
+        await waitUntil { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
         await client.close()
         let notice = try #require(peer.heard.first { $0.rpcMethod == "notifications/cancelled" })
         #expect(notice.body?["params"]?["requestId"]?.int == 3)
@@ -472,7 +473,7 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         _ = try await client.request("tools/call", ["name": "x"])
-        await eventually { peer.heard.last?.body?["result"] != nil }
+        await waitUntil { peer.heard.last?.body?["result"] != nil }
         #expect(peer.heard.last?.body?["id"]?.string == "p")
         await client.close()
     }

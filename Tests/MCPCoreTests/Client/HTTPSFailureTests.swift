@@ -1,7 +1,8 @@
+import TestSupport
+
 #if !canImport(Darwin)
 import Foundation
 import Synchronization
-import TLSFront
 import Testing
 
 @testable import MCPCore
@@ -65,7 +66,7 @@ struct HTTPSFailureTests {
         #expect(error.hint?.contains(test.hint) == true)
         #expect(peer.connections == 0)
         // The server was told by an alert.
-        await eventually { front.failedHandshakes == 1 }
+        await waitUntil { front.failedHandshakes == 1 }
         #expect(front.failedHandshakes == 1)
         #expect(front.handshakes.isEmpty)
     }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -69,7 +70,7 @@ import Testing
             "tools/call", ["name": "x"], options: CallOptions { _ in reports.withLock { $0 += 1 } })
         #expect(result["text"]?.string == "ä")
         #expect(reports.withLock { $0 } == 1)
-        await eventually { peer.heard.contains { $0.body?["id"]?.string == "p" } }
+        await waitUntil { peer.heard.contains { $0.body?["id"]?.string == "p" } }
         let heard = peer.heard
         #expect(
             heard.map(\.rpcMethod) == [
@@ -85,7 +86,7 @@ import Testing
         }
         #expect(box.stream > 0)
         await client.close()
-        await eventually { peer.ended >= 2 }
+        await waitUntil { peer.ended >= 2 }
         #expect(!peer.heard.contains { $0.method == "DELETE" })
     }
 
@@ -135,7 +136,7 @@ import Testing
                 "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
         }
         #expect(error?.kind == .timeout)
-        await eventually { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
+        await waitUntil { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }
         #expect(
             peer.heard.last { $0.rpcMethod == "notifications/cancelled" }?.head.hasPrefix("POST /mess")
                 == true)

@@ -1,6 +1,7 @@
+import TestSupport
+
 #if !canImport(Darwin)
 import Synchronization
-import TLSFront
 import Testing
 
 @testable import MCPCore
@@ -52,7 +53,7 @@ struct HTTPSTests {
         #expect(handshake.serverName == "localhost")
         #expect(handshake.application == "http/1.1")
         #expect(handshake.version == (version == .tls12 ? "TLSv1.2" : "TLSv1.3"))
-        await eventually { front.endedInOrder == 1 }
+        await waitUntil { front.endedInOrder == 1 }
         #expect(front.endedInOrder == 1)
         front.stop()
         await running.stop()

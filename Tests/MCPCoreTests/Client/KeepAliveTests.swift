@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -49,7 +50,7 @@ import Testing
             })
         // Time passes in steps, as for a loop that sleeps.
         for _ in 0 ..< 10 { clock.advance(by: .milliseconds(pause / 10)) }
-        await eventually { peer.ended == connections - 1 }
+        await waitUntil { peer.ended == connections - 1 }
         _ = try await client.request("tools/list")
         #expect(peer.connections == connections)
         await client.close()
@@ -99,7 +100,7 @@ import Testing
         let greetings = Mutex(0)
         options.onNotification = { _, _ in greetings.withLock { $0 += 1 } }
         let client = try await MCPClient.connect(peer.target, options: options)
-        await eventually { greetings.withLock { $0 } == 1 }
+        await waitUntil { greetings.withLock { $0 } == 1 }
         // The stream has taken the first connection, so that another one is kept by this.
         _ = try await client.request("tools/list")
         let isCall = !["notifications/initialized", "GET", "DELETE"].contains(victim)

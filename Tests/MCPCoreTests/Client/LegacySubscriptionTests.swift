@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -103,7 +104,7 @@ import Testing
         var subscription: Subscription? = try await client.listen(Self.watching("mem://a"))
         #expect(subscription?.isOver == false)
         subscription = nil
-        await eventually { Self.calls(transport).count == 2 }
+        await waitUntil { Self.calls(transport).count == 2 }
         #expect(Self.calls(transport).last == "resources/unsubscribe mem://a")
         #expect(!client.connection.listeners.hasAny)
         await client.close()

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -105,7 +106,7 @@ import Testing
         }
         let client = try await MCPClient.connect(transport.target)
         let waiting = Task { try await client.request("a", options: CallOptions(timeout: .milliseconds(80))) }
-        await eventually { transport.methods.last == "a" }
+        await waitUntil { transport.methods.last == "a" }
         #expect(try await client.request("b")["own"]?.bool == true)
         let error = await clientError { _ = try await waiting.value }
         #expect(error?.kind == .timeout)
@@ -139,7 +140,7 @@ import Testing
         let transport = Script.legacy { _ in [] }
         let client = try await MCPClient.connect(transport.target)
         transport.push(#"{"jsonrpc":"2.0","id":"s1","method":"\#(method)"}"#)
-        await eventually { transport.methods.last == "" }
+        await waitUntil { transport.methods.last == "" }
         #expect(String(transport.sent.last?.message.bytes ?? ByteSlice()) == answer)
         await client.close()
     }
@@ -206,7 +207,7 @@ import Testing
             7, "tools/call", .modern(.newest), idleTimeout: .seconds(60), deadline: .seconds(130), now: now,
             onProgress: nil)
         let waiting = Task { await call.wait {} }
-        await eventually { call.isWaiting }
+        await waitUntil { call.isWaiting }
         #expect(call.nextDeadline == now + .seconds(60))
         clock.advance(by: .seconds(40))
         call.report(Progress(1), now: clock.now)
@@ -241,7 +242,7 @@ import Testing
         let transport = isLegacy ? Script.legacy(isHTTP: true) { _ in [] } : Script.modern { _ in [] }
         let client = try await MCPClient.connect(transport.target)
         let call = Task { try await client.request("tools/call", ["name": "x"]) }
-        await eventually { transport.methods.last == "tools/call" }
+        await waitUntil { transport.methods.last == "tools/call" }
         call.cancel()
         let error = await clientError { _ = try await call.value }
         #expect(error?.kind == .cancelled)
@@ -273,7 +274,7 @@ import Testing
             for method in ["a", "b"] {
                 group.addTask { await clientError { _ = try await client.request(method) }?.kind }
             }
-            await eventually { transport.methods.count >= 3 }
+            await waitUntil { transport.methods.count >= 3 }
             group.addTask { await clientError { _ = try await client.request("c") }?.kind }
             for await kind in group { #expect(kind == .connectionClosed) }
         }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -107,7 +108,7 @@ import Testing
         #expect(error?.kind == .connectionClosed)
         #expect(error?.message == "cannot send to the bridge: the wire is cut")
         await client.close()
-        await eventually { bridge.closings == 1 }
+        await waitUntil { bridge.closings == 1 }
         #expect(bridge.closings == 1)
     }
 
@@ -116,7 +117,7 @@ import Testing
         let bridge = Bridge(Self.server())
         let client = try await MCPClient.connect(Self.target(bridge))
         async let call = clientError { _ = try await client.callTool("wait") }
-        await eventually { bridge.closings == 0 }
+        await waitUntil { bridge.closings == 0 }
         bridge.breakOff(reason.map(Bridge.Broken.init))
         let error = await call
         #expect(error?.kind == .connectionClosed)
@@ -124,7 +125,7 @@ import Testing
             reason.map { "cannot receive from the bridge: \($0)" } ?? "the connection has ended: the bridge"
         #expect(error?.message == text)
         await client.close()
-        await eventually { bridge.closings == 1 }
+        await waitUntil { bridge.closings == 1 }
     }
 
     @Test func aMessageThatIsTooLong() async throws {
@@ -154,10 +155,10 @@ import Testing
             transport.send(
                 OutboundMessage(bytes: bytes, method: "x", connectTimeout: .seconds(1)), id: Int64(id))
         }
-        await eventually { inbox.end != nil }
+        await waitUntil { inbox.end != nil }
         #expect(
             inbox.end?.message == "the bridge does not accept messages: more than 10000 bytes are waiting")
-        await eventually { stuck.isClosed }
+        await waitUntil { stuck.isClosed }
         #expect(stuck.isClosed)
     }
 

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -249,7 +250,7 @@ import Testing
         let client = try await MCPClient.connect(
             transport.target, options: Self.options { $0.maxRounds = 1_000 })
         let call = Task { try await client.callTool("t") }
-        await eventually { transport.methods.count > 3 }
+        await waitUntil { transport.methods.count > 3 }
         call.cancel()
         #expect(await clientError { _ = try await call.value }?.kind == .cancelled)
         await client.close()

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -42,7 +43,7 @@ import Testing
         _ transport: ScriptedTransport, _ method: String, _ params: String = "{}", id: String = #""s""#
     ) async -> RawJSON? {
         ask(transport, method, params, id: id)
-        await eventually { !answers(transport, id).isEmpty }
+        await waitUntil { !answers(transport, id).isEmpty }
         return answers(transport, id).first
     }
 
@@ -71,7 +72,7 @@ import Testing
         await asked.wait()
         let limit = CallOptions(timeout: .milliseconds(30))
         let call = Task { try await client.request("tools/call", ["name": "x"], options: limit) }
-        await eventually { transport.methods.last == "tools/call" }
+        await waitUntil { transport.methods.last == "tools/call" }
         // Calls that begin later on another connection are over, one after the other.
         let (other, silent) = (Script.legacy("2025-11-25") { _ in [] }, limit)
         let second = try await MCPClient.connect(other.target)
@@ -81,7 +82,7 @@ import Testing
         }
         #expect(client.connection.pending.count == 1)
         answered.open()
-        await eventually { !Self.answers(transport, #""s""#).isEmpty }
+        await waitUntil { !Self.answers(transport, #""s""#).isEmpty }
         // From here on the server is silent.
         let error = await clientError { _ = try await call.value }
         #expect(error?.kind == .timeout)
@@ -216,7 +217,7 @@ import Testing
         // The client's own calls go on.
         _ = try await client.request("tools/list")
         release.open()
-        await eventually {
+        await waitUntil {
             transport.sent.count { $0.message.method.isEmpty } == ServerRequestHandler.maximum
         }
         #expect(Self.answers(transport, #""too many""#).isEmpty)

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -76,7 +77,7 @@ import Glibc
         }
         // What is on its way is lost, told so, and never sent again.
         let waiting = Task { await clientError { _ = try await client.request("hang") } }
-        await eventually { stderr.withLock { $0.contains("hanging") } }
+        await waitUntil { stderr.withLock { $0.contains("hanging") } }
         let crash = await clientError { _ = try await client.request("crash") }
         for error in [await waiting.value, crash] {
             #expect(error?.kind == .connectionClosed)
@@ -86,7 +87,7 @@ import Glibc
         }
         // What is asked meanwhile waits.
         #expect(try await Self.starts(client) == 2)
-        await eventually { reconnections.withLock { $0 } == 1 }
+        await waitUntil { reconnections.withLock { $0 } == 1 }
         #expect(client.protocolVersion == version)
         // The era is known already.
         #expect(Self.lines("\(directory.path)/starts.probes") == (version.isModern ? 0 : 1))

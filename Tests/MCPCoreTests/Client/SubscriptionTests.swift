@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -99,10 +100,10 @@ import Testing
         let transport = Self.peer([])
         let client = try await MCPClient.connect(transport.target)
         let opening = Task { try await client.listen(.lists) }
-        await eventually { !Self.listens(transport).isEmpty }
+        await waitUntil { !Self.listens(transport).isEmpty }
         opening.cancel()
         #expect(await clientError { _ = try await opening.value }?.kind == .cancelled)
-        await eventually { client.connection.pending.count == 0 }
+        await waitUntil { client.connection.pending.count == 0 }
         #expect(transport.abandoned.count == 1)
         await client.close()
     }
@@ -291,7 +292,7 @@ import Testing
             #expect(try await Self.taken(ended, 1) == [])
         }
         subscription = nil
-        await eventually { transport.abandoned == [id] }
+        await waitUntil { transport.abandoned == [id] }
         #expect(transport.abandoned == [id])
         let notices = transport.sent.filter { $0.message.method == "notifications/cancelled" }
         #expect(notices.map { $0.json["params"]?["requestId"]?.int64 } == (isHTTP ? [] : [id]))

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -161,7 +162,7 @@ import Testing
     @Test func cancelled() async throws {
         let peer = try await Peer([Script.result(Self.task("working"))])
         let call = Task { try await peer.client.callTool("t") }
-        await eventually { peer.polls.count >= 2 }
+        await waitUntil { peer.polls.count >= 2 }
         call.cancel()
         #expect(await clientError { _ = try await call.value }?.kind == .cancelled)
         #expect(peer.count("tasks/cancel") == 1)
@@ -200,7 +201,7 @@ import Testing
     @Test func theEndOfTheClient() async throws {
         let peer = try await Peer([Script.result(Self.task("working"))])
         let call = Task { try await peer.client.callTool("t") }
-        await eventually { !peer.polls.isEmpty }
+        await waitUntil { !peer.polls.isEmpty }
         await peer.client.close()
         #expect(await clientError { _ = try await call.value }?.kind == .connectionClosed)
     }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -259,7 +260,7 @@ import Testing
             address: .tcp(port: port), token: { nil }, firstPause: .milliseconds(1)
         ) { event in if case .disconnected = event { again.increment() } }
         let run = Task { try await provider.run() }
-        await eventually { again.value >= 3 }
+        await waitUntil { again.value >= 3 }
         #expect(again.value >= 3)
         run.cancel()
         try await run.value

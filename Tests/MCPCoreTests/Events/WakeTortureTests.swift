@@ -1,3 +1,5 @@
+import TestSupport
+
 #if DEBUG && os(Linux)
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -232,7 +233,7 @@ import Testing
         #expect(await handler.asked.wait())
         let upgraded = try WireSocket(port: port, isRecorded: false)
         upgraded.send(Self.upgrade)
-        #expect(try await onThread { upgraded.receive() } == Array(Self.switched.utf8))
+        #expect(await onThread { upgraded.receive() } == Array(Self.switched.utf8))
         async let stopped: Void = running.stop()
         #expect(await stream.until { $0.isOver })
         #expect(stream.isComplete)
@@ -242,7 +243,7 @@ import Testing
         await stopped
         // Its owner is somebody else now.
         upgraded.send("still here\n")
-        #expect(try await onThread { upgraded.receive() } == Array("still here\n".utf8))
+        #expect(await onThread { upgraded.receive() } == Array("still here\n".utf8))
         upgraded.shutdown()
         #expect(await handler.ended.wait())
     }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -40,7 +41,7 @@ import Testing
             lines.withLock { $0.filter { !$0.contains("initialize") && !$0.contains("server/discover") } }
         }
         func has(_ line: String) async -> Bool {
-            await eventually { self.all.contains(line) }
+            await waitUntil { self.all.contains(line) }
             return all.contains(line)
         }
     }

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import MCPCore
 
 /// One line of the table in docs/json.md: a text, and what becomes of it.

@@ -1,5 +1,5 @@
-import LimitPages
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore

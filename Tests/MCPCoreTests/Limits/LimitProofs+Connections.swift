@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -259,7 +260,7 @@ extension LimitProofs {
             }
             second.send(question)
             loose.loop.start()
-            let statuses = try await onThread { () -> [Int?] in
+            let statuses = await onThread { () -> [Int?] in
                 var (one, two) = (WireReader(first), WireReader(second))
                 return [one.response()?.status, two.response()?.status]
             }

@@ -1,4 +1,4 @@
-import LimitPages
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -224,7 +224,7 @@ extension LimitProofs {
             let count = 40
             TestThread.run { for _ in 0 ..< count { socket.send(call) } }
             // Who reads has all the time; who does not is cut off in the middle of what it was sent.
-            let read = try await onThread { () -> Int in
+            let read = await onThread { () -> Int in
                 var reader = WireReader(socket)
                 return (0 ..< 3).count { _ in reader.response()?.status == 200 }
             }
@@ -236,7 +236,7 @@ extension LimitProofs {
                 statuses = try await answers(port, [question]).statuses
             }
             #expect(statuses == [200])
-            let rest = try await onThread { () -> Int in
+            let rest = await onThread { () -> Int in
                 var reader = WireReader(socket)
                 return (0 ..< count).count { _ in reader.response()?.status == 200 }
             }

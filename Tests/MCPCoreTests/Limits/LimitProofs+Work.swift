@@ -1,4 +1,4 @@
-import LimitPages
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -109,7 +109,7 @@ extension LimitProofs {
             }
             // Systems hold some megabytes on their own before a writer has to wait.
             #expect(before < count, "\(before)")
-            let answered = try await onThread { () -> Int in
+            let answered = await onThread { () -> Int in
                 var reader = WireReader(socket)
                 return (0 ..< count).count { _ in reader.response()?.status == 200 }
             }

@@ -1,4 +1,4 @@
-import LimitPages
+import TestSupport
 import Testing
 
 /// Every row of docs/limits.md that is about the core is what the code has, and every limit acts.

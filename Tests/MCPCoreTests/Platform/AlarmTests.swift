@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -21,12 +22,12 @@ struct AlarmTests {
         // The later moment was compared and no more.
         #expect(clock.scheduledCount == 2)
         clock.advance(by: .seconds(3))
-        await eventually { owner.wakes == 1 }
+        await waitUntil { owner.wakes == 1 }
         // The one for 5 s was replaced.
         clock.advance(by: .seconds(10))
         alarm.set(for: clock.now + .seconds(1), waking: owner) { $0.wake() }
         clock.advance(by: .seconds(1))
-        await eventually { owner.wakes == 2 }
+        await waitUntil { owner.wakes == 2 }
         #expect(owner.wakes == 2)
     }
 

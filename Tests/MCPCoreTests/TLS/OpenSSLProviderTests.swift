@@ -1,5 +1,6 @@
+import TestSupport
+
 #if !canImport(Darwin)
-import TLSFront
 import Testing
 
 @testable import MCPCore

@@ -1,5 +1,5 @@
 import Foundation
-import TLSFront
+import TestSupport
 import Testing
 
 @testable import MCPCore

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -76,7 +77,7 @@ import Testing
         let harness = try fixture.harness(CommandModel("/bin/sh", ["-c", script]), [])
         let first = harness.streamHandle("one")
         let path = directory.path + "/starts"
-        await eventually { (try? Files.read(path, maxBytes: 10))?.isEmpty == false }
+        await waitUntil { (try? Files.read(path, maxBytes: 10))?.isEmpty == false }
         first.cancel()
         await #expect(throws: CancellationError.self) { for try await _ in first.events {} }
         #expect(try await harness.send("two").text == "hi")

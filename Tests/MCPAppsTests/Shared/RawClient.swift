@@ -1,1 +1,0 @@
-../../MCPCoreTests/Support/RawClient.swift

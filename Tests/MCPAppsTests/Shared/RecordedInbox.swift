@@ -1,1 +1,0 @@
-../../MCPCoreTests/Support/MessageCheck/RecordedInbox.swift

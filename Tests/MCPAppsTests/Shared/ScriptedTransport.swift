@@ -1,1 +1,0 @@
-../../MCPCoreTests/Client/ScriptedTransport.swift

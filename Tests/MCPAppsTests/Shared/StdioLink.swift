@@ -1,1 +1,0 @@
-../../MCPCoreTests/Support/StdioLink.swift

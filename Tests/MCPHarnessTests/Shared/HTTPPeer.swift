@@ -1,1 +1,0 @@
-../../MCPCoreTests/Client/HTTPPeer.swift

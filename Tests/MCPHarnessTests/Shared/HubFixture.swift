@@ -1,1 +1,0 @@
-../../MCPCoreTests/ClientTools/HubFixture.swift

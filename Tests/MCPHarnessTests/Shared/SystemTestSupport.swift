@@ -1,1 +1,0 @@
-../../MCPCoreTests/Platform/SystemTestSupport.swift

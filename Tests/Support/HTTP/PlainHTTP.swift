@@ -1,0 +1,174 @@
+import Foundation
+
+/// An answer as it came.
+package struct PlainResponse: Sendable {
+    package var status = 0
+    /// Names in lower case; of a repeated field the last value.
+    package var headers: [String: String] = [:]
+    package var body: [UInt8] = []
+
+    package var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+/// One HTTP/1.1 connection that sends what it is told, also what a browser would not. Every wait ends.
+package final class PlainConnection {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private let descriptor: Int32
+    private var received: [UInt8] = []
+    private var offset = 0
+
+    package init(port: UInt16, timeout seconds: Int = 10) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var wait = timeval(tv_sec: seconds, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            _ = unsafe setsockopt(
+                descriptor, SOL_SOCKET, option, &wait, socklen_t(MemoryLayout<timeval>.size))
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else {
+            // `deinit` closes it: this object is complete.
+            throw Failure(description: "port \(port) does not answer (errno \(errno))")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    package func send(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes[sent...].withUnsafeBytes {
+                unsafe Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure(description: "cannot send (errno \(errno))") }
+            sent += count
+        }
+    }
+
+    package func send(
+        _ method: String, _ target: String, headers: [(String, String)], body: String? = nil
+    ) throws {
+        var lines = ["\(method) \(target) HTTP/1.1"] + headers.map { "\($0.0): \($0.1)" }
+        if let body { lines.append("Content-Length: \(body.utf8.count)") }
+        try send(lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? ""))
+    }
+
+    private func more() throws -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        let count = unsafe buffer.withUnsafeMutableBytes {
+            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        guard count >= 0 else { throw Failure(description: "nothing came in time (errno \(errno))") }
+        received += buffer[..<count]
+        return count > 0
+    }
+
+    /// A line without its end; nil at the end of the connection.
+    package func line() throws -> String? {
+        while true {
+            if let end = received[offset...].firstIndex(of: 0x0A) {
+                var line = received[offset ..< end]
+                if line.last == 0x0D { line.removeLast() }
+                offset = end + 1
+                return String(decoding: line, as: UTF8.self)
+            }
+            if try !more() { return nil }
+        }
+    }
+
+    private func bytes(_ count: Int) throws -> [UInt8] {
+        while received.count - offset < count {
+            guard try more() else { throw Failure(description: "the connection ended in a body") }
+        }
+        defer { offset += count }
+        return Array(received[offset ..< offset + count])
+    }
+
+    /// Status and fields; the body is still to come.
+    package func head() throws -> PlainResponse {
+        guard let first = try line() else { throw Failure(description: "closed without an answer") }
+        var response = PlainResponse()
+        response.status = Int(first.split(separator: " ").dropFirst().first ?? "") ?? 0
+        while let line = try line(), !line.isEmpty {
+            let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
+            response.headers[parts[0].lowercased()] =
+                parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+        }
+        return response
+    }
+
+    package func response(toHead isHead: Bool = false) throws -> PlainResponse {
+        var response = try head()
+        if isHead || response.status == 204 || response.status == 304 { return response }
+        if response.headers["transfer-encoding"] == "chunked" {
+            while let chunk = try chunk(), !chunk.isEmpty { response.body += chunk }
+        } else if let length = response.headers["content-length"].flatMap({ Int($0) }) {
+            response.body = try bytes(length)
+        } else {
+            while try more() {}
+            response.body = Array(received[offset...])
+            offset = received.count
+        }
+        return response
+    }
+
+    /// One chunk; an empty one is the last; nil at the end of the connection.
+    private func chunk() throws -> [UInt8]? {
+        guard let size = try line() else { return nil }
+        let data = try bytes(Int(size.prefix { $0 != ";" }, radix: 16) ?? 0)
+        _ = try line()
+        return data
+    }
+
+    private var events = ""
+
+    /// The next server-sent event behind a head; nil at the end.
+    package func event() throws -> (id: String?, data: String)? {
+        while true {
+            if let end = events.range(of: "\n\n") {
+                let block = events[..<end.lowerBound]
+                events = String(events[end.upperBound...])
+                let lines = block.split(separator: "\n")
+                let data = lines.filter { $0.hasPrefix("data: ") }.map { $0.dropFirst(6) }
+                if data.isEmpty { continue }
+                let id = lines.first { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) }
+                return (id, data.joined(separator: "\n"))
+            }
+            guard let chunk = try chunk(), !chunk.isEmpty else { return nil }
+            events += String(decoding: chunk, as: UTF8.self)
+        }
+    }
+}
+
+/// One request on a connection of its own.
+package enum PlainHTTP {
+    package static func send(
+        _ method: String, _ target: String, port: UInt16, host: String? = nil,
+        headers: [(String, String)] = [], body: String? = nil, timeout: Int = 30
+    ) async throws -> PlainResponse {
+        try await onThread {
+            let connection = try PlainConnection(port: port, timeout: timeout)
+            try connection.send(
+                method, target, headers: [("Host", host ?? "127.0.0.1:\(port)")] + headers, body: body)
+            return try connection.response(toHead: method == "HEAD")
+        }
+    }
+}
+
+/// A port of this machine that nobody uses now.
+package func freePort() throws -> UInt16 {
+    let recorder = try RequestRecorder()
+    defer { recorder.stop() }
+    return recorder.port
+}

@@ -1,0 +1,18 @@
+import Synchronization
+
+/// Counts from several threads.
+package final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    package init() {}
+
+    package var value: Int { count.withLock { $0 } }
+
+    @discardableResult
+    package func increment() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}

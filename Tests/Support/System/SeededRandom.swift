@@ -1,0 +1,20 @@
+/// SplitMix64: the same numbers on every run.
+package struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+
+    /// A number below `bound`. The standard library's way to draw one may change with its version, and then
+    /// an old seed would mean another schedule.
+    package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+    package mutating func pick<T>(_ values: [T]) -> T? { values.isEmpty ? nil : values[below(values.count)] }
+}

@@ -1,0 +1,21 @@
+@testable import MCPCore
+
+/// Between two looks at something that happens elsewhere: whoever makes it happen gets the processor.
+package func pause() async { try? await Task.sleep(for: .milliseconds(1)) }
+
+/// Looks again and again, for 30 seconds at most.
+package func comesTrue(within seconds: Int = 30, _ fits: () -> Bool) async -> Bool {
+    let clock = SystemClock()
+    let limit = clock.now + .seconds(seconds)
+    while clock.now < limit {
+        if fits() { return true }
+        await pause()
+    }
+    return fits()
+}
+
+/// Waits until something has happened elsewhere, for 10 seconds at most.
+package func waitUntil(_ condition: @Sendable () -> Bool) async {
+    let end = ContinuousClock.now + .seconds(10)
+    while !condition(), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(2)) }
+}
