@@ -1,7 +1,6 @@
+import MCPCore
 import Synchronization
 import Testing
-
-@testable import MCPCore
 
 /// Advisories about the transports themselves.
 @Suite("advisories: transports", .ownThreads) struct AdvisoryTransportTests {

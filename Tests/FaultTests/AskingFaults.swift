@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// Questions to clients, and streams that stay open: rows 34, 45 and 46.
 @Suite(.ownThreads, .serialized, .timeLimit(.minutes(2))) struct AskingFaults {

@@ -1,7 +1,6 @@
+import MCPCore
 import Synchronization
 import Testing
-
-@testable import MCPCore
 
 /// A malicious server against the client.
 @Suite("faults: client", .ownThreads, .serialized) struct ClientFaults {

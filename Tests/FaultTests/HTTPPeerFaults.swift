@@ -1,7 +1,6 @@
+import MCPCore
 import Synchronization
 import Testing
-
-@testable import MCPCore
 
 /// Clients that are slow, that are in a hurry, and that go away.
 @Suite("faults: HTTP peers", .ownThreads) struct HTTPPeerFaults {

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -71,7 +72,7 @@ import Glibc
             // A call that takes time.
             let deferred = try WireConnection(port: port)
             try deferred.send(Post(Message.call(id: "1", "wait", "{}"), name: "wait").bytes(port: port))
-            #expect(try await Self.comesTrue { server.dispatcher.inFlight.count == 1 })
+            #expect(try await Self.comesTrue { server.probe.requests == 1 })
             try expectBlocked(deferred, "a call")
             // A quiet stream.
             let opener = try WireConnection(port: port)
@@ -149,7 +150,7 @@ import Glibc
                 try connection.send(Post(call, name: "wait").bytes(port: port))
                 return connection
             }
-            #expect(try await Self.comesTrue { server.dispatcher.inFlight.count == 4 })
+            #expect(try await Self.comesTrue { server.probe.requests == 4 })
             #expect(memory.used >= 4 << 20)
             release.open()
             for connection in waiting { #expect(try connection.response()?.status == 200) }

@@ -1,6 +1,6 @@
+import MCPCore
+import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Texts that are JSON but hold something that must not be taken at its word.
 @Suite("faults: JSON content", .ownThreads) struct JSONContentFaults {
@@ -308,7 +308,7 @@ import Testing
     func fault22(_ tool: String) async throws {
         let server = MCPServer("test", version: "1")
         let deep = (0 ..< 200).reduce(JSONValue.null) { value, _ in .array([value]) }
-        try server.registerRaw(Tool("now")) { _, _, out in try out.result(.structured(deep)) }
+        try server.registerRaw(Tool("now")) { _, _, out in try out.whole(.structured(deep)) }
         try server.register(Tool("later")) { _, _ in .structured(deep) }
         server.addTool("structured", "") { () -> JSONValue in deep }
         try server.register(Tool("meta")) { _, _ in

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// SEC-09: valid messages with random damage, sent to the real process: it lives, and serves the next valid
 /// request.

@@ -1,9 +1,8 @@
+import MCPApps
+import MCPCore
+import MCPHarness
 import Synchronization
 import Testing
-
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
 
 /// The bridge for programs that embed a view, without a browser.
 @Suite(.timeLimit(.minutes(1))) struct AppBridgeTests {

@@ -1,8 +1,7 @@
+import MCPApps
+import MCPCore
+import MCPHarness
 import Testing
-
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
 
 /// Tools of a view as a source of the harness.
 @Suite(.timeLimit(.minutes(1))) struct AppToolSourceTests {

@@ -1,8 +1,7 @@
+import MCPApps
+import MCPCore
+import MCPHarness
 import Testing
-
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
 
 /// What a view hears of its call, in order.
 @Suite struct CallOrderTests {

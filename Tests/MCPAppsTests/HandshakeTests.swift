@@ -1,8 +1,7 @@
+import MCPApps
+import MCPCore
+import MCPHarness
 import Testing
-
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
 
 /// From the first word of the sandbox to the view at work.
 @Suite struct HandshakeTests {

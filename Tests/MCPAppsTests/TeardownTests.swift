@@ -1,8 +1,7 @@
+import MCPApps
+import MCPCore
+import MCPHarness
 import Testing
-
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
 
 /// The end of a view, and what the host asks it.
 @Suite struct TeardownTests {

@@ -1,6 +1,6 @@
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
+import MCPApps
+import MCPCore
+import MCPHarness
 
 typealias Effect = AppBridgeMachine.Effect
 

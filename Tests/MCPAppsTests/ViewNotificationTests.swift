@@ -1,8 +1,7 @@
+import MCPApps
+import MCPCore
+import MCPHarness
 import Testing
-
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
 
 /// What views tell, and what hostile ones try.
 @Suite struct ViewNotificationTests {
@@ -23,7 +22,7 @@ import Testing
     @Test(
         arguments: [
             [:], ["height": -1], ["height": "80"], ["height": .null], ["width": 50], [], "x",
-            ["height": .number(JSONNumber(scanned: "1e400"))],
+            ["height": JSONNumber(text: "1e400").map(JSONValue.number) ?? .null],
         ] as [JSONValue])
     func noSizes(params: JSONValue) {
         var bench = ViewBench.ready()

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The check of messages against the official schemas can fail.
 @Suite(.enabled(if: WireSchemas.shared != nil, "MCP_SCHEMAS is not set")) struct MessageCheckTests {

@@ -1,9 +1,8 @@
+import MCPCore
+import MCPHarness
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
-@testable import MCPHarness
 
 /// Tools of connected programs in a harness.
 @Suite struct ClientToolSourceTests {

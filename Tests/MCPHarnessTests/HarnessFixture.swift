@@ -1,7 +1,6 @@
+import MCPCore
+import MCPHarness
 import Synchronization
-
-@testable import MCPCore
-@testable import MCPHarness
 
 /// A host tool or two, a scripted model, and a record of what happened.
 struct HarnessFixture {

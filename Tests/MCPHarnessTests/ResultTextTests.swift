@@ -1,8 +1,7 @@
+import MCPCore
+import MCPHarness
 import TestSupport
 import Testing
-
-@testable import MCPCore
-@testable import MCPHarness
 
 /// What a model that reads text gets of a result.
 @Suite(.timeLimit(.minutes(1))) struct ResultTextTests {

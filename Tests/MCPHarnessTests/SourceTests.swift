@@ -24,7 +24,7 @@ import Testing
         options.protocol = .exactly(version)
         let http = try server("web")
         let running = try http.start([.http(.tcp(port: 0))])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let one = try await MCPClient.connect(.inProcess(try server("mem")), options: options)
         let two = try await MCPClient.connect(.http("http://127.0.0.1:\(port)/mcp"), options: options)
         var policies = PolicyTable()

@@ -1,8 +1,7 @@
 import Dispatch
+import MCPCore
 import Synchronization
 import Testing
-
-@testable import MCPCore
 
 /// Cancellation, deadlines, ends of connections and answers, in every order that seeds can think of.
 ///

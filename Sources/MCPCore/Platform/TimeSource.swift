@@ -1,5 +1,4 @@
 package import Dispatch
-import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -68,68 +67,4 @@ package struct SystemClock: TimeSource {
         unsafe clock_gettime(clock, &time)
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
-}
-
-/// A clock that stands still until it is moved.
-final class ManualClock: TimeSource {
-    private struct State {
-        var now = MonotonicInstant(nanoseconds: 0)
-        var wallTime: WallTime
-        var waiters: [@Sendable () -> Void] = []
-        var scheduled: [Work] = []
-    }
-
-    private struct Work {
-        let instant: MonotonicInstant
-        let queue: DispatchQueue
-        let body: @Sendable () -> Void
-    }
-
-    private let state: Mutex<State>
-
-    init(wallTime: WallTime = WallTime(nanosecondsSinceEpoch: 0)) {
-        state = Mutex(State(wallTime: wallTime))
-    }
-
-    var now: MonotonicInstant { state.withLock { $0.now } }
-
-    var wallTime: WallTime { state.withLock { $0.wallTime } }
-
-    /// Moves both clocks forward, wakes all waiters so that they check the time again, and dispatches the
-    /// work that is due, the earliest first.
-    func advance(by duration: Duration) {
-        let (waiters, due) = state.withLock { state in
-            state.now = state.now + duration
-            state.wallTime = state.wallTime + duration
-            let now = state.now
-            let due = state.scheduled.filter { $0.instant <= now }.sorted { $0.instant < $1.instant }
-            state.scheduled.removeAll { $0.instant <= now }
-            return (state.waiters, due)
-        }
-        for wake in waiters { wake() }
-        for work in due { work.queue.async(execute: work.body) }
-    }
-
-    /// Sets only the wall clock, as an administrator would.
-    func setWallTime(_ time: WallTime) { state.withLock { $0.wallTime = time } }
-
-    func pollTimeout(until deadline: MonotonicInstant, now: MonotonicInstant) -> Int32 {
-        deadline <= now ? 0 : -1
-    }
-
-    func onAdvance(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.waiters.append(wake) } }
-
-    func schedule(
-        at instant: MonotonicInstant, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
-    ) {
-        let isDue = state.withLock { state in
-            if instant <= state.now { return true }
-            state.scheduled.append(Work(instant: instant, queue: queue, body: body))
-            return false
-        }
-        if isDue { queue.async(execute: body) }
-    }
-
-    /// The number of work items that wait for the clock to be moved.
-    var scheduledCount: Int { state.withLock { $0.scheduled.count } }
 }

@@ -1,8 +1,7 @@
 import Foundation
+import MCPClientCLI
 import MCPCore
 import Testing
-
-@testable import MCPClientCLI
 
 /// `agent` with a model that is a program, against a server in this process.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AgentCommandTests {
@@ -21,7 +20,7 @@ import Testing
             done
             """#
         let text = script.replacing("TOOL", with: tool).replacing("ARGUMENTS", with: arguments)
-        try OutputFile(path).write(Array(text.utf8))
+        try Files.replace(path, with: Array(text.utf8))
         // Not a program itself: one that another thread forks meanwhile has it open for writing for a moment, and
         // it cannot be started then (ETXTBSY).
         return "sh " + path
@@ -86,7 +85,7 @@ import Testing
               echo '{"type":"stop"}'
             done
             """#
-        try OutputFile(path).write(Array(script.utf8))
+        try Files.replace(path, with: Array(script.utf8))
         var harness = CommandHarness(server: try OpsServer.make())
         let words = [
             "--model-command", "/bin/sh \(path)", "--policy", "auto", "agent", "x", "localhost:1",
@@ -149,7 +148,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         let lines =
             #"{"calls":[{"name":"unit_restart","arguments":{"unit":"web"}}]}"# + "\n" + #"{"text":"Done."}"#
-        try OutputFile(path).write(Array(lines.utf8))
+        try Files.replace(path, with: Array(lines.utf8))
         let harness = CommandHarness(server: try OpsServer.make())
         let words = ["--model", "script:\(path)", "--policy", "auto", "agent", "x", "localhost:1"]
         let outcome = await harness.run(words)
@@ -157,7 +156,7 @@ import Testing
         #expect(outcome.stderr.contains("← unit_restart completed"))
         // What is said before the calls is one answer with them.
         let both = lines.replacing(#"{"calls""#, with: #"{"text":"Let me.","calls""#)
-        try OutputFile(path).write(Array(both.utf8))
+        try Files.replace(path, with: Array(both.utf8))
         let said = await harness.run(words)
         #expect(said.code == .ok && said.stdout == "Done.\n")
         #expect(said.stderr.contains("Let me."))
@@ -166,7 +165,7 @@ import Testing
             #"{"song":"la"}"#, "{}", #"{"text":1}"#, #"{"text":"x","calls":[]}"#, #"{"text":"x","call":[]}"#,
             #"{"calls":[{"name":"a","argument":{}}]}"#, #"["text"]"#,
         ] {
-            try OutputFile(path).write(Array(line.utf8))
+            try Files.replace(path, with: Array(line.utf8))
             let wrong = await harness.run(words)
             #expect(wrong.code == .usage && wrong.stderr.contains("line 1 of"), "\(line)")
         }

@@ -1,7 +1,6 @@
+import MCPClientCLI
 import MCPCore
 import Testing
-
-@testable import MCPClientCLI
 
 /// What becomes of a server's questions: answers on the command line, a person at the terminal, or nobody.
 @Suite struct AskingCommandTests {

@@ -1,7 +1,6 @@
+import MCPClientCLI
 import MCPCore
 import Testing
-
-@testable import MCPClientCLI
 
 struct CallCommandTests {
     private func harness() throws -> CommandHarness { CommandHarness(server: try OpsServer.make()) }
@@ -87,11 +86,11 @@ struct CallCommandTests {
     @Test(
         arguments: ["2026-07-28", "2025-11-25", "2024-11-05"],
         [
-            (MCPError.interruptedCode, ExitCode.unreachable, "connection_closed"),
+            (MCPError.interruptedCode, CommandCode.unreachable, "connection_closed"),
             (MCPError.deadlineExceededCode, .timeout, "timeout"),
         ])
     func aCallThatTheServerStopped(
-        revision: String, row: (code: Int, exit: ExitCode, kind: String)
+        revision: String, row: (code: Int, exit: CommandCode, kind: String)
     ) async throws {
         let server = try OpsServer.make()
         try server.register(Tool("x_stop")) { _, _ in throw MCPError(code: row.code, message: "It ends") }

@@ -1,7 +1,6 @@
+import MCPClientCLI
 import MCPCore
 import Testing
-
-@testable import MCPClientCLI
 
 /// Reference outputs, compared byte by byte (times substituted).
 struct ListCommandTests {

@@ -1,7 +1,6 @@
+import MCPClientCLI
 import MCPCore
 import Testing
-
-@testable import MCPClientCLI
 
 /// `provide`: where its token comes from, and against a hub in this process.
 @Suite(.timeLimit(.minutes(1))) struct ProvideCommandTests {

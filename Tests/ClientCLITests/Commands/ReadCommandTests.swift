@@ -1,7 +1,6 @@
+import MCPClientCLI
 import MCPCore
 import Testing
-
-@testable import MCPClientCLI
 
 struct ReadCommandTests {
     private func harness() throws -> CommandHarness { CommandHarness(server: try OpsServer.make()) }

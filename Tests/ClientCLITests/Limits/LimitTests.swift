@@ -39,7 +39,7 @@ import Testing
     }
 
     @Sendable private static func pages() async throws {
-        for (excess, code) in [(0, ExitCode.ok), (1, .protocolError)] {
+        for (excess, code) in [(0, CommandCode.ok), (1, .protocolError)] {
             let server = MCPServer("s", version: "1", options: onePerPage)
             for number in 0 ..< Session.maxPages + excess { server.addTool("t\(number)", "") { "" } }
             let outcome = await CommandHarness(server: server).run("tools", "localhost:1")

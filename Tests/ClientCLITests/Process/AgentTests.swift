@@ -1,7 +1,6 @@
 import Foundation
+import MCPClientCLI
 import Testing
-
-@testable import MCPClientCLI
 
 /// `agent` as a program: how it ends, and what it leaves behind.
 @Suite(.timeLimit(.minutes(2))) struct AgentTests {

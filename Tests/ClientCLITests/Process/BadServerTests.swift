@@ -1,8 +1,7 @@
 import Foundation
+import MCPClientCLI
 import MCPCore
 import Testing
-
-@testable import MCPClientCLI
 
 /// What the client says about servers that fail: two to four lines, the right exit code, nothing left behind.
 @Suite(.serialized)
@@ -86,7 +85,10 @@ struct BadServerTests {
             start: "trap '' TERM HUP; echo $$ > \(file)")
         let outcome = try await run(["call", "t", "--"] + server)
         #expect(outcome.code == 0)
-        let pid = Int32(try String(contentsOfFile: file, encoding: .utf8).trimmingWhitespace()) ?? 0
+        let pid =
+            Int32(
+                try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(
+                    in: .whitespacesAndNewlines)) ?? 0
         #expect(pid > 0)
         #expect(isGone(pid))
     }
@@ -112,7 +114,7 @@ struct BadServerTests {
         #expect(outcome.code == 130 && outcome.stderr == "interrupted\n")
         // It may have been interrupted before the server wrote its number.
         let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-        if let pid = Int32(text.trimmingWhitespace()) { #expect(isGone(pid)) }
+        if let pid = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)) { #expect(isGone(pid)) }
     }
 
     /// The last words wait for no reader.
@@ -254,7 +256,10 @@ struct BadServerTests {
             })
         #expect(outcome.code == 130)
         #expect(outcome.duration < .seconds(4))
-        let pid = Int32(try String(contentsOfFile: file, encoding: .utf8).trimmingWhitespace()) ?? 0
+        let pid =
+            Int32(
+                try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(
+                    in: .whitespacesAndNewlines)) ?? 0
         #expect(pid > 0)
         #expect(isGone(pid))
     }
@@ -264,7 +269,7 @@ struct BadServerTests {
         guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
             return true
         }
-        return stat.split(separator: ")").last?.trimmingSpaces().hasPrefix("Z") == true
+        return stat.split(separator: ")").last?.trimmingCharacters(in: .whitespaces).hasPrefix("Z") == true
     }
 
     // MARK: Our own side

@@ -1,8 +1,7 @@
 import Foundation
+import MCPClientCLI
 import MCPCore
 import Testing
-
-@testable import MCPClientCLI
 
 /// The built `mcp-client` against the built `mcp-server --demo`, over each transport and in each revision.
 @Suite(.serialized)

@@ -4,8 +4,7 @@ import TestSupport
 import Foundation
 import MCPCore
 import Testing
-
-@testable import MCPClientCLI
+import MCPClientCLI
 
 /// mcp-client and a server behind a TLS proxy. Skipped where OpenSSL 3 is not installed.
 @Suite(

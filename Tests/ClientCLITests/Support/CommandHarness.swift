@@ -24,9 +24,26 @@ final class MemorySink: Sink {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
+/// What a command line tells the shell.
+struct CommandCode: Hashable, Sendable {
+    let rawValue: Int32
+
+    fileprivate init(_ code: ExitCode) { rawValue = code.rawValue }
+
+    static let ok = Self(.ok)
+    static let toolError = Self(.toolError)
+    static let usage = Self(.usage)
+    static let unreachable = Self(.unreachable)
+    static let authentication = Self(.authentication)
+    static let protocolError = Self(.protocolError)
+    static let timeout = Self(.timeout)
+    static let inputRequired = Self(.inputRequired)
+    static let interrupted = Self(.interrupted)
+}
+
 /// What one command line did.
 struct CommandOutcome {
-    let code: ExitCode
+    let code: CommandCode
     let stdout: String
     let stderr: String
     let stdoutBytes: [UInt8]
@@ -84,7 +101,8 @@ struct CommandHarness {
             stderr.write(FailureText.lines(error, style: Style(isOn: false)))
         }
         return CommandOutcome(
-            code: code, stdout: stdout.text, stderr: stderr.text, stdoutBytes: stdout.bytes, files: saved.all,
+            code: CommandCode(code), stdout: stdout.text, stderr: stderr.text, stdoutBytes: stdout.bytes,
+            files: saved.all,
             connections: connections.value)
     }
 

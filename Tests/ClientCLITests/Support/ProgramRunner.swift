@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
-
-@testable import MCPCore
+import MCPCore
 
 /// What a program printed and how it ended.
 struct ProgramOutcome: Sendable {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The header fields that a client sends in 2026-07-28.
 @Suite("client: headers", .timeLimit(.minutes(2))) struct ClientHeaderScenarios {

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Scenarios in which the suite's mock looks at what a client does.
 @Suite("client", .timeLimit(.minutes(3))) struct ClientScenarios {

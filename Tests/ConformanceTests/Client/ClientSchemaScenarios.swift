@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// What a client does with the schemas of tools.
 @Suite("client: schemas", .timeLimit(.minutes(2))) struct ClientSchemaScenarios {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Resources, prompts and how long answers stay fresh.
 @Suite("server: resources and prompts", .timeLimit(.minutes(2))) struct CatalogScenarios {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// What the server makes of the header fields of a request.
 @Suite("server: headers", .timeLimit(.minutes(2))) struct HeaderScenarios {

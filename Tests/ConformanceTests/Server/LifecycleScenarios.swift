@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Handshake, sessions, utilities and streams.
 @Suite("server: lifecycle", .timeLimit(.minutes(2))) struct LifecycleScenarios {

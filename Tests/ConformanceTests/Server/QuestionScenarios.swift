@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Tools of 2025-11-25 that ask the client on the stream of the call.
 @Suite("server: questions", .timeLimit(.minutes(2))) struct QuestionScenarios {

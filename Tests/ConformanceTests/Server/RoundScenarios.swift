@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Calls that take several rounds (`input-required-result-…`).
 @Suite("server: input-required-result", .timeLimit(.minutes(2))) struct RoundScenarios {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The checks of `server-stateless`.
 @Suite("server: server-stateless", .timeLimit(.minutes(2))) struct StatelessScenarios {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The suite never touches stdio; the same server has to offer the same there.
 @Suite("server: stdio", .timeLimit(.minutes(2))) struct StdioScenarios {

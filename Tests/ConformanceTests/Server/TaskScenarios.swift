@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The extension `io.modelcontextprotocol/tasks`; the suite scores none of these.
 @Suite("server: tasks", .timeLimit(.minutes(2))) struct TaskScenarios {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Tools, and what they return.
 @Suite("server: tools", .timeLimit(.minutes(2))) struct ToolScenarios {

@@ -1,7 +1,6 @@
+import MCPCore
 import Synchronization
 import TestSupport
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
@@ -31,7 +30,7 @@ final class ServerFixture: Sendable {
         launch.input = .null
         launch.errors = .inherit
         child = try ChildProcess(launch)
-        Census.keep(.childProcess, 1)
+        ChildProcess.keepOne()
         let output = try unwrap(child.takeOutput())
         var line = ""
         while !line.hasSuffix("\n") {

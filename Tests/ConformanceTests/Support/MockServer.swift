@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The server that the suite puts before a client: it answers from a table and remembers what it heard.
 final class MockServer: Sendable {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// A request that a scenario writes by hand, header by header.
 struct RawPost: Sendable {

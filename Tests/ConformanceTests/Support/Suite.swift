@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// How the suite runs a server scenario: its revisions, its client, and what it answers when it is asked.
 enum SuiteRun {

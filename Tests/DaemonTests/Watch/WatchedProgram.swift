@@ -1,9 +1,8 @@
 import Foundation
 import MCPCore
 import Synchronization
+import TestSupport
 import Testing
-
-@testable import MCPServerDaemon
 
 #if canImport(Darwin)
 import Darwin
@@ -19,13 +18,8 @@ final class WatchedProgram: Sendable {
 
     /// The executable that the build has put beside the tests.
     static func path() throws -> String {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
-            guard let base = bytes.baseAddress else { return 0 }
-            return unsafe readlink("/proc/self/exe", base.assumingMemoryBound(to: CChar.self), bytes.count)
-        }
-        let path = Paths.parent(of: String(decoding: buffer[..<max(0, count)], as: UTF8.self)) + "/mcp-server"
-        try #require(Paths.findProgram(path, in: "") != nil, "\(path) is not built")
+        let path = BuiltProgram.path("mcp-server")
+        try #require(FileManager.default.isExecutableFile(atPath: path), "\(path) is not built")
         return path
     }
 

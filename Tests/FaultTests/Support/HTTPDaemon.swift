@@ -1,8 +1,8 @@
 import Dispatch
+import MCPCore
 import Synchronization
+import TestSupport
 import Testing
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
@@ -25,7 +25,7 @@ final class HTTPDaemon: Sendable {
 
     private static let common: Result<HTTPDaemon, any Error> = {
         let outcome = Result { try HTTPDaemon() }
-        if case .success = outcome { Census.keep(.childProcess, 1) }
+        if case .success = outcome { ChildProcess.keepOne() }
         atexit { if case .success(let daemon) = HTTPDaemon.common { daemon.child.signal(SIGKILL) } }
         return outcome
     }()
@@ -79,14 +79,13 @@ final class HTTPDaemon: Sendable {
 
     private static func portOfBanner(_ descriptor: Int32) throws -> UInt16 {
         let deadline = Deadline(.seconds(30))
-        var bytes = ByteBuffer()
+        var bytes: [UInt8] = []
         while true {
             _ = try deadline.wait(for: [(descriptor, Int32(POLLIN))])
-            let count = unsafe try bytes.take { (room) throws(IOError) in
-                unsafe try Syscalls.read(descriptor, into: room)
-            }
-            let text = String(decoding: bytes.slice(0 ..< bytes.count), as: UTF8.self)
-            if count == 0 { throw FaultTestError("the daemon does not start: \(text)") }
+            let piece = try readOnce(descriptor)
+            bytes += piece ?? []
+            let text = String(decoding: bytes, as: UTF8.self)
+            if piece?.isEmpty == true { throw FaultTestError("the daemon does not start: \(text)") }
             guard text.contains("ready in"), let place = text.firstRange(of: "127.0.0.1:") else { continue }
             guard let port = UInt16(text[place.upperBound...].prefix { $0.isNumber }) else {
                 throw FaultTestError("no port: \(text)")
@@ -97,13 +96,6 @@ final class HTTPDaemon: Sendable {
 
     private static func drain(_ descriptor: Int32, _ note: ([UInt8]) -> Void) {
         let pipe = FileDescriptor(owning: descriptor)
-        while true {
-            var bytes = ByteBuffer()
-            let count = unsafe try? bytes.take { (room) throws(IOError) in
-                unsafe try Syscalls.read(pipe.rawValue, into: room)
-            }
-            guard let count, count > 0 else { return }
-            note(Array(bytes.freeze()))
-        }
+        while let piece = try? readOnce(pipe.rawValue, 256 << 10), !piece.isEmpty { note(piece) }
     }
 }

@@ -1,6 +1,5 @@
+import MCPCore
 import Synchronization
-
-@testable import MCPCore
 
 /// A server of 2026-07-28 that answers as the test says.
 final class HostilePeer: Sendable {

@@ -1,4 +1,5 @@
-@testable import MCPCore
+import MCPCore
+import TestSupport
 
 /// A server of this process behind a real socket, for limits and tools that the program does not have.
 enum LocalServer {
@@ -8,11 +9,8 @@ enum LocalServer {
         _ body: (UInt16) async throws -> Void
     ) async throws {
         let running = try server.start([.http(.tcp(port: 0), handler: handler, options: options)])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else {
-            throw FaultTestError("the server has no port")
-        }
         do {
-            try await body(port)
+            try await body(try running.port())
         } catch {
             await running.stop()
             throw error

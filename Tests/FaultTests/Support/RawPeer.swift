@@ -1,7 +1,7 @@
 import Dispatch
+import MCPCore
 import Synchronization
-
-@testable import MCPCore
+import TestSupport
 
 #if canImport(Darwin)
 import Darwin
@@ -21,13 +21,8 @@ final class RawPeer: Sendable {
 
     /// - Parameter answer: the pieces of the answer to a request; an endless one ends when the client closes.
     init(_ answer: @escaping @Sendable (_ request: String) -> any Sequence<[UInt8]>) throws {
-        guard let any = SocketAddress(numeric: "127.0.0.1", port: 0) else {
-            throw FaultTestError("no address")
-        }
-        let listener = try Syscalls.streamSocket(AF_INET)
-        try Syscalls.bind(listener.rawValue, to: any)
-        try Syscalls.listen(listener.rawValue, backlog: 16)
-        port = try Syscalls.localAddress(listener.rawValue)?.port ?? 0
+        let listener = try TCP.listen()
+        port = try TCP.port(of: listener.rawValue)
         self.listener = consume listener
         DispatchQueue(label: "mcp.test.peer").async { self.run(answer) }
     }
@@ -40,7 +35,7 @@ final class RawPeer: Sendable {
         let deadline = Deadline(.seconds(60))
         while !isOver.load(ordering: .acquiring), !deadline.isOver {
             guard (try? Deadline(.milliseconds(50)).wait(for: [(listener.rawValue, Int32(POLLIN))])) != nil,
-                let connection = try? Syscalls.accept(listener.rawValue)
+                let connection = try? TCP.accept(listener.rawValue)
             else { continue }
             serve(connection.rawValue, answer)
         }
@@ -53,9 +48,7 @@ final class RawPeer: Sendable {
             var rest = piece[...]
             while !rest.isEmpty {
                 guard (try? Deadline(.seconds(10)).wait(for: [(connection, Int32(POLLOUT))])) != nil,
-                    let count = unsafe try? rest.withUnsafeBytes({ (bytes) throws(IOError) in
-                        unsafe try Syscalls.send(connection, bytes)
-                    })
+                    let count = try? TCP.send(connection, rest)
                 else { return }
                 rest = rest.dropFirst(count)
             }
@@ -65,14 +58,12 @@ final class RawPeer: Sendable {
     /// One request with its body.
     private func read(_ connection: Int32) throws -> String {
         let deadline = Deadline(.seconds(10))
-        var bytes = ByteBuffer()
+        var all: [UInt8] = []
         while true {
             _ = try deadline.wait(for: [(connection, Int32(POLLIN))])
-            let count = unsafe try bytes.take { (room) throws(IOError) in
-                unsafe try Syscalls.receive(connection, into: room)
-            }
-            if count == 0 { throw FaultTestError("the client closed") }
-            let all = Array(bytes.slice(0 ..< bytes.count))
+            let piece = try TCP.receive(connection)
+            if piece?.isEmpty == true { throw FaultTestError("the client closed") }
+            all += piece ?? []
             guard let end = all.firstEnd(of: Array("\r\n\r\n".utf8), from: 0) else { continue }
             let head = String(decoding: all[..<end], as: UTF8.self).lowercased()
             let length = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }

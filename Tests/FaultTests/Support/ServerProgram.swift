@@ -1,6 +1,5 @@
+import MCPCore
 import TestSupport
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
@@ -21,12 +20,8 @@ enum ServerProgram {
     /// Memory of a process in KiB: `VmRSS` is what it has now, `VmHWM` the most it ever had. Nil where there
     /// is no `/proc`.
     static func memory(of pid: Int32, _ field: String) -> Int? {
-        guard let file = try? Syscalls.open("/proc/\(pid)/status", O_RDONLY) else { return nil }
-        var text = ByteBuffer()
-        _ = unsafe try? text.take { (room) throws(IOError) in
-            unsafe try Syscalls.read(file.rawValue, into: room)
-        }
-        let lines = String(decoding: text.freeze(), as: UTF8.self).split(separator: "\n")
+        guard let status = try? Files.read("/proc/\(pid)/status", maxBytes: 1 << 16) else { return nil }
+        let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
         guard let line = lines.first(where: { $0.hasPrefix(field + ":") }) else { return nil }
         return Int(line.filter(\.isNumber))
     }

@@ -1,7 +1,7 @@
 import Dispatch
+import MCPCore
+import TestSupport
 import Testing
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
@@ -16,7 +16,7 @@ final class StdioProcess {
     private let child: ChildProcess
     private var input: FileDescriptor?
     private var output: FileDescriptor?
-    private var received = ByteBuffer()
+    private var received: [UInt8] = []
     private var ended = false
 
     var pid: Int32 { child.pid }
@@ -74,10 +74,9 @@ final class StdioProcess {
 
     private func receive() throws {
         let descriptor = outputNumber
-        let count = unsafe try received.take { (room) throws(IOError) in
-            unsafe try Syscalls.read(descriptor, into: room)
-        }
-        if count == 0 { ended = true }
+        let piece = try readOnce(descriptor, 256 << 10)
+        if piece?.isEmpty == true { ended = true }
+        received += piece ?? []
     }
 
     /// The next line, without its newline; nil at the end of the output.
@@ -85,10 +84,9 @@ final class StdioProcess {
         let deadline = Deadline(limit)
         var searched = 0
         while true {
-            let found = unsafe received.withBytes { bytes in unsafe bytes[searched...].firstIndex(of: 0x0A) }
-            if let found {
-                let line = Array(received.slice(0 ..< found))
-                received.consume(found + 1)
+            if let found = received[searched...].firstIndex(of: 0x0A) {
+                let line = Array(received[..<found])
+                received.removeFirst(found + 1)
                 return line
             }
             if ended { return nil }

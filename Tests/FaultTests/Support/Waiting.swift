@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
@@ -40,20 +39,5 @@ struct Deadline {
             if count > 0 { return entries.map { Int32($0.revents) } }
             if isOver { throw FaultTestError("nothing happened within the time") }
         }
-    }
-}
-
-extension ByteBuffer {
-    /// Appends what `read` reads; nil when there is nothing now, 0 at the end.
-    mutating func take(
-        _ read: (UnsafeMutableRawBufferPointer) throws(IOError) -> Int?
-    ) throws(IOError) -> Int? {
-        var outcome: Int?
-        reserve(256 * 1024)
-        _ = unsafe try fill { (room) throws(IOError) in
-            outcome = unsafe try read(UnsafeMutableRawBufferPointer(room))
-            return outcome ?? 0
-        }
-        return outcome
     }
 }

@@ -1,6 +1,6 @@
+import MCPCore
+import TestSupport
 import Testing
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
@@ -24,16 +24,9 @@ final class WireConnection {
     /// Connects to the loopback address.
     init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         self.port = port
-        guard let address = SocketAddress(numeric: "127.0.0.1", port: port) else {
-            throw FaultTestError("no loopback address")
+        let socket = try TCP.connect(port, receiveBuffer: receiveBuffer) { socket in
+            _ = try Deadline(.seconds(10)).wait(for: [(socket, Int32(POLLOUT))])
         }
-        let socket = try Syscalls.streamSocket(AF_INET)
-        if let receiveBuffer { try Syscalls.setOption(socket.rawValue, SOL_SOCKET, SO_RCVBUF, receiveBuffer) }
-        if try !Syscalls.connect(socket.rawValue, to: address) {
-            _ = try Deadline(.seconds(10)).wait(for: [(socket.rawValue, Int32(POLLOUT))])
-            if let error = try Syscalls.connectionError(socket.rawValue) { throw error }
-        }
-        try Syscalls.setNoDelay(socket.rawValue)
         self.socket = consume socket
     }
 
@@ -50,10 +43,7 @@ final class WireConnection {
             if ready & ~Int32(POLLOUT) != 0 { receive() }
             guard ready & Int32(POLLOUT) != 0, !ended else { continue }
             do {
-                let written = unsafe try rest.withUnsafeBytes { (bytes) throws(IOError) in
-                    unsafe try Syscalls.send(descriptor, bytes)
-                }
-                rest = rest.dropFirst(written ?? 0)
+                rest = rest.dropFirst(try TCP.send(descriptor, rest) ?? 0)
             } catch {
                 // The answer may have come before the reset.
                 receive()
@@ -70,10 +60,7 @@ final class WireConnection {
         var sent = 0
         while sent < most, (try? Deadline(quiet).wait(for: [(descriptor, Int32(POLLOUT))])) != nil {
             let offset = sent % bytes.count
-            let written = unsafe try bytes.withUnsafeBytes { (all) throws(IOError) in
-                unsafe try Syscalls.send(descriptor, UnsafeRawBufferPointer(rebasing: all[offset...]))
-            }
-            sent += written ?? 0
+            sent += try TCP.send(descriptor, bytes[offset...]) ?? 0
         }
         return sent
     }
@@ -81,7 +68,7 @@ final class WireConnection {
     /// Half-close: no more comes from here.
     func finishWriting() throws {
         do {
-            try Syscalls.shutdownWriting(descriptor)
+            try TCP.shutdownWriting(descriptor)
         } catch {
             // The server may have been faster.
             guard error.errno == ENOTCONN else { throw error }
@@ -102,14 +89,10 @@ final class WireConnection {
     // MARK: Reading
 
     private func receive() {
-        var buffer = ByteBuffer()
         do {
-            let descriptor = descriptor
-            let count = unsafe try buffer.take { (room) throws(IOError) in
-                unsafe try Syscalls.receive(descriptor, into: room)
-            }
-            if count == 0 { ended = true }
-            received += Array(buffer.freeze())
+            let piece = try TCP.receive(descriptor)
+            if piece?.isEmpty == true { ended = true }
+            received += piece ?? []
         } catch {
             ended = true
             wasReset = true

@@ -1,9 +1,8 @@
+import MCPApps
+import MCPCore
+import MCPHarness
 import Synchronization
 import TestSupport
-
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
 
 /// A host with servers in this process, everything that it told, and views that the test plays.
 final class HostFixture: Sendable {

@@ -1,9 +1,8 @@
+import MCPApps
+import MCPCore
+import MCPHarness
 import TestSupport
 import Testing
-
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
 
 /// The servers of a host: found, lost, found again.
 @Suite(.timeLimit(.minutes(2))) struct HostServerTests {
@@ -26,7 +25,7 @@ import Testing
         let server = MCPServer("pages", version: "1", options: pages)
         for number in 1 ... 5 { try server.register(Tool("t\(number)")) { _, _ in .text("") } }
         let running = try server.start([.http(.tcp(port: 0))])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let id = try await fixture.host.addServer(.http("http://127.0.0.1:\(port)/mcp"), name: "pages")
         try await tools(fixture, id) { $0 == ["t1", "t2", "t3", "t4", "t5"] }
         let told = try await fixture.first { event in
@@ -34,7 +33,7 @@ import Testing
         }
         #expect(told.toolCount == 5 && told.version == version && told.info?.name == "pages")
         // Only when the host listens for changes, it can hear of one.
-        #expect(await comesTrue { server.dispatcher.subscriptions.bus.hasSubscribers })
+        #expect(await comesTrue { server.probe.hasSubscribers })
         try server.register(Tool("t6")) { _, _ in .text("") }
         try await tools(fixture, id) { $0.last == "t6" }
         await fixture.close()
@@ -46,7 +45,7 @@ import Testing
         let fixture = await HostFixture()
         let ui = try UIServer()
         var running = try ui.server.start([.http(.tcp(port: 0))])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let id = try await fixture.host.addServer(.http("http://127.0.0.1:\(port)/mcp"), name: "one")
         try await tools(fixture, id) { !$0.isEmpty }
         let view = try await fixture.view(of: fixture.host.call(id, "chart"))
@@ -70,7 +69,7 @@ import Testing
     @Test func aServerThatGoesIsNoticedWithoutACall() async throws {
         let fixture = await HostFixture()
         var running = try UIServer().server.start([.http(.tcp(port: 0))])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let id = try await fixture.host.addServer(.http("http://127.0.0.1:\(port)/mcp"), name: "one")
         func count(_ isWanted: (HostedServer.State) -> Bool) -> Int {
             fixture.all.count { if case .server(let s) = $0, s.id == id { isWanted(s.state) } else { false } }

@@ -1,9 +1,8 @@
+import MCPApps
+import MCPCore
+import MCPHarness
 import TestSupport
 import Testing
-
-@testable import MCPApps
-@testable import MCPCore
-@testable import MCPHarness
 
 /// Views of a server, in every revision over every leg.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct UIInteractionTests {

@@ -92,7 +92,7 @@ import Testing
     /// Half of the time is for a program that is silent to the probe.
     @Test func aProgramThatIsSilentToTheProbe() async throws {
         let transport = ScriptedTransport { sent in
-            switch sent.message.method {
+            switch sent.method {
             case "initialize": [Script.result(Script.initialized())]
             default: []
             }

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The HTTP client against a peer that says exactly what a script gives.
 @Suite struct HTTPClientTransportTests {

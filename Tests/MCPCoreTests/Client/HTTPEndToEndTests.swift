@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Our client against our server over a real socket, in every revision.
 @Suite struct HTTPEndToEndTests {

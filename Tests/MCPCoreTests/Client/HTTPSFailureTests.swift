@@ -4,8 +4,7 @@ import TestSupport
 import Foundation
 import Synchronization
 import Testing
-
-@testable import MCPCore
+import MCPCore
 
 /// Servers with which no TLS can be spoken. Skipped where OpenSSL 3 is not installed.
 @Suite(
@@ -73,7 +72,7 @@ struct HTTPSFailureTests {
 
     @Test func aServerThatSpeaksPlainHTTP() async throws {
         let running = try TestServer().server.start([.http(.tcp(port: 0))])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let error = try #require(await outcome("https://localhost:\(port)/mcp"))
         #expect(error.kind == .tls)
         #expect(error.message == "cannot connect to localhost:\(port): the server does not use TLS")

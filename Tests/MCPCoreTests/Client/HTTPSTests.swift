@@ -3,8 +3,7 @@ import TestSupport
 #if !canImport(Darwin)
 import Synchronization
 import Testing
-
-@testable import MCPCore
+import MCPCore
 
 /// Calls over https against a server behind a TLS proxy. Skipped where OpenSSL 3 is not installed.
 @Suite(
@@ -38,7 +37,7 @@ struct HTTPSTests {
     @Test(arguments: [TLSFront.Version.tls12, .tls13]) func calls(_ version: TLSFront.Version) async throws {
         let served = try TestServer()
         let running = try served.server.start([.http(.tcp(port: 0))])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let front = try TLSFront(to: port, Behaviour(version))
         let client = try await MCPClient.connect(Secured.target(front.url))
         for number in 0 ..< 20 {

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The whole typed API against a server in the same process, in every revision.
 @Suite struct InProcessClientTests {

@@ -194,7 +194,7 @@ import Testing
         let isOld = Mutex(false)
         let transport = ScriptedTransport { sent in
             let old = isOld.withLock { $0 }
-            return switch sent.message.method {
+            return switch sent.method {
             case "server/discover": old ? [Script.error(-32601)] : [Script.result(Script.discovered)]
             case "initialize": [Script.result(Script.initialized())]
             case "tools/call" where sent.message.revision?.isModern == true: [Script.error(code)]

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Changes in the handshake revisions: the notifications of the session, and `resources/subscribe`.
 @Suite(.timeLimit(.minutes(1))) struct LegacySubscriptionTests {
@@ -14,7 +13,7 @@ import Testing
         }
     ) -> ScriptedTransport {
         ScriptedTransport { sent in
-            switch sent.message.method {
+            switch sent.method {
             case "server/discover": [Script.error(-32601)]
             case "initialize":
                 [
@@ -29,8 +28,8 @@ import Testing
     }
 
     private static func calls(_ transport: ScriptedTransport) -> [String] {
-        transport.sent.filter { $0.message.method.hasPrefix("resources/") }.map {
-            "\($0.message.method) \($0.json["params"]?["uri"]?.string ?? "")"
+        transport.sent.filter { $0.method.hasPrefix("resources/") }.map {
+            "\($0.method) \($0.json["params"]?["uri"]?.string ?? "")"
         }
     }
 
@@ -102,11 +101,11 @@ import Testing
         let transport = Self.peer()
         let client = try await MCPClient.connect(transport.target)
         var subscription: Subscription? = try await client.listen(Self.watching("mem://a"))
-        #expect(subscription?.isOver == false)
+        #expect(subscription?.hasEnded == false)
         subscription = nil
         await waitUntil { Self.calls(transport).count == 2 }
         #expect(Self.calls(transport).last == "resources/unsubscribe mem://a")
-        #expect(!client.connection.listeners.hasAny)
+        #expect(!client.probe.hasListeners)
         await client.close()
     }
 
@@ -120,11 +119,11 @@ import Testing
         let client = try await MCPClient.connect(transport.target)
         let some = try await client.listen(Self.watching("mem://a", "mem://no", "mem://b"))
         #expect(some.accepted == Self.watching("mem://a", "mem://b"))
-        #expect(Set(client.connection.listeners.watchedURIs) == ["mem://a", "mem://b"])
+        #expect(client.probe.watchedURIs == ["mem://a", "mem://b"])
         await some.cancel()
         await #expect(throws: MCPError.self) { try await client.listen(Self.watching("mem://no")) }
-        #expect(!client.connection.listeners.hasAny)
-        #expect(client.connection.listeners.watchedURIs == [])
+        #expect(!client.probe.hasListeners)
+        #expect(client.probe.watchedURIs == [])
         let again = try await client.listen(Self.watching("mem://no"))
         #expect(Self.calls(transport).last == "resources/subscribe mem://no")
         #expect(refusals.value == 3)

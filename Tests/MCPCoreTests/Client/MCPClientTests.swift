@@ -94,7 +94,7 @@ import Testing
     @Test func answersStayOnTheirExchange() async throws {
         let first = Mutex<Int64?>(nil)
         let transport = Script.modern(isHTTP: true) { sent in
-            guard sent.message.method == "b" else {
+            guard sent.method == "b" else {
                 first.withLock { $0 = sent.id }
                 return []
             }
@@ -141,7 +141,7 @@ import Testing
         let client = try await MCPClient.connect(transport.target)
         transport.push(#"{"jsonrpc":"2.0","id":"s1","method":"\#(method)"}"#)
         await waitUntil { transport.methods.last == "" }
-        #expect(String(transport.sent.last?.message.bytes ?? ByteSlice()) == answer)
+        #expect(transport.sent.last?.text == answer)
         await client.close()
     }
 
@@ -195,7 +195,7 @@ import Testing
         #expect(transport.abandoned == [2])
         // HTTPC-08: over modern HTTP the closed exchange says it.
         #expect((transport.methods.last == "notifications/cancelled") == !isHTTP)
-        #expect(client.connection.pending.count == 0)
+        #expect(client.probe.requests == 0)
         await client.close()
     }
 
@@ -247,7 +247,7 @@ import Testing
         let error = await clientError { _ = try await call.value }
         #expect(error?.kind == .cancelled)
         let notice = try #require(transport.sent.last)
-        #expect(notice.message.method == "notifications/cancelled")
+        #expect(notice.method == "notifications/cancelled")
         #expect(notice.json["params"]?["requestId"]?.int64 == transport.sent.dropLast().last?.id)
         await client.close()
     }
@@ -267,7 +267,7 @@ import Testing
 
     @Test func everythingFailsWithTheConnection() async throws {  // fault 84
         let transport = Script.modern { sent in
-            sent.message.method == "c" ? [.closed(ClientError(.connectionClosed, "gone"))] : []
+            sent.method == "c" ? [.closed(ClientError(.connectionClosed, "gone"))] : []
         }
         let client = try await MCPClient.connect(transport.target)
         await withTaskGroup(of: ClientError.Kind?.self) { group in
@@ -298,7 +298,7 @@ import Testing
     @Test func aLostSessionIsOpenedAgainOnce() async throws {
         let initializations = Mutex(0)
         let transport = ScriptedTransport(isHTTP: true) { sent in
-            switch sent.message.method {
+            switch sent.method {
             case "server/discover": return [Script.error(-32601)]
             case "initialize":
                 initializations.withLock { $0 += 1 }
@@ -341,13 +341,13 @@ import Testing
             ["_meta": ["io.modelcontextprotocol/protocolVersion": "1.0", "a": 1], "name": "ä b"],
             options: CallOptions(meta: ["b": 2]))
         let sent = try #require(transport.sent.last)
-        let text = String(sent.message.bytes)
+        let text = sent.text
         #expect(text.contains(#""params":{"name":"ä b","_meta":{"#))
         let meta = sent.json["params"]?["_meta"]
         #expect(meta?["a"]?.int == 1)
         #expect(meta?["b"]?.int == 2)
         #expect(meta?["io.modelcontextprotocol/protocolVersion"]?.string == "2026-07-28")
-        #expect(sent.message.mirroredName == "ä b")
+        #expect(sent.mirroredName == "ä b")
         await client.close()
     }
 
@@ -356,9 +356,9 @@ import Testing
         let client = try await MCPClient.connect(transport.target)
         _ = try await client.ping()
         #expect(
-            String(transport.sent.last?.message.bytes ?? ByteSlice())
+            transport.sent.last?.text
                 == #"{"jsonrpc":"2.0","id":3,"method":"ping"}"#)
-        #expect(transport.sent.last?.message.mirroredName == nil)
+        #expect(transport.sent.last?.mirroredName == nil)
         await client.close()
     }
 
@@ -370,7 +370,7 @@ import Testing
         let value = deep
         let error = await clientError { _ = try await client.request("x", ["deep": value]) }
         #expect(error?.kind == .invalidRequest)
-        #expect(client.connection.pending.count == 0)
+        #expect(client.probe.requests == 0)
         await client.close()
     }
 

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// What a client makes of answers that are not valid JSON-RPC, and of what is not a message at all.
 @Suite struct MalformedAnswerTests {
@@ -32,7 +31,7 @@ import Testing
         #expect(error?.message.contains(row.reason) == true, "\(error?.message ?? "")")
         #expect(error?.details.contains { $0.contains("may have been executed") } == true)
         #expect(error?.details.contains { $0.hasPrefix("response: ") } == true)
-        #expect(client.connection.pending.count == 0)
+        #expect(client.probe.requests == 0)
         await client.close()
     }
 
@@ -54,7 +53,7 @@ import Testing
     /// A server from before 2026-07-28 may answer the probe with an error of its own make.
     @Test func malformedAnswerToTheProbe() async throws {
         let transport = ScriptedTransport { sent in
-            switch sent.message.method {
+            switch sent.method {
             case "server/discover": [.message(#"{"jsonrpc":"2.0","id":ID,"error":{"code":"no"}}"#)]
             case "initialize": [Script.result(Script.initialized())]
             default: []
@@ -73,7 +72,7 @@ import Testing
         ("[]", "a message must be a JSON object"),
     ])
     func unreadableLines(_ line: String, _ reason: String) async throws {
-        let transport = Script.modern { $0.message.method == "own/ask" ? [.message(line)] : [] }
+        let transport = Script.modern { $0.method == "own/ask" ? [.message(line)] : [] }
         let client = try await MCPClient.connect(transport.target)
         for (method, isNamed) in [("own/ask", true), ("tools/list", false)] {
             let error = await clientError {

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Calls whose arguments are repeated in headers (streamable HTTP "Custom Headers from Tool Parameters").
 @Suite(.timeLimit(.minutes(1))) struct MirroredCallTests {
@@ -12,14 +11,14 @@ import Testing
     }
 
     private static func fields(_ sent: ScriptedTransport.Sent?) -> [String] {
-        (sent?.message.mirroredArguments ?? []).map { "\($0.name): \($0.value)" }
+        (sent?.mirroredArguments ?? []).map { "\($0.name): \($0.value)" }
     }
 
     // HDR-15, HDR-20, HDR-21: elsewhere than on modern HTTP nothing is repeated.
     @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
     func whereItIsDone(_ isHTTP: Bool, _ isModern: Bool) async throws {
         let body: @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step] = { sent in
-            sent.message.method == "tools/list"
+            sent.method == "tools/list"
                 ? [Script.tools(Self.tool("t"))] : [Script.result(Script.done)]
         }
         let transport =
@@ -71,7 +70,7 @@ import Testing
     // HDR-32
     @Test func numbersAreRepeated() async throws {
         let transport = Script.modern(isHTTP: true) { sent in
-            sent.message.method == "tools/list"
+            sent.method == "tools/list"
                 ? [Script.tools(Self.tool("n", header: "N", type: "number"))] : [Script.result(Script.done)]
         }
         let client = try await MCPClient.connect(transport.target)
@@ -84,7 +83,7 @@ import Testing
     // HDR-26: the tools are listed anew once, with all their pages, and the call is sent again.
     @Test func aMissingHeaderIsLearned() async throws {
         let transport = Script.modern(isHTTP: true) { sent in
-            switch sent.message.method {
+            switch sent.method {
             case "tools/list":
                 return sent.json["params"]?["cursor"] == nil
                     ? [Script.tools(next: "2")] : [Script.tools(Self.tool("t"))]
@@ -106,7 +105,7 @@ import Testing
     // HDR-26: nothing is sent again that would be refused again.
     @Test(arguments: [true, false]) func aMismatchThatStays(_ canList: Bool) async throws {
         let transport = Script.modern(isHTTP: true) { sent in
-            sent.message.method == "tools/list" && canList
+            sent.method == "tools/list" && canList
                 ? [Script.tools(Self.tool("t"))] : [Script.error(-32020, status: 400)]
         }
         let client = try await MCPClient.connect(transport.target)

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The era table: DUAL-10 to DUAL-16, DUAL-18, LIFE-04, VER-04.
 @Suite struct NegotiationTests {
@@ -150,7 +149,7 @@ import Testing
 
     @Test(arguments: rows) func era(_ row: Row) async throws {
         let transport = ScriptedTransport(isHTTP: row.isHTTP) { sent in
-            switch sent.message.method {
+            switch sent.method {
             case "server/discover": row.discover
             case "initialize": row.initialize
             default: []
@@ -220,13 +219,13 @@ import Testing
         let opening = transport.sent[1].json["params"]
         #expect(opening?["protocolVersion"]?.string == "2025-11-25")  // LIFE-01
         #expect(opening?["_meta"] == nil)
-        #expect(transport.sent[1].message.revision == nil)
-        #expect(transport.sent[2].message.revision?.version == .v2025_11_25)
+        #expect(transport.sent[1].revision == nil)
+        #expect(transport.sent[2].revision == "2025-11-25")
         await client.close()
     }
 
     @Test func echoIsNoServer() async throws {
-        let transport = ScriptedTransport { [.message(String($0.message.bytes))] }
+        let transport = ScriptedTransport { [.message($0.text)] }
         let error = await clientError { _ = try await MCPClient.connect(transport.target) }
         #expect(error?.kind == .protocolViolation)
         #expect(error?.message.contains("echoes") == true)

@@ -14,7 +14,7 @@ import Testing
         _ result: String, version: String? = nil, schema: String = tool
     ) -> ScriptedTransport {
         let body: @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step] = { sent in
-            sent.message.method == "tools/list"
+            sent.method == "tools/list"
                 ? [Script.tools(schema)] : [Script.result(#"{"content":[],\#(result)}"#)]
         }
         return version.map { Script.legacy($0, body) } ?? Script.modern(body)

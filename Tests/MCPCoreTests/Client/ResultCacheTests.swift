@@ -20,7 +20,7 @@ import Testing
             let count = Counter()
             let body: @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step] = { sent in
                 if let steps = other?(sent), !steps.isEmpty { return steps }
-                if sent.message.method == "server/discover", isModern {
+                if sent.method == "server/discover", isModern {
                     return [
                         Script.result(
                             Script.discovered.replacing(#""ttlMs":0"#, with: #""ttlMs":\#(ttl ?? "0")"#))
@@ -29,7 +29,7 @@ import Testing
                 count.increment()
                 let hints = ttl.map { #","ttlMs":\#($0),"cacheScope":"public""# } ?? ""
                 let member =
-                    switch sent.message.method {
+                    switch sent.method {
                     case "tools/list": #""tools":[{"name":"t\#(count.value)","inputSchema":{}}]"#
                     case "prompts/list": #""prompts":[{"name":"p\#(count.value)"}]"#
                     case "resources/list": #""resources":[{"name":"r","uri":"mem://\#(count.value)"}]"#
@@ -84,7 +84,7 @@ import Testing
                 "server/discover": 2, "tools/list": 1, "prompts/list": 1, "resources/list": 1,
                 "resources/templates/list": 1, "resources/read": 2, "tools/call": 2, "prompts/get": 2,
             ])
-        #expect(client.connection.cache.count == 7)
+        #expect(client.probe.results == 7)
         await client.close()
         // Nothing is answered after the end.
         #expect(await clientError { _ = try await client.listTools() }?.kind == .connectionClosed)
@@ -97,7 +97,7 @@ import Testing
         let peer = try await Peer(ttl: ttl)
         #expect(try await peer.tool() == "t1")
         #expect(try await peer.tool() == "t2")
-        #expect(peer.client.connection.cache.count == 0)
+        #expect(peer.client.probe.results == 0)
         await peer.client.close()
     }
 
@@ -144,7 +144,7 @@ import Testing
     // CACHE-02, CACHE-04: neither the question nor what the answers led to.
     @Test func roundsAreNotKept() async throws {
         let peer = try await Peer { sent in
-            guard sent.message.method == "resources/read" else { return [] }
+            guard sent.method == "resources/read" else { return [] }
             return sent.json["params"]?["requestState"] == nil
                 ? [
                     Script.result(
@@ -156,7 +156,7 @@ import Testing
             #expect(try await peer.client.readResource("mem://a").first?.text == "\(number)")
         }
         #expect(peer.asked("resources/read") == 4)
-        #expect(peer.client.connection.cache.count == 0)
+        #expect(peer.client.probe.results == 0)
         await peer.client.close()
     }
 
@@ -193,7 +193,7 @@ import Testing
     // CACHE-10: an answer that left before the change is told is an old one.
     @Test func aChangeWhileItIsAsked() async throws {
         let peer = try await Peer { sent in
-            sent.message.method == "tools/list"
+            sent.method == "tools/list"
                 ? [
                     .message(#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#),
                     Script.tools(ttl: 60_000),
@@ -207,7 +207,7 @@ import Testing
     // CACHE-11, CACHE-12: each page has its own time and is asked for by its cursor.
     @Test func pages() async throws {
         let peer = try await Peer { sent in
-            guard sent.message.method == "tools/list" else { return [] }
+            guard sent.method == "tools/list" else { return [] }
             return sent.json["params"]?["cursor"] == nil
                 ? [Script.tools(#"{"name":"a","inputSchema":{}}"#, ttl: 60_000, next: "2")]
                 : [Script.tools(#"{"name":"b","inputSchema":{}}"#, ttl: 1_000)]
@@ -224,7 +224,7 @@ import Testing
     @Test func anInvalidCursor() async throws {
         let version = Counter()
         let peer = try await Peer { sent in
-            guard sent.message.method == "tools/list" else { return [] }
+            guard sent.method == "tools/list" else { return [] }
             let now = version.value
             switch sent.json["params"]?["cursor"]?.string {
             case nil:
@@ -251,7 +251,7 @@ import Testing
 
     @Test func aListWhoseCursorsAreAlwaysInvalid() async throws {
         let peer = try await Peer { sent in
-            guard sent.message.method == "tools/list" else { return [] }
+            guard sent.method == "tools/list" else { return [] }
             return sent.json["params"]?["cursor"] == nil ? [Script.tools(next: "x")] : [Script.error(-32602)]
         }
         await #expect(throws: MCPError.self) { try await peer.client.listTools() }

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Calls that a server answers with questions, from the client's side (basic/patterns/mrtr).
 @Suite(.timeLimit(.minutes(1))) struct RoundsTests {
@@ -101,15 +100,13 @@ import Testing
     @Test func headersOfTheRetry() async throws {
         let transport = Self.peer([Self.asks(#"{"q":\#(Self.form)}"#)], isHTTP: true)
         let client = try await MCPClient.connect(transport.target, options: Self.options())
-        client.connection.tools.learn(
-            try RawJSON(
-                validating:
-                    #"{"tools":[{"name":"t","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"R"}}}}]}"#
-            ), isFirst: true, mirrors: true)
+        try client.probe.learn(
+            #"{"tools":[{"name":"t","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"R"}}}}]}"#
+        )
         _ = try await client.callTool("t", ["r": "eu"])
         for sent in transport.sent.suffix(2) {
-            #expect(sent.message.mirroredName == "t")
-            #expect(sent.message.mirroredArguments.map(\.value) == ["eu"])
+            #expect(sent.mirroredName == "t")
+            #expect(sent.mirroredArguments.map(\.value) == ["eu"])
             #expect(sent.json["params"]?["_meta"]?["io.modelcontextprotocol/protocolVersion"] != nil)
         }
         await client.close()
@@ -122,7 +119,7 @@ import Testing
             guard round.increment() % 2 == 0 else { return [Self.asks(#"{"q":\#(Self.form)}"#)] }
             return [
                 Script.result(
-                    sent.message.method == "prompts/get"
+                    sent.method == "prompts/get"
                         ? #"{"messages":[{"role":"user","content":{"type":"text","text":"p"}}]}"#
                         : #"{"contents":[{"uri":"mem://a","text":"r"}]}"#)
             ]

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Requests of servers of the handshake revisions: what the client answers.
 @Suite(.timeLimit(.minutes(1))) struct ServerRequestTests {
@@ -35,7 +34,7 @@ import Testing
     }
 
     private static func answers(_ transport: ScriptedTransport, _ id: String) -> [RawJSON] {
-        transport.sent.filter { $0.message.method.isEmpty }.map(\.json)
+        transport.sent.filter { $0.method.isEmpty }.map(\.json)
             .filter { $0["id"].map { String($0.bytes) } == id }
     }
 
@@ -80,7 +79,7 @@ import Testing
             let error = await clientError { _ = try await second.request("tools/list", options: silent) }
             #expect(error?.kind == .timeout)
         }
-        #expect(client.connection.pending.count == 1)
+        #expect(client.probe.requests == 1)
         answered.open()
         await waitUntil { !Self.answers(transport, #""s""#).isEmpty }
         // From here on the server is silent.
@@ -210,16 +209,12 @@ import Testing
                     return []
                 }
             })
-        for number in 0 ..< ServerRequestHandler.maximum {
-            Self.ask(transport, "roots/list", id: "\(number)")
-        }
+        for number in 0 ..< ClientProbe.maxQuestions { Self.ask(transport, "roots/list", id: "\(number)") }
         Self.ask(transport, "roots/list", id: #""too many""#)
         // The client's own calls go on.
         _ = try await client.request("tools/list")
         release.open()
-        await waitUntil {
-            transport.sent.count { $0.message.method.isEmpty } == ServerRequestHandler.maximum
-        }
+        await waitUntil { transport.sent.count { $0.method.isEmpty } == ClientProbe.maxQuestions }
         #expect(Self.answers(transport, #""too many""#).isEmpty)
         #expect(await Self.answer(transport, "ping", id: #""after""#)?["result"] != nil)
         await client.close()
@@ -272,7 +267,7 @@ import Testing
     @Test func theCallIsGivenUp() async throws {
         let (begun, cancelled) = (Gate(), Gate())
         let transport = Script.legacy("2025-11-25", isHTTP: true) { sent in
-            sent.message.method == "tools/call"
+            sent.method == "tools/call"
                 ? [.message(#"{"jsonrpc":"2.0","id":"q","method":"roots/list"}"#)] : [Script.result("{}")]
         }
         let options = Self.options {
@@ -317,7 +312,7 @@ import Testing
         }
         options.protocol = .exactly(ProtocolVersion(version))
         let (client, transport) = try await Self.connect(version, options)
-        let sent = transport.sent.first { $0.message.method == "initialize" }
+        let sent = transport.sent.first { $0.method == "initialize" }
         #expect(sent?.json["params"]?["capabilities"]?.value == (try JSONValue(parsing: expected)))
         await client.close()
     }

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
@@ -72,9 +71,7 @@ import Glibc
             Self.server(in: directory, opening: opening), options: options)
         let version = client.protocolVersion
         let reconnections = Mutex(0)
-        client.connection.state.withLock {
-            $0.onReconnect = { reconnections.withLock { $0 += 1 } }
-        }
+        client.probe.onReconnect { reconnections.withLock { $0 += 1 } }
         // What is on its way is lost, told so, and never sent again.
         let waiting = Task { await clientError { _ = try await client.request("hang") } }
         await waitUntil { stderr.withLock { $0.contains("hanging") } }

@@ -27,13 +27,13 @@ import Testing
     {
         let count = Counter()
         return Script.modern(isHTTP: isHTTP) { sent in
-            guard sent.message.method == "subscriptions/listen" else { return [] }
+            guard sent.method == "subscriptions/listen" else { return [] }
             return steps[min(count.increment(), steps.count) - 1]
         }
     }
 
     private static func listens(_ transport: ScriptedTransport) -> [ScriptedTransport.Sent] {
-        transport.sent.filter { $0.message.method == "subscriptions/listen" }
+        transport.sent.filter { $0.method == "subscriptions/listen" }
     }
 
     private static func taken(_ subscription: Subscription, _ count: Int) async throws -> [ServerChange] {
@@ -92,7 +92,7 @@ import Testing
         let client = try await MCPClient.connect(transport.target, options: options)
         #expect(await clientError { _ = try await client.listen(.lists) }?.kind == .timeout)
         #expect(transport.abandoned.count == 1)
-        #expect(client.connection.pending.count == 0)
+        #expect(client.probe.requests == 0)
         await client.close()
     }
 
@@ -103,7 +103,7 @@ import Testing
         await waitUntil { !Self.listens(transport).isEmpty }
         opening.cancel()
         #expect(await clientError { _ = try await opening.value }?.kind == .cancelled)
-        await waitUntil { client.connection.pending.count == 0 }
+        await waitUntil { client.probe.requests == 0 }
         #expect(transport.abandoned.count == 1)
         await client.close()
     }
@@ -118,8 +118,8 @@ import Testing
         // A call of the same age is over.
         let late = await clientError { _ = try await client.request("tools/list") }
         #expect(late?.kind == .timeout)
-        #expect(!subscription.isOver)
-        #expect(client.connection.pending.count == 1)
+        #expect(!subscription.hasEnded)
+        #expect(client.probe.requests == 1)
         await client.close()
     }
 
@@ -294,7 +294,7 @@ import Testing
         subscription = nil
         await waitUntil { transport.abandoned == [id] }
         #expect(transport.abandoned == [id])
-        let notices = transport.sent.filter { $0.message.method == "notifications/cancelled" }
+        let notices = transport.sent.filter { $0.method == "notifications/cancelled" }
         #expect(notices.map { $0.json["params"]?["requestId"]?.int64 } == (isHTTP ? [] : [id]))
         await client.close()
     }

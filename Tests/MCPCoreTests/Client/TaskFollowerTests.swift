@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// A call that becomes a task, from the client's side (`io.modelcontextprotocol/tasks`).
 @Suite(.timeLimit(.minutes(1))) struct TaskFollowerTests {
@@ -36,7 +35,7 @@ import Testing
         ) async throws {
             let times = Recorded()
             transport = Script.modern(isHTTP: isHTTP) { sent in
-                switch sent.message.method {
+                switch sent.method {
                 case "tools/call":
                     return [Script.result(task("working", interval: interval, type: "task"))]
                 case "tasks/get":
@@ -134,7 +133,7 @@ import Testing
         }
         #expect(try await peer.client.callTool("t").text == "done")
         #expect(asked.withLock { $0.count } == 3)
-        let updates = peer.transport.sent.filter { $0.message.method == "tasks/update" }.map(\.json)
+        let updates = peer.transport.sent.filter { $0.method == "tasks/update" }.map(\.json)
         #expect(updates.allSatisfy { $0["params"]?["taskId"]?.string == "k" })
         #expect(
             updates.map { $0["params"]?["inputResponses"]?.value } == [
@@ -166,7 +165,7 @@ import Testing
         call.cancel()
         #expect(await clientError { _ = try await call.value }?.kind == .cancelled)
         #expect(peer.count("tasks/cancel") == 1)
-        let notices = peer.transport.sent.filter { $0.message.method == "notifications/cancelled" }
+        let notices = peer.transport.sent.filter { $0.method == "notifications/cancelled" }
         // At most the question that was on its way was taken back, never the call.
         #expect(notices.allSatisfy { $0.json["params"]?["requestId"]?.int64 != 2 })
         await peer.client.close()
@@ -228,8 +227,8 @@ import Testing
         try await peer.client.updateTask("k", ["a": ["action": "decline"]])
         try await peer.client.cancelTask("k")
         let sent = peer.transport.sent.suffix(3)
-        #expect(sent.map(\.message.method) == ["tasks/get", "tasks/update", "tasks/cancel"])
-        #expect(sent.allSatisfy { $0.message.mirroredName == "k" })
+        #expect(sent.map(\.method) == ["tasks/get", "tasks/update", "tasks/cancel"])
+        #expect(sent.allSatisfy { $0.mirroredName == "k" })
         await peer.client.close()
     }
 }

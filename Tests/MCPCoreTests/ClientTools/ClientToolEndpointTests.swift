@@ -32,7 +32,7 @@ import Testing
             var transports = [transport(.tcp(port: port))]
             if let socket { transports.append(transport(.unix(path: socket))) }
             running = try hub.server().start(transports)
-            guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+            let port = try running.port()
             self.port = port
         }
 

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// What agents see and whom their calls reach, in memory.
 @Suite struct ClientToolHubTests {
@@ -28,8 +27,7 @@ import Testing
         let handler = ClientToolActionHandler()
         let registry = ClientToolRegistry(handler: handler)
         registry.register(tool: GreetClientTool())
-        let server = ClientToolProvider.emptyServer()
-        registry.attach(server)
+        let server = HubFixture.provider(registry)
         try await fixture.attach(server, "phone", revision: era)
         let agent = try await fixture.agent(revision: era)
         let tool = try #require(try await agent.listTools().first { $0.name == "greetUser" })
@@ -64,8 +62,7 @@ import Testing
             Tool(name: "look", description: "x", inputSchema: ["type": "object", "properties": [:]]))
         tool.result = .text("seen")
         registry.register(tool: tool)
-        let server = ClientToolProvider.emptyServer()
-        registry.attach(server)
+        let server = HubFixture.provider(registry)
         try await fixture.attach(server, "phone")
         let agent = try await fixture.agent()
         let options = CallOptions(meta: [VendorKey.messageID: "m1"])
@@ -200,7 +197,7 @@ import Testing
         let subscription = try await agent.listen(SubscriptionFilter(toolsListChanged: true))
         var changes = subscription.makeAsyncIterator()
         let provider = try F.provider([F.tool("first")])
-        try provider.update { $0.toolsComeAndGo = true }
+        try provider.announceThatToolsComeAndGo()
         try await fixture.attach(provider, "one", revision: era)
         #expect(try await changes.next() == .toolsListChanged)
         #expect(try await agent.listTools().map(\.name) == ["builtin", "first"])

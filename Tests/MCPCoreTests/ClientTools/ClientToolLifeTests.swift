@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Calls that do not end as they should: each has its defined end, and nothing is left behind.
 @Suite struct ClientToolLifeTests {
@@ -56,7 +55,7 @@ import Testing
     // C27
     @Test func aToolHasATimeOfItsOwn() async throws {
         let (fixture, waiting) = (F(), Waiting())
-        let provider = ClientToolProvider.emptyServer()
+        let provider = HubFixture.emptyProvider()
         let tool = Tool("t", inputSchema: ["type": "object"], meta: [VendorKey.timeout: 90_000])
         try provider.register(tool) { _, _ in
             waiting.begun.open()

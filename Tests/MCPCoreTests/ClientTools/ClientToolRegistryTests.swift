@@ -1,7 +1,6 @@
 import Foundation
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// A tool with everything open.
 @MainActor final class AnyClientTool: ClientTool {

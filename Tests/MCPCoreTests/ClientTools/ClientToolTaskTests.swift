@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// A call of a client's tool that takes long, as an agent with the tasks extension sees it.
 @Suite(.timeLimit(.minutes(2))) struct ClientToolTaskTests {
@@ -12,7 +11,7 @@ import Testing
     /// A tool that may take two minutes.
     private static func attach(_ waiting: Waiting, to fixture: F) async throws {
         let tool = Tool("t", inputSchema: ["type": "object"], meta: [VendorKey.timeout: 120_000])
-        let provider = ClientToolProvider.emptyServer()
+        let provider = HubFixture.emptyProvider()
         try provider.register(tool) { _, _ in
             waiting.begun.open()
             if await !waiting.release.wait() { waiting.cancelled.open() }

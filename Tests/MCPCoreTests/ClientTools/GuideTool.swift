@@ -1,6 +1,5 @@
 import Foundation
-
-@testable import MCPCore
+import MCPCore
 
 // The example tool of the client-side tools guide, as an app has it; only its import line is another one.
 

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 @Suite struct ReplayLogTests {
     private static func log(_ events: Int, bytes: Int = 1, maxEvents: Int = 4, maxBytes: Int = 100)

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Event streams of a handler, and connections that leave HTTP by it.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HandlerResponseTests {
@@ -226,7 +225,7 @@ import Testing
         let running = try TestServer().server.start([
             .http(.tcp(port: 0), handler: handler, options: options)
         ])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let stream = try Self.events(port)
         #expect(await stream.opened())
         async let answer = RequestHandlerTests.answers(port, [RequestHandlerTests.request("GET /door/wait")])
@@ -257,7 +256,7 @@ import Testing
         let running = try TestServer().server.start([
             .http(.tcp(port: 0), handler: handler, options: options)
         ])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         async let answer = RequestHandlerTests.answers(port, [RequestHandlerTests.request("GET /door/wait")])
         #expect(await handler.asked.wait())
         await running.stop()

@@ -15,7 +15,7 @@ import Testing
         let running = try (try server ?? TestServer().server).start([
             .http(.tcp(port: 0), servers: handler, handler: handler, options: options)
         ])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         do {
             try await body(port, running)
         } catch {

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Questions that are not answered as they should be.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct AskingFailureTests {
@@ -117,13 +116,13 @@ import Testing
             }
             #expect(taken)
             #expect(await Self.eventually { asking.abandoned.value == 1 })
-            #expect(await Self.eventually { asking.server.dispatcher.inFlight.count == 0 })
+            #expect(await Self.eventually { asking.server.probe.requests == 0 })
             try await client.raw.hangUp("w")
             #expect(await reply.answer == nil)
             // A late answer is nobody's.
             await client.respond(question, ["result": ["roots": []]])
-            let dispatcher = asking.server.dispatcher
-            #expect(await Self.eventually { dispatcher.counters.value(of: .strayResponses) == 1 })
+            let probe = asking.server.probe
+            #expect(await Self.eventually { probe.strayResponses == 1 })
             AskingInteractionTests.expectNothingLeft(asking.server)
         }
     }
@@ -147,7 +146,7 @@ import Testing
                 return message["id"]?.string == "w" ? "answer" : nil
             }
             #expect(order == ["question", "taken back", "answer"])
-            #expect(await Self.eventually { asking.server.dispatcher.inFlight.count == 0 })
+            #expect(await Self.eventually { asking.server.probe.requests == 0 })
             AskingInteractionTests.expectNothingLeft(asking.server)
         }
     }
@@ -172,7 +171,7 @@ import Testing
         try await withAskedClient(setting, asking.server) { _ in
             .roots()
         } _: { client in
-            let limit = asking.server.options.limits.maxOpenQuestions
+            let limit = asking.server.probe.limits.maxOpenQuestions
             #expect(await client.call("many", ["count": JSONValue(limit)]).text == "done")
             #expect(client.asked.count == limit)
             #expect(await client.call("many", ["count": JSONValue(limit + 1)]).errorCode == -32603)
@@ -198,9 +197,9 @@ import Testing
             async let reply = client.call("where", id: "same")
             #expect(await asked.wait())
             let question = try #require(client.asked.first?.id)
-            let counters = asking.server.dispatcher.counters
+            let probe = asking.server.probe
             await other.respond(question, ["result": ["roots": [["uri": "file:///evil"]]]])
-            #expect(await Self.eventually { counters.value(of: .strayResponses) == 1 })
+            #expect(await Self.eventually { probe.strayResponses == 1 })
             // The same id in use by another client is another request (CVE-2026-25536).
             #expect(await other.call("where", id: "same").text == "file:///other")
             // Of the right client, but not the right id: the type counts too (JRPC-05).
@@ -217,9 +216,9 @@ import Testing
             if setting.leg == .http { #expect(accepted.status == 202) }
             #expect(await reply.text == "file:///mine")
             // Once is enough.
-            let before = counters.value(of: .strayResponses)
+            let before = probe.strayResponses
             await client.respond(question, ["result": ["roots": []]])
-            #expect(await Self.eventually { counters.value(of: .strayResponses) == before + 1 })
+            #expect(await Self.eventually { probe.strayResponses == before + 1 })
             AskingInteractionTests.expectNothingLeft(asking.server)
         }
     }
@@ -242,13 +241,13 @@ import Testing
             var reader = WireReader(socket)
             #expect(reader.response()?.status == 204)
         } else if setting.leg == .inMemory {
-            asking.server.dispatcher.failAll("stopping")
+            asking.server.probe.failAll("stopping")
         } else {
             try await client.raw.hangUp("w")
-            asking.server.dispatcher.failAll("stopping")
+            asking.server.probe.failAll("stopping")
         }
         #expect(await Self.eventually { asking.abandoned.value == 1 })
-        #expect(await Self.eventually { asking.server.dispatcher.inFlight.count == 0 })
+        #expect(await Self.eventually { asking.server.probe.requests == 0 })
         AskingInteractionTests.expectNothingLeft(asking.server)
         await served.stop()
         _ = await reply

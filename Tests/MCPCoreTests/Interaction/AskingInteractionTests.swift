@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// One handler asks its client, in every revision over every leg (DUAL-23).
 @Suite(.serialized, .timeLimit(.minutes(2))) struct AskingInteractionTests {
@@ -229,8 +228,7 @@ import Testing
     }
 
     static func expectNothingLeft(_ server: MCPServer, _ location: SourceLocation = #_sourceLocation) {
-        let dispatcher = server.dispatcher
-        #expect(dispatcher.serverCalls.count == 0, sourceLocation: location)
-        #expect(dispatcher.inFlight.count == 0, sourceLocation: location)
+        #expect(server.probe.questions == 0, sourceLocation: location)
+        #expect(server.probe.requests == 0, sourceLocation: location)
     }
 }

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Our client against our server, over every leg, in every revision: questions, tasks, subscriptions, kept
 /// answers.

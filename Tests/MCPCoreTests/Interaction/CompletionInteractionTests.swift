@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// `completion/complete` in every revision over every leg.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CompletionInteractionTests {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Progress, cancellation and deadlines in every revision over every leg.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct LongRequestTests {

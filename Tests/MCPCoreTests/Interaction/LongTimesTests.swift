@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The times of all options, as long and as short as there are: nothing traps, and the longest is as good as none.
 @Suite(.timeLimit(.minutes(1))) struct LongTimesTests {
@@ -64,7 +63,7 @@ import Testing
         (options.headTimeout, options.bodyTimeout, options.idleTimeout) = (time, time, time)
         (options.writeTimeout, options.keepAliveInterval, options.drainTimeout) = (time, time, time)
         let running = try Self.server(time).start([.http(.tcp(port: 0), options: options)])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         try await Self.talk(.http("http://127.0.0.1:\(port)/mcp"), time, version)
         await running.stop()
     }

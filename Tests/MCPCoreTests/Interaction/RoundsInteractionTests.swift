@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Rounds of questions in 2026-07-28: what a client may send back, and what the server makes of it.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RoundsInteractionTests {
@@ -179,7 +178,7 @@ import Testing
                 #expect(reply.errorMessage?.contains("used") == true)
             }
             #expect(asking.runs.value == runs)
-            #expect(asking.server.dispatcher.stateLedger.count == 1)
+            #expect(asking.server.probe.states == 1)
         }
     }
 
@@ -198,7 +197,7 @@ import Testing
             try await client.cancel("first")
             #expect(await first.answer == nil)
             #expect(await AskingFailureTests.eventually { asking.abandoned.value == 1 })
-            #expect(await AskingFailureTests.eventually { asking.server.dispatcher.stateLedger.count == 0 })
+            #expect(await AskingFailureTests.eventually { asking.server.probe.states == 0 })
             asking.release.open()
             #expect(await client.request("tools/call", retry).text == "0")
             #expect(await client.request("tools/call", retry).errorCode == -32602)
@@ -233,7 +232,7 @@ import Testing
                     return
                 }
             }
-            #expect(asking.server.dispatcher.stateLedger.count == 0)
+            #expect(asking.server.probe.states == 0)
             #expect(asking.runs.value == count)
             AskingInteractionTests.expectNothingLeft(asking.server)
         }
@@ -246,7 +245,7 @@ import Testing
             let client = try await served.client(capabilities: ["roots": [:]])
             let fits = await client.call("hoards", ["bytes": 40_000])
             #expect(fits.result?["resultType"]?.string == "input_required")
-            #expect((fits.result?["requestState"]?.string?.utf8.count ?? 0) <= RequestState.maxBytes)
+            #expect((fits.result?["requestState"]?.string?.utf8.count ?? 0) <= ServerProbe.maxStateBytes)
             for bytes in [50_000, 100_000] {
                 let reply = await client.call("hoards", ["bytes": JSONValue(bytes)])
                 #expect(reply.errorCode == -32603)

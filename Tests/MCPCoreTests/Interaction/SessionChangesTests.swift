@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Changes in the handshake revisions: on stdio at once, over HTTP by the stream that a GET opens.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SessionChangesTests {
@@ -77,7 +76,7 @@ import Testing
         try await Self.withListeners(setting, 2) { server, listeners in
             let (one, two) = (listeners[0], listeners[1])
             server.notifyResourceUpdated("mem://a")
-            server.dispatcher.subscriptions.bus.deliverNow()
+            server.probe.deliverChanges()
             #expect(
                 await one.client.request("resources/subscribe", ["uri": "mem://a"]).result?.value
                     .objectValue?.isEmpty == true)
@@ -106,7 +105,7 @@ import Testing
         try await Self.withListeners(setting, 2) { server, listeners in
             for round in 1 ... 20 {
                 server.notifyToolsChanged()
-                server.dispatcher.subscriptions.bus.deliverNow()
+                server.probe.deliverChanges()
                 for listener in listeners {
                     let isTold = await comesTrue {
                         listener.count("notifications/tools/list_changed") == round

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// `subscriptions/listen` of 2026-07-28 (basic/patterns/subscriptions).
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SubscriptionInteractionTests {
@@ -107,7 +106,7 @@ import Testing
                 #expect(reply.errorCode == -32602, "\(filter.serialized().prefix(60))")
             }
             #expect(await client.request("subscriptions/listen", ["other": 1]).errorCode == -32602)
-            #expect(server.dispatcher.inFlight.count == 0)
+            #expect(server.probe.requests == 0)
         }
     }
 
@@ -130,7 +129,7 @@ import Testing
                 server.notifyResourceUpdated("mem://b\(number)")
             }
             server.notifyResourceUpdated("mem://item/end")
-            clock.advance(by: ChangeBus.moment)
+            clock.advance(by: ServerProbe.moment)
             #expect(await comesTrue { client.updates(by: "s").contains("mem://item/end") })
             for method in [Self.tools, Self.prompts, Self.resources] {
                 #expect(client.told(by: "s").count { $0["method"]?.string == method } == 1, "\(method)")
@@ -155,7 +154,7 @@ import Testing
             #expect(!server.unregisterTool("none"))
             #expect(!server.unregisterPrompt("none"))
             #expect(!server.unregisterResource("none:"))
-            server.dispatcher.subscriptions.bus.deliverNow()
+            server.probe.deliverChanges()
             #expect(server.unregisterPrompt("greet"))
             #expect(await client.told(Self.prompts, by: "s") != nil)
             #expect(client.told(by: "s").count == 2)
@@ -201,7 +200,7 @@ import Testing
             #expect(await two.told(Self.updated, by: 1) != nil)
             // Only this one ends.
             try await one.cancel(1)
-            #expect(await comesTrue { server.dispatcher.inFlight.count == 3 })
+            #expect(await comesTrue { server.probe.requests == 3 })
             server.notifyToolsChanged()
             server.notifyResourceUpdated("mem://a")
             #expect(await comesTrue { one.told(by: "1").count == 3 && two.told(by: 1).count == 3 })
@@ -219,13 +218,13 @@ import Testing
                 let id = JSONValue.string("round \(round)")
                 let listening = Task { await client.listen(["toolsListChanged": true], id: id) }
                 #expect(await client.told(Self.acknowledged, by: id) != nil)
-                #expect(server.dispatcher.subscriptions.bus.hasSubscribers)
+                #expect(server.probe.hasSubscribers)
                 try await client.cancel(id)
                 #expect(await listening.value.answer == nil)
                 #expect(
                     await comesTrue {
-                        server.dispatcher.inFlight.count == 0
-                            && !server.dispatcher.subscriptions.bus.hasSubscribers
+                        server.probe.requests == 0
+                            && !server.probe.hasSubscribers
                     })
                 server.notifyToolsChanged()
                 #expect(await client.request("server/discover").result != nil)
@@ -261,7 +260,7 @@ import Testing
     // SUB-09: the end of the input comes right behind the request, before anything of it has run.
     @Test func theInputEndsAtOnce() async throws {
         let server = try TestServer().server
-        let clock = SystemClock()
+        let clock = ContinuousClock()
         let start = clock.now
         for _ in 0 ..< 20 {
             let link = try StdioLink(server, MessageRecorder([.server]))
@@ -298,7 +297,7 @@ import Testing
             let twice = await client.listen(["toolsListChanged": true], id: 1)
             #expect(twice.errorCode == -32600)
             #expect(await other.call("wait").errorCode == MCPError.deadlineExceededCode)
-            server.dispatcher.deadlines.expire()
+            server.probe.expireDeadlines()
             server.notifyToolsChanged()
             for number in 2 ... 5 { #expect(await client.told(Self.tools, by: JSONValue(number)) != nil) }
             for number in 1 ... 5 { try await client.cancel(JSONValue(number)) }

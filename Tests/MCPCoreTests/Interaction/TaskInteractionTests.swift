@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Tasks beside everything else: other revisions, deadlines, connections that end, limits.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct TaskInteractionTests {
@@ -22,7 +21,7 @@ import Testing
     /// Waits until no handler works on a task.
     private static func handlersEnd(_ server: MCPServer) async -> Bool {
         for _ in 0 ..< 10_000 {
-            if server.dispatcher.tasks?.handlersAtWork == 0 { return true }
+            if server.probe.taskHandlers == 0 { return true }
             await pause()
         }
         return false
@@ -66,7 +65,7 @@ import Testing
             let tools = await client.request("tools/list").result?["tools"]?.elements ?? []
             #expect(tools.count == 7 && tools.allSatisfy { $0["execution"] == nil })
         }
-        #expect(tasks.desk?.count == 0)
+        #expect(tasks.server.probe.tasks == 0)
     }
 
     // CAP-06: off until it is turned on.
@@ -126,7 +125,7 @@ import Testing
             let typed = try Self.id(await client.taskCall("typed", ["a": 2]))
             let sum = await client.task(typed, until: "completed")
             #expect(sum?["result"]?["content"]?[0]?["text"]?.string == "3")
-            #expect(server.dispatcher.counters.value(of: .tasks) == 2)
+            #expect(server.probe.startedTasks == 2)
         }
     }
 
@@ -144,8 +143,8 @@ import Testing
             }
             // It names a request that is over (CANC-04).
             await client.notify("notifications/cancelled", ["requestId": "same"])
-            #expect(tasks.server.dispatcher.inFlight.count == 0)
-            tasks.server.dispatcher.deadlines.expire()
+            #expect(tasks.server.probe.requests == 0)
+            tasks.server.probe.expireDeadlines()
             // Longer than the request would have had: another request runs into that deadline meanwhile.
             #expect(await client.call("slow_compute").errorCode == MCPError.deadlineExceededCode)
             for id in ids { #expect(await client.task(id)?["status"]?.string == "working") }
@@ -233,7 +232,7 @@ import Testing
             #expect(await client.taskCall("slow_compute", ["seconds": 0, "label": "x"]).text == "x at once")
             tasks.release.open()
         }
-        #expect(tasks.desk?.count == 2)
+        #expect(tasks.server.probe.tasks == 2)
         #expect(await Self.handlersEnd(tasks.server))
     }
 
@@ -246,15 +245,15 @@ import Testing
     @Test func stop() async throws {
         let tasks = try TaskServer()
         let running = try tasks.server.start([.http(.tcp(port: 0))])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let client = Self.modernClient(port)
         let id = try Self.id(await client.taskCall("slow_compute"))
         await client.close()
         await running.stop()
         #expect(await tasks.cancelled.wait())
-        let task = try #require(tasks.desk?.task(id, principal: ""))
-        #expect(ServerTaskTests.json(task)["status"] == "failed")
-        #expect(ServerTaskTests.json(task)["error"]?["code"]?.intValue == MCPError.interruptedCode)
+        let task = try #require(tasks.server.probe.task(id))
+        #expect(task["status"] == "failed")
+        #expect(task["error"]?["code"]?.intValue == MCPError.interruptedCode)
         #expect(await Self.handlersEnd(tasks.server))
     }
 
@@ -262,7 +261,7 @@ import Testing
     @Test func stopWhileWatched() async throws {
         let tasks = try TaskServer()
         let running = try tasks.server.start([.http(.tcp(port: 0))])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let client = Self.modernClient(port)
         let id = try Self.id(await client.taskCall("slow_compute"))
         async let listening = client.taskRequest(
@@ -300,7 +299,7 @@ import Testing
             for _ in 0 ..< 10_000 where outcome.withLock({ $0 }) == nil { await pause() }
             #expect(outcome.withLock { $0 } == "CancellationError()")
             #expect(await Self.handlersEnd(server))
-            #expect(server.dispatcher.tasks?.count == 0)
+            #expect(server.probe.tasks == 0)
         }
     }
 
@@ -336,9 +335,9 @@ import Testing
                 #expect(await Self.handlersEnd(tasks.server))
                 #expect(await client.task(id)?["status"]?.string == status)
             }
-            #expect(tasks.server.dispatcher.inFlight.count == 0)
+            #expect(tasks.server.probe.requests == 0)
         }
-        tasks.desk?.failAll("over")
+        tasks.server.probe.failTasks("over")
         #expect(tasks.returned.value == 6)
     }
 }

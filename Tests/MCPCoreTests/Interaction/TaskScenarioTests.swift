@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The scenarios of the tasks extension, each with all its rules, over every leg.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct TaskScenarioTests {
@@ -99,8 +98,8 @@ import Testing
             // The handler of the cancelled task has ended meanwhile, and that changed nothing.
             #expect(await client.task(slow)?["status"]?.string == "cancelled")
         }
-        for _ in 0 ..< 10_000 where tasks.desk?.handlersAtWork != 0 { await Task.yield() }
-        #expect(tasks.desk?.handlersAtWork == 0)
+        for _ in 0 ..< 10_000 where tasks.server.probe.taskHandlers != 0 { await Task.yield() }
+        #expect(tasks.server.probe.taskHandlers == 0)
         #expect(tasks.returned.value == 3)
     }
 

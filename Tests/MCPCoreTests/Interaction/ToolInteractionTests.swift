@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// `tools/list` and `tools/call` in every revision over every leg.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ToolInteractionTests {

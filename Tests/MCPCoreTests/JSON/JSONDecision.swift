@@ -1,6 +1,5 @@
+import MCPCore
 import TestSupport
-
-@testable import MCPCore
 
 /// One line of the table in docs/json.md: a text, and what becomes of it.
 struct JSONDecision: Sendable, CustomStringConvertible {

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// Fault rows 1, 2, 4 to 13.
 @Suite struct JSONDecisionTests {

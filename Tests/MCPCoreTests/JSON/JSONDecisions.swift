@@ -1,4 +1,4 @@
-@testable import MCPCore
+import MCPCore
 
 /// What is accepted and what is refused, and why: the tests run this table and docs/json.md shows it.
 enum JSONDecisions {

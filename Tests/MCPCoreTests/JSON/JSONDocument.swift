@@ -1,4 +1,4 @@
-@testable import MCPCore
+import MCPCore
 
 /// The text of docs/json.md.
 enum JSONDocument {

@@ -1,7 +1,6 @@
 import Foundation
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// docs/json.md says what the tests prove: it is written from the same table.
 @Suite struct JSONDocumentTests {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 @Suite struct JSONNumberTests {
     /// JRPC-02, fault row 14: integral values in range, whatever the spelling.

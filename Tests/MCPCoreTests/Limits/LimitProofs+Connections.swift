@@ -28,7 +28,7 @@ private final class LooseConnection: Sendable {
         loop = try EventLoop(label: "test.connection")
         let set = ConnectionSet(loop: loop, counter: ConnectionCounter(limit: 10))
         var resources = HTTPServerResources()
-        resources.maxOutputBytes = server.dispatcher.options.limits.maxOutputBytes
+        resources.maxOutputBytes = server.probe.limits.maxOutputBytes
         let context = ConnectionContext(
             handler: StreamableEndpoint(server: server), policy: .unixSocket, options: options,
             resources: resources, memory: server.dispatcher.memory)

@@ -251,7 +251,7 @@ extension LimitProofs {
         options.loops = 1
         options.drainTimeout = .milliseconds(200)
         let running = try test.server.start([.http(.tcp(port: 0), options: options)])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         let call = HTTPServerTests.body("tools/call", #""name":"wait","arguments":{"name":"d"}"#)
         let post = HTTPServerTests.post(call, method: "tools/call", more: "Mcp-Name: wait\r\n")
         async let answer = answers(port, [post])

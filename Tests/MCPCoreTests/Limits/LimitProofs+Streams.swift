@@ -138,7 +138,7 @@ extension LimitProofs {
             #expect(await comesTrue { session.liveStreams(server) == 0 })
             for count in 1 ... ResumableStream.maxEvents + 1 {
                 server.notifyToolsChanged()
-                server.dispatcher.subscriptions.bus.deliverNow()
+                server.probe.deliverChanges()
                 guard count >= ResumableStream.maxEvents else { continue }
                 let again = try session.get(after: start)
                 let isKept = count == ResumableStream.maxEvents

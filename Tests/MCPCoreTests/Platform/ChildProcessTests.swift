@@ -1,8 +1,7 @@
 import Dispatch
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
@@ -19,10 +18,10 @@ import Glibc
         let output = try unwrap(child.takeOutput()).release()
         try writeText(input, "hello")
         #expect(try readOnce(output) == Array("hello".utf8))
-        Syscalls.close(input)
+        closeDescriptor(input)
         #expect(await child.wait() == .exited(0))
         #expect(try readOnce(output) == [])
-        Syscalls.close(output)
+        closeDescriptor(output)
         #expect(throws: NothingThere.self) { _ = try unwrap(child.takeInput()) }
         #expect(!child.signal(SIGTERM))
     }
@@ -63,7 +62,7 @@ import Glibc
 
     @Test func childrenInheritOnlyTheStandardDescriptors() throws {
         // A descriptor of a foreign library that forgot close-on-exec.
-        let leaky = try Syscalls.open("/dev/null", O_RDONLY).duplicate(atLeast: 20)
+        let leaky = try openFile("/dev/null", O_RDONLY).duplicate(atLeast: 20)
         _ = fcntl(leaky.rawValue, F_SETFD, 0)
         let result = try ProcessRunner.run(ProcessLaunch("ls", ["/proc/self/fd"]), input: [1])
         // 3 is the directory that ls itself reads.

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
@@ -13,7 +12,7 @@ import Glibc
 
 @Suite struct FileDescriptorTests {
     @Test func closesWhenItsOwnerEnds() throws {
-        let (reader, writer) = try Syscalls.pipe()
+        let (reader, writer) = try makePipe()
         let kept = FileDescriptor(owning: reader)
         do { _ = FileDescriptor(owning: writer) }
         // The writing end is closed, so the reading end is at its end.
@@ -21,16 +20,16 @@ import Glibc
     }
 
     @Test func releasedDescriptorStaysOpen() throws {
-        let (reader, writer) = try Syscalls.pipe()
+        let (reader, writer) = try makePipe()
         let raw = FileDescriptor(owning: writer).release()
         try writeText(raw, "x")
-        Syscalls.close(raw)
+        closeDescriptor(raw)
         #expect(try readAll(reader) == "x")
-        Syscalls.close(reader)
+        closeDescriptor(reader)
     }
 
     @Test func duplicatesAreCloseOnExecAndAboveTheStandardOnes() throws {
-        let file = try Syscalls.open("/dev/null", O_RDONLY)
+        let file = try openFile("/dev/null", O_RDONLY)
         let copy = try file.duplicate(atLeast: 50)
         #expect(copy.rawValue >= 50)
         #expect(fcntl(copy.rawValue, F_GETFD) & FD_CLOEXEC != 0)
@@ -38,7 +37,7 @@ import Glibc
     }
 
     @Test func errorsNameCallAndReason() {
-        #expect { _ = try Syscalls.open("/no/such/file", O_RDONLY) } throws: { error in
+        #expect { _ = try openFile("/no/such/file", O_RDONLY) } throws: { error in
             guard let error = error as? IOError else { return false }
             return error.errno == ENOENT
                 && error.applied(to: "/x").description == "open /x: No such file or directory"

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// Forms: what can be built, read, and filled in.
 @Suite struct ElicitationSchemaTests {

@@ -1,7 +1,6 @@
 import Foundation
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// The codes of errors that stand in the sources.
 @Suite struct ErrorCodeTests {

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// A schema, values that fit and values that do not.
 struct KeywordCase: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// SCH-08: the work of a check is bounded, and what passes a bound is not valid.
 @Suite struct SchemaLimitsTests {

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// The words that a person sees on a terminal.
 @Suite struct SchemaViolationTests {

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Batches exist in 2025-03-26 and nowhere else.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct BatchTests {

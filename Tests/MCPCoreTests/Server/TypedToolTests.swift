@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The typed forms of `tool`, and what becomes of what they return and throw.
 @Suite(.timeLimit(.minutes(1))) struct TypedToolTests {
@@ -203,7 +202,7 @@ import Testing
         for (name, result) in results {
             let tool = Tool(name, outputSchema: schema)
             if kind == "now" {
-                try server.registerRaw(tool) { _, _, out in try out.result(result) }
+                try server.registerRaw(tool) { _, _, out in try out.whole(result) }
             } else {
                 try server.register(tool) { _, _ in result }
             }

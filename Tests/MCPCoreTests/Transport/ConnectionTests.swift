@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// `handle`, `connection` and `endpoint`: the ways to serve over transports of one's own.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
@@ -58,7 +57,7 @@ import Testing
             #expect(await answer == nil)
             #expect(await connection.handle(call) == nil)
         }
-        #expect(test.server.dispatcher.inFlight.count == 0)
+        #expect(test.server.probe.requests == 0)
     }
 
     private static func request(_ body: String, _ method: String, name: String? = nil) throws -> HTTPRequest {

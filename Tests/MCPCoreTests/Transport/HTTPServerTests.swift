@@ -1,8 +1,7 @@
 import Dispatch
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// The bytes of Streamable HTTP: statuses, headers, connections.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HTTPServerTests {
@@ -337,7 +336,7 @@ import Testing
         var options = HTTPServerOptions()
         options.loops = 1
         let running = try test.server.start([.http(.tcp(port: 0), options: options)])
-        guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
+        let port = try running.port()
         async let response = Self.blocking { () throws -> WireResponse? in
             let socket = try WireSocket(port: port)
             let call = Self.body("tools/call", #""name":"wait","arguments":{"name":"d"}"#)

@@ -129,7 +129,7 @@ import Glibc
             "\(call)\n\(cancel)\n" + Self.ping.replacing(":1,", with: ":2,"), test.server)
         #expect(heard.map { $0["id"]?.int } == [2])
         #expect(await test.cancelled.wait() || test.started.value == 0)
-        #expect(test.server.dispatcher.counters.value(of: .cancelled) == 1)
+        #expect(test.server.probe.cancelled == 1)
     }
 
     // JRPC-30: whoever reports from another thread while the answer goes out, nothing comes after the answer.
@@ -200,7 +200,7 @@ import Glibc
         }
         Syscalls.close(inWriter)
         #expect((first ..< 8 << 20).contains(sent), "\(sent) bytes were taken")
-        #expect(await comesTrue { test.server.dispatcher.inFlight.count == 0 })
+        #expect(await comesTrue { test.server.probe.requests == 0 })
         // Everything that was taken is answered once it reads; a line that was cut off is no JSON.
         let ends = bytes[..<sent].count { $0 == 0x0A }
         let expected = ends + (bytes[sent - 1] == 0x0A ? 0 : 1)

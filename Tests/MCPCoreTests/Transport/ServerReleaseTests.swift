@@ -7,8 +7,7 @@ import Testing
 /// Programs that let go of a server while it still has something to tell.
 @Suite(.timeLimit(.minutes(1))) struct ServerReleaseTests {
     private static func server(_ clock: ManualClock) -> MCPServer {
-        let server = MCPServer(
-            Implementation(name: "s", version: "1"), options: ServerOptions(), clock: clock)
+        let server = MCPServer("s", at: clock)
         server.addTool("t", "T") { "" }
         return server
     }
@@ -23,7 +22,7 @@ import Testing
             try await server.withPort { port in
                 let session = try await WireSession(port: port, version: "2025-11-25")
                 let stream = try session.get()
-                #expect(await comesTrue { server.dispatcher.subscriptions.bus.hasSubscribers })
+                #expect(await comesTrue { server.probe.hasSubscribers })
                 _ = stream
             }
             server.unregisterTool("t")

@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Streams of sessions over raw HTTP: the GET stream and resumption (2025-11-25 basic/transports).
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SessionStreamTests {
@@ -79,7 +78,7 @@ import Testing
             #expect(await fifth.until { $0.status == 409 })
             for round in 1 ... 20 {
                 server.notifyToolsChanged()
-                server.dispatcher.subscriptions.bus.deliverNow()
+                server.probe.deliverChanges()
                 let all = streams
                 #expect(await comesTrue { all.map(\.methods.count).reduce(0, +) == round })
             }
@@ -164,7 +163,7 @@ import Testing
             #expect(await again.until { $0.status == 404 })
             server.notifyToolsChanged()
             #expect(await kept.heard(Self.toolsChanged) != nil)
-            #expect(server.dispatcher.inFlight.count == 0)
+            #expect(server.probe.requests == 0)
             gate.open()
             kept.close()
         }
@@ -200,7 +199,7 @@ import Testing
             func change(_ numbers: Range<Int>) {
                 for number in numbers {
                     server.notifyResourceUpdated("a:\(number)")
-                    server.dispatcher.subscriptions.bus.deliverNow()
+                    server.probe.deliverChanges()
                 }
             }
             var heard: [String] = []
@@ -247,7 +246,7 @@ import Testing
             let last = try #require(call.lastID)
             call.close()
             #expect(try await session.request("ping")?.status == 200)
-            #expect(server.dispatcher.inFlight.count == 1)
+            #expect(server.probe.requests == 1)
             // Once before the rest is there, and once after it.
             let early = try await Self.open(session, after: last)
             gate.open()
@@ -402,9 +401,7 @@ import Testing
         let running = try server.start([
             .http(.tcp(port: 0), .unix(path: "\(directory.path)/s"), .tcp(port: 0))
         ])
-        let ports = running.addresses.compactMap { address -> UInt16? in
-            if case .tcp(_, let port) = address.kind { port } else { nil }
-        }
+        let ports = running.ports
         #expect(ports.count == 2 && ports[0] != ports[1])
         let session = try await WireSession(port: ports[0], version: "2025-11-25")
         let stream = try await Self.open(session)
@@ -416,14 +413,5 @@ import Testing
         #expect(await resumed.until { $0.isComplete })
         #expect(try await session.request("ping")?.status == 404)
         await running.stop()
-    }
-}
-
-extension WireSession {
-    /// How many streams of the server are read in this session.
-    func liveStreams(_ server: MCPServer) -> Int {
-        let opened = try? LegacySessions(key: server.stateKey).open(
-            ByteSlice(id), principal: "", now: SystemClock().wallTime.nanosecondsSinceEpoch / 1_000_000_000)
-        return opened.map { server.dispatcher.subscriptions.sessions.streamCount($0.channelID) } ?? -1
     }
 }

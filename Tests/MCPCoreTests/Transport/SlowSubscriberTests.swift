@@ -25,7 +25,7 @@ import Glibc
 
     private static func changeAll(_ server: MCPServer) {
         for uri in uris { server.notifyResourceUpdated(uri) }
-        server.dispatcher.subscriptions.bus.deliverNow()
+        server.probe.deliverChanges()
     }
 
     // SUB-16
@@ -34,13 +34,13 @@ import Glibc
         try await server.withPort { port in
             let slow = try WireSocket(port: port, isRecorded: false)
             slow.send(HTTPServerTests.post(Self.listen(Self.uris, id: 1), method: "subscriptions/listen"))
-            #expect(await comesTrue { server.dispatcher.inFlight.count == 1 })
+            #expect(await comesTrue { server.probe.requests == 1 })
             let fast = try WireStream(
                 port: port,
                 HTTPServerTests.post(Self.listen(["b:fast"], id: 1), method: "subscriptions/listen"))
             #expect(await fast.until { $0.messages.count == 1 })
             var rounds = 0
-            while server.dispatcher.inFlight.count > 1, rounds < 60 {
+            while server.probe.requests > 1, rounds < 60 {
                 rounds += 1
                 server.notifyResourceUpdated("b:fast")
                 Self.changeAll(server)
@@ -120,9 +120,9 @@ import Glibc
             try? writeText(
                 inWriter, Self.listen(Self.uris, id: 1) + "\n" + Self.listen(["b:quiet"], id: 2) + "\n")
         }
-        #expect(await comesTrue { server.dispatcher.inFlight.count == 2 })
+        #expect(await comesTrue { server.probe.requests == 2 })
         var rounds = 0
-        while server.dispatcher.inFlight.count > 0, rounds < 60 {
+        while server.probe.requests > 0, rounds < 60 {
             rounds += 1
             Self.changeAll(server)
             await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
@@ -177,13 +177,13 @@ import Glibc
         let response = await server.respond(to: request)
         #expect(response.status == 200)
         #expect(response.body.bytes == nil)
-        #expect(server.dispatcher.inFlight.count == 1)
+        #expect(server.probe.requests == 1)
         Self.changeAll(server)
-        #expect(await comesTrue { server.dispatcher.inFlight.count == 0 })
+        #expect(await comesTrue { server.probe.requests == 0 })
         // The acknowledgment alone is longer than what may wait; it was the first, and the rest is cut off.
         var pieces: [Int] = []
         for await piece in response.body.parts { pieces.append(piece.count) }
-        #expect(pieces.count == 1 && pieces[0] > server.dispatcher.options.limits.maxOutputBytes)
+        #expect(pieces.count == 1 && pieces[0] > server.probe.limits.maxOutputBytes)
     }
 
     // MARK: Memory
@@ -215,7 +215,7 @@ import Glibc
                     sockets.append(socket)
                 }
                 let all = sockets.count
-                #expect(await comesTrue(within: 30) { server.dispatcher.inFlight.count == all })
+                #expect(await comesTrue(within: 30) { server.probe.requests == all })
             }
             // What is there once, whatever the number.
             try await open(100)
@@ -239,8 +239,8 @@ import Glibc
             }
             #expect(heard)
             for socket in sockets { socket.shutdown() }
-            #expect(await comesTrue(within: 30) { server.dispatcher.inFlight.count == 0 })
-            #expect(!server.dispatcher.subscriptions.bus.hasSubscribers)
+            #expect(await comesTrue(within: 30) { server.probe.requests == 0 })
+            #expect(!server.probe.hasSubscribers)
         }
     }
     #endif

@@ -1,8 +1,7 @@
+import MCPCore
+import MCPHarness
 import TestSupport
 import Testing
-
-@testable import MCPCore
-@testable import MCPHarness
 
 #if canImport(Darwin)
 import Darwin

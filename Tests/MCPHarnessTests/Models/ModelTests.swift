@@ -1,8 +1,7 @@
+import MCPCore
+import MCPHarness
 import TestSupport
 import Testing
-
-@testable import MCPCore
-@testable import MCPHarness
 
 /// The same conversation with each kind of model.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ModelTests {

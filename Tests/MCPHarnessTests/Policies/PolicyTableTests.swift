@@ -1,7 +1,6 @@
+import MCPCore
+import MCPHarness
 import Testing
-
-@testable import MCPCore
-@testable import MCPHarness
 
 /// Which policy applies.
 @Suite struct PolicyTableTests {

@@ -1,6 +1,5 @@
+package import MCPCore
 import Synchronization
-
-@testable package import MCPCore
 
 #if canImport(Darwin)
 import Darwin

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import MCPCore
+@testable package import MCPCore
 
 /// A session of the handshake revisions, written by hand.
 package final class WireSession: Sendable {
@@ -86,5 +86,14 @@ package final class WireSession: Sendable {
     package func delete() async throws -> Int? {
         let head = ["DELETE /mcp HTTP/1.1", "Host: 127.0.0.1"] + fields
         return try await Self.send(port, head.joined(separator: "\r\n") + "\r\n\r\n", "", recorder)?.status
+    }
+}
+
+extension WireSession {
+    /// How many streams of the server are read in this session.
+    package func liveStreams(_ server: MCPServer) -> Int {
+        let opened = try? LegacySessions(key: server.stateKey).open(
+            ByteSlice(id), principal: "", now: SystemClock().wallTime.nanosecondsSinceEpoch / 1_000_000_000)
+        return opened.map { server.dispatcher.subscriptions.sessions.streamCount($0.channelID) } ?? -1
     }
 }

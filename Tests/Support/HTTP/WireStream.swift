@@ -1,7 +1,6 @@
+package import MCPCore
 import Synchronization
 import Testing
-
-@testable package import MCPCore
 
 /// An event stream that is read in the background, with the ids of its events.
 package final class WireStream: Sendable {

@@ -1,6 +1,5 @@
+package import MCPCore
 import Synchronization
-
-@testable package import MCPCore
 
 /// What an asked client does with a question.
 package enum TestAnswer: Sendable {

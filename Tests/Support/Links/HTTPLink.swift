@@ -1,7 +1,6 @@
 import Dispatch
+package import MCPCore
 import Synchronization
-
-@testable package import MCPCore
 
 /// Sends each message over a TCP connection of its own.
 package final class HTTPLink: RawLink {

@@ -1,6 +1,5 @@
+package import MCPCore
 import Synchronization
-
-@testable package import MCPCore
 
 /// Calls the server in the same process.
 package final class MemoryLink: RawLink {

@@ -1,6 +1,5 @@
+package import MCPCore
 import Synchronization
-
-@testable package import MCPCore
 
 /// A server on one leg, and the clients that talk to it.
 package final class ServedServer: Sendable {
@@ -24,8 +23,8 @@ package final class ServedServer: Sendable {
 
     /// The port of the HTTP leg.
     package func port() throws -> UInt16 {
-        guard case .tcp(_, let port)? = running?.addresses.first?.kind else { throw NothingThere() }
-        return port
+        guard let running else { throw NothingThere() }
+        return try running.port()
     }
 
     /// One more client, which has not said anything yet.

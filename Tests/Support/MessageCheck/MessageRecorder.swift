@@ -1,7 +1,6 @@
+package import MCPCore
 import Synchronization
 import Testing
-
-@testable package import MCPCore
 
 /// Sees every message of one conversation, in both directions, and checks those that our own code wrote
 /// against the schema of their revision.

@@ -1,4 +1,4 @@
-@testable package import MCPCore
+package import MCPCore
 
 /// What the schemas leave open about `_meta`: how keys are spelled, which are reserved, and what a trace is.
 package enum MetaCheck {

@@ -1,4 +1,4 @@
-@testable package import MCPCore
+package import MCPCore
 
 /// The messages of the tasks extension (2026-07-28), which has no schema of its own in the core's file:
 /// written from its text (TASK-06, TASK-09, TASK-16, TASK-19).

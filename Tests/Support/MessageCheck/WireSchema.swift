@@ -1,6 +1,5 @@
+package import MCPCore
 import Synchronization
-
-@testable package import MCPCore
 
 /// Who wrote a message.
 package enum Side: String, Sendable { case client, server }

@@ -1,6 +1,5 @@
+package import MCPCore
 import Synchronization
-
-@testable package import MCPCore
 
 /// A server whose handlers ask their client.
 package final class AskingServer: Sendable {

@@ -45,6 +45,16 @@ package final class HubFixture: Sendable {
         return server
     }
 
+    /// A server for tools that are registered later.
+    package static func emptyProvider() -> MCPServer { ClientToolProvider.emptyServer() }
+
+    /// A server of the tools of a registry.
+    @MainActor package static func provider(_ registry: ClientToolRegistry) -> MCPServer {
+        let server = ClientToolProvider.emptyServer()
+        registry.attach(server)
+        return server
+    }
+
     package static func tool(_ name: String, _ description: String = "x", idempotent: Bool? = nil) -> Tool {
         Tool(
             name, description: description, inputSchema: ["type": "object"],

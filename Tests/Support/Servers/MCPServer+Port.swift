@@ -1,4 +1,4 @@
-@testable package import MCPCore
+package import MCPCore
 
 extension MCPServer {
     /// The server with templates beside what it has, so that clients may watch what fits them.
@@ -19,8 +19,7 @@ extension MCPServer {
         options.drainTimeout = .seconds(2)
         let running = try start([.http(.tcp(port: 0), options: options)])
         do {
-            guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
-            try await body(port)
+            try await body(try running.port())
         } catch {
             await running.stop()
             throw error

@@ -1,4 +1,4 @@
-@testable package import MCPCore
+package import MCPCore
 
 /// The tools of the tasks scenarios, whose work goes on when the test says so.
 package final class TaskServer: Sendable {
@@ -20,8 +20,6 @@ package final class TaskServer: Sendable {
         try addJobs()
         try addQuestions()
     }
-
-    package var desk: TaskManager? { server.dispatcher.tasks }
 
     private static func schema(_ properties: JSONObject = [:]) -> JSONValue {
         ["type": "object", "properties": .object(properties)]

@@ -1,6 +1,5 @@
+package import MCPCore
 import Synchronization
-
-@testable package import MCPCore
 
 /// A server with one of everything, and the gates that its handlers wait at.
 package final class TestServer: Sendable {
@@ -38,8 +37,7 @@ package final class TestServer: Sendable {
 
     package init(_ options: ServerOptions = ServerOptions(), clock: any TimeSource = SystemClock()) throws {
         server = MCPServer(
-            Implementation(name: "test", version: "1.2", title: "Test"), instructions: "Use it.",
-            options: options, clock: clock)
+            "test", version: "1.2", title: "Test", instructions: "Use it.", options: options, at: clock)
         addTypedTools()
         try addPlainTools()
         try addResources()

@@ -1,4 +1,4 @@
-@testable package import MCPCore
+package import MCPCore
 
 /// A server with one resource, one template and providers, and addresses that it can tell changes of or not.
 package enum Watchable {

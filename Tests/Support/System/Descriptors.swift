@@ -32,3 +32,11 @@ package func unwrap(_ descriptor: consuming FileDescriptor?) throws -> FileDescr
 }
 
 package func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+package func openFile(_ path: String, _ flags: Int32) throws(IOError) -> FileDescriptor {
+    try Syscalls.open(path, flags)
+}
+
+package func makePipe() throws(IOError) -> (reader: Int32, writer: Int32) { try Syscalls.pipe() }
+
+package func closeDescriptor(_ fd: Int32) { Syscalls.close(fd) }

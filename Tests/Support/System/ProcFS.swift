@@ -1,4 +1,4 @@
-@testable import MCPCore
+import MCPCore
 
 #if canImport(Darwin)
 import Darwin

@@ -1,4 +1,4 @@
-@testable package import MCPCore
+package import MCPCore
 
 #if canImport(Darwin)
 import Darwin

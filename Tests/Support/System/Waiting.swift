@@ -1,4 +1,4 @@
-@testable import MCPCore
+import MCPCore
 
 /// Between two looks at something that happens elsewhere: whoever makes it happen gets the processor.
 package func pause() async { try? await Task.sleep(for: .milliseconds(1)) }

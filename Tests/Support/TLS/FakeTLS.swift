@@ -1,4 +1,4 @@
-@testable package import MCPCore
+package import MCPCore
 
 /// A provider of a program: it greets, turns every bit, and cannot send before it was told to go.
 package struct FakeTLS: TLSProvider {

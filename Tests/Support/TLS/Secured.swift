@@ -1,6 +1,5 @@
 import Foundation
-
-@testable package import MCPCore
+package import MCPCore
 
 /// What tests of https share.
 package enum Secured {

@@ -15,13 +15,7 @@ import Testing
         ServerTask(id: "t", principal: "", terms: terms, clock: clock, call: nil) { _ in changes.increment() }
     }
 
-    static func json(_ task: ServerTask) -> JSONValue {
-        var writer = JSONWriter()
-        writer.beginObject()
-        task.write(to: &writer)
-        writer.endObject()
-        return RawJSON(unchecked: writer.finish()).value
-    }
+    static func json(_ task: ServerTask) -> JSONValue { ServerProbe.json(task) }
 
     /// Waits until the task has so many questions open.
     static func keys(_ task: ServerTask, _ count: Int) async -> [String] {
