@@ -56,6 +56,11 @@ done
 [[ -z $(git ls-files '*.c' '*.m' '*.cc') ]] || complain "there is C code besides the header of CMCPSystem"
 ! grep -q '\.package(' Package.swift || complain "Package.swift has a dependency"
 
+# Tests of public behaviour use what a program can use, and TestSupport; those of a parser or of a state look inside.
+mapfile -t tests < <(git ls-files 'Tests/*.swift')
+inside=$(grep -l '@testable' "${tests[@]}" | wc -l || true)
+((inside * 2 <= ${#tests[@]})) || complain "$inside of ${#tests[@]} test files use @testable; half is the most: see TestSupport"
+
 # Words. No shell, no regular expressions on input, nothing left for later, nothing that traps on input.
 forbid() { # PATTERN WHY FILES…
     local pattern=$1 why=$2 hits
