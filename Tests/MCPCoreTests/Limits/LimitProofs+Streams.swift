@@ -38,8 +38,8 @@ extension LimitProofs {
             "sessions that are remembered, other than those with a listener",
             LimitText.grouped(SessionTable.maxSessions)
         ) {
-            SessionMemoryTests().sessionsMakeRoomForOthers()
-            SessionMemoryTests().roomIsMadeByQuietSessions()
+            SessionTableTests().sessionsMakeRoomForOthers()
+            SessionTableTests().roomIsMadeByQuietSessions()
         },
         LimitProof(
             "sessions whose streams are kept", LimitText.grouped(SessionStreams.maxSessions), keptStreams),
@@ -68,7 +68,7 @@ extension LimitProofs {
     }
 
     @Sendable private static func watched() async throws {
-        SessionMemoryTests().watchesAreBounded()
+        SessionTableTests().watchesAreBounded()
         try await withClient(.inMemory("2025-11-25"), try TestServer().server) { client in
             func watch(_ number: Int) async -> RawReply {
                 await client.request("resources/subscribe", ["uri": .string("mem://item/\(number)")])
@@ -112,7 +112,7 @@ extension LimitProofs {
         // As many as can be named are named.
         let bus = ChangeBus()
         let memory = SessionTable(bus: bus)
-        let stream = SessionMemoryTests.Stream()
+        let stream = SessionTableTests.Stream()
         memory.attach(stream, to: 1)
         #expect(memory.watch("a:unchanged", for: 1) && memory.watch("a:0", for: 1))
         for number in 0 ..< ChangeBus.maxPending { bus.publish(.resource("a:\(number)")) }
@@ -122,7 +122,7 @@ extension LimitProofs {
         for number in 0 ... ChangeBus.maxPending { bus.publish(.resource("b:\(number)")) }
         bus.deliverNow()
         #expect(stream.heard.all.count { $0.contains("a:unchanged") } == 1)
-        SessionMemoryTests().moreChangesThanCanBeNamed()
+        SessionTableTests().moreChangesThanCanBeNamed()
     }
 
     /// An id whose event is gone is 400, one that is kept is gone on with.

@@ -4,35 +4,35 @@ import Synchronization
 
 /// What a client waits for and keeps.
 package struct ClientProbe {
-    private let conversation: ClientConversation
+    private let connection: ClientConnection
 
-    fileprivate init(_ conversation: ClientConversation) { self.conversation = conversation }
+    fileprivate init(_ connection: ClientConnection) { self.connection = connection }
 
     /// The most questions of a server that are worked on.
-    package static var maxQuestions: Int { ServerRequests.maximum }
+    package static var maxQuestions: Int { ServerRequestHandler.maximum }
 
     /// Requests that are not yet answered.
-    package var requests: Int { conversation.pending.count }
+    package var requests: Int { connection.pending.count }
     /// Results that are kept.
-    package var results: Int { conversation.cache.count }
+    package var results: Int { connection.cache.count }
     /// Whether there is a subscription.
-    package var hasListeners: Bool { conversation.listeners.hasAny }
+    package var hasListeners: Bool { connection.listeners.hasAny }
     /// What subscriptions watch.
-    package var watchedURIs: Set<String> { Set(conversation.listeners.watchedURIs) }
+    package var watchedURIs: Set<String> { Set(connection.listeners.watchedURIs) }
 
     /// Learns tools as from a page of `tools/list`.
     package func learn(_ page: String) throws {
-        conversation.tools.learn(try RawJSON(validating: page), isFirst: true, mirrors: true)
+        connection.tools.learn(try RawJSON(validating: page), isFirst: true, mirrors: true)
     }
 
     /// Calls `body` each time the server was started again.
     package func onReconnect(_ body: @escaping @Sendable () -> Void) {
-        conversation.state.withLock { $0.onReconnect = body }
+        connection.state.withLock { $0.onReconnect = body }
     }
 }
 
 extension MCPClient {
-    package var probe: ClientProbe { ClientProbe(conversation) }
+    package var probe: ClientProbe { ClientProbe(connection) }
 
     /// A client whose time is another one.
     package static func connect(

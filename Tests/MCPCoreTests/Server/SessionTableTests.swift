@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// What sessions of the handshake revisions asked for.
-@Suite struct SessionMemoryTests {
+@Suite struct SessionTableTests {
     final class Heard: Sendable {
         private let messages = Mutex<[String]>([])
         func add(_ message: ByteSlice) { messages.withLock { $0.append(String(message)) } }
