@@ -40,21 +40,26 @@ enum ClientProgram {
 
     private static func perform(_ request: CommandLineRequest, _ runner: CommandRunner) -> Int32 {
         let stop = StopReason()
+        var options = Options()
+        if case .run(let invocation) = request { options = invocation.options }
+        let isJSON = options.json
+        let work = Mutex<Task<Void, Never>?>(nil)
+        let canceller = Canceller(
+            stop: stop, report: { report($0, isJSON: isJSON) }, cancel: { work.withLock { $0 }?.cancel() })
+        // Before the command starts anything: a signal must not end this process without its children. The
+        // command ends when the terminal closes, unless it was started by nohup(1).
+        let hangup = SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
+        let signals = ([SIGINT, SIGTERM] + hangup).map { canceller.watch($0) }
         let done = DispatchSemaphore(value: 0)
         let code = Atomic<Int32>(0)
-        let work = Task.detached {
+        let task = Task.detached {
             let result = await runner.run(request, stop: stop)
             code.store(result.rawValue, ordering: .releasing)
             done.signal()
         }
-        var options = Options()
-        if case .run(let invocation) = request { options = invocation.options }
-        let isJSON = options.json
-        let canceller = Canceller(
-            stop: stop, report: { report($0, isJSON: isJSON) }, cancel: { work.cancel() })
-        // The command ends when the terminal closes, unless it was started by nohup(1).
-        let hangup = SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
-        let signals = ([SIGINT, SIGTERM] + hangup).map { canceller.watch($0) }
+        work.withLock { $0 = task }
+        // A signal that came earlier found nothing to cancel.
+        if stop.failure != nil { task.cancel() }
         if let deadline = options.deadline { canceller.arm(deadline) }
         done.wait()
         withExtendedLifetime(signals) {}

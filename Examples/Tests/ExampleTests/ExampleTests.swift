@@ -234,8 +234,11 @@ import Testing
             .command(ExampleProgram.path("example-request-log")), options: options)
         #expect(try await client.callTool("add", ["a": 1, "b": 2.5]).text == "3.5")
         _ = try? await client.callTool("none")
+        // Standard error is read beside the responses.
+        func logged() -> [String] { lines.values.filter { $0.hasPrefix("tools/call") } }
+        for _ in 1 ... 1_000 where logged().count < 2 { try await Task.sleep(for: .milliseconds(10)) }
         await client.close()
-        let calls = lines.values.filter { $0.hasPrefix("tools/call") }
+        let calls = logged()
         #expect(calls.count == 2)
         #expect(calls.first?.hasPrefix("tools/call add result ") == true, "\(lines.values)")
         #expect(calls.last?.hasPrefix("tools/call none error(-32602) ") == true, "\(lines.values)")
