@@ -53,11 +53,13 @@ actor ServerConnection {
     }
 
     func stop() async {
-        loop?.cancel()
-        loop = nil
+        let running = loop.take()
+        running?.cancel()
         let client = client.take()
         wakeWaiting()
         await client?.close()
+        // It may still be connecting, and then ends the program that it has started.
+        await running?.value
     }
 
     private func run() async {

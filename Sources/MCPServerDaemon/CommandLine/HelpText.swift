@@ -32,6 +32,6 @@ enum HelpText {
 
         try it:   mcp-server --demo
         exit:     0 ended · 1 failed while running · 2 usage or configuration · 3 cannot listen
-                  8 check found errors · 130, 143 ended by a second signal
+                  8 check found errors · 129, 130, 143 ended by a second signal
         """
 }
