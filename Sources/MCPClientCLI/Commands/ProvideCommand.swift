@@ -40,6 +40,9 @@ struct ProvideCommand {
         let token = try token()
         let console = console
         let channel = options.channel
+        guard ChannelName(registered: channel) != nil else {
+            throw .usage("\(quoted(channel)) is not a channel name", hint: ChannelName.rule)
+        }
         // The hint is given only once: the attempts continue.
         let isHinted = Atomic<Bool>(false)
         let tell: @Sendable (ClientToolProvider.Event) -> Void = { event in

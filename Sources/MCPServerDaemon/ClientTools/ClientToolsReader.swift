@@ -59,10 +59,8 @@ struct ClientToolsReader {
     }
 
     private func check(_ channel: String, at position: SourcePosition) {
-        if ChannelName(registered: channel)?.text == channel { return }
-        context.diagnostics.error(
-            "\"\(channel)\" is not a channel name: it has 1 to 128 bytes, no colon, slash or control "
-                + "character, and no space at either end", at: position)
+        if ChannelName.isRegistrable(channel) { return }
+        context.diagnostics.error("\"\(channel)\" is not a channel name; \(ChannelName.rule)", at: position)
     }
 
     /// Returns the absolute name of a token file; its contents are checked now, so that the start cannot

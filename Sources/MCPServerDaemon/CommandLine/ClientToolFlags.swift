@@ -1,3 +1,5 @@
+import MCPCore
+
 /// The options of `run` for the tools that other programs provide.
 struct ClientToolFlags: Sendable, Hashable {
     /// `--client-tools`
@@ -23,7 +25,12 @@ struct ClientToolFlags: Sendable, Hashable {
                 hint: "over HTTP each channel has its own address: /mcp/channels/NAME")
         }
         if let auth { settings.auth = auth }
-        if let channel { settings.channel = channel }
+        if let channel {
+            guard ChannelName.isRegistrable(channel) else {
+                throw CommandLineError("\"\(channel)\" is not a channel name", hint: ChannelName.rule)
+            }
+            settings.channel = channel
+        }
         if let providersSocket {
             settings.providersSocket = Paths.absolute(providersSocket, relativeTo: Paths.currentDirectory)
         }

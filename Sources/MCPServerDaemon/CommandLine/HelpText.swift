@@ -21,10 +21,10 @@ enum HelpText {
           --client-tools       let other programs provide tools (docs/client-tools.md); with
                                  --client-tools-auth token|none   what TCP registration needs (token)
                                  --channel NAME                   the channel that --stdio serves
-                                 --providers-socket PATH          where they connect; over HTTP
-                               $XDG_RUNTIME_DIR/mcpcore/providers.sock by default
-                                 --listen ADDR                    with --stdio: where they
-                               connect as well
+                                 --providers-socket PATH          the socket where they connect
+                                   ($XDG_RUNTIME_DIR/mcpcore/providers.sock over HTTP)
+                                 --listen ADDR                    with --stdio: a TCP address
+                                   where they connect as well
           --log-level LEVEL    error, warning, info (the default) or debug
           --core-dumps         leave a core file after a crash; without it, other processes of the
                                user cannot read the server's environment either (Linux)

@@ -70,7 +70,7 @@ enum ConfigurationSchema {
                 "channelTokenFiles": {
                   "description": "By channel: the file with the token that its agents and programs need.",
                   "type": "object",
-                  "propertyNames": { "pattern": "^[^:/ ]+$" },
+                  "propertyNames": { "pattern": "^[^:/ ]([^:/]*[^:/ ])?$" },
                   "additionalProperties": { "type": "string" }
                 }
               }

@@ -137,8 +137,13 @@ struct ToolReader {
     /// Returns the schema of the structured result: an object, which every revision of MCP can carry.
     private func outputSchema(_ reader: inout ObjectReader, result: ToolDefinition.ResultKind) -> JSONValue? {
         guard let node = reader.node("output") else { return nil }
-        guard node.members != nil, node["type"]?.string == "object" else {
+        guard node.members != nil else {
             reader.wrongType("output", node, expected: "a JSON Schema with \"type\": \"object\"")
+            return nil
+        }
+        guard node["type"]?.string == "object" else {
+            context.diagnostics.error(
+                "\(reader.pathOf("output")) must have \"type\": \"object\"", at: node.position)
             return nil
         }
         if result == .text {

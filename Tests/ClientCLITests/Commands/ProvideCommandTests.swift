@@ -83,6 +83,7 @@ import Testing
                 ["--bearer-env", "CHANNEL", "--token-file", "channel.token"],
                 "--token-file and --bearer-env cannot be combined"
             ),
+            (["--channel", "a/b"], "\"a/b\" is not a channel name"),
         ] {
             let outcome = await Self.harness().run(["provide", "--tool", "greet"] + words + ["localhost:1"])
             #expect(outcome.code == .usage)

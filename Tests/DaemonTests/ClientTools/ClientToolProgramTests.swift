@@ -219,7 +219,11 @@ import Glibc
             (["--demo", "--client-tools"], "there is no place for the providers' token"),
             (
                 ["--demo", "--client-tools", "--stdio", "--channel", "a/b"],
-                "the channel \"a/b\" cannot be served"
+                "\"a/b\" is not a channel name"
+            ),
+            (
+                ["--demo", "--client-tools", "--stdio", "--channel", "messaging:a"],
+                "\"messaging:a\" is not a channel name"
             ),
             (
                 ["--demo", "--stdio", "--listen", "127.0.0.1:1"],

@@ -54,7 +54,7 @@ extension LimitProofs {
         try await tests.aProgramThatIsSilentToTheProbe()
         for silent in ["server/discover", "initialize", "notifications/initialized"] {
             try await tests.aServerThatTakesAndNeverAnswers(
-                silent, "the server did not respond to \(silent) within 2 s")
+                silent, "the server did not respond to \(silent) within 5 s")
         }
         try await tests.aListenerThatAcceptsNothing()
         try await tests.aLoopThatNeverTurns()

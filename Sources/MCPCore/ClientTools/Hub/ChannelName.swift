@@ -5,6 +5,13 @@ public struct ChannelName: Hashable, Sendable {
     /// The text of the name.
     public let text: String
 
+    /// The rule for names that programs can register tools in, for error messages.
+    package static let rule =
+        "a channel name has 1 to 128 bytes, no colon, slash or control character, and no space at either end"
+
+    /// Whether programs can register tools in a channel with exactly this name.
+    package static func isRegistrable(_ text: String) -> Bool { Self(registered: text)?.text == text }
+
     /// Creates a name from a text as it is.
     ///
     /// Fails if the text cannot be the name of a channel.
