@@ -76,7 +76,7 @@ import Testing
             found.contains {
                 $0.hasPrefix("tools.t.result must be one of") && $0.hasSuffix("(did you mean json?)")
             })
-        #expect(found.contains { $0.hasPrefix("tools.t.output must be a JSON Schema") })
+        #expect(found.contains { $0.hasPrefix("tools.t.output must have") })
     }
 
     @Test func checksTheInput() {
