@@ -88,7 +88,7 @@ extension E2E {
                 #expect(rows.count == 29)
                 for (id, state) in rows { #expect(state.hasPrefix("pass"), "\(id): \(state)") }
                 let summary = try await view.run("return document.getElementById('summary').textContent")
-                #expect(summary == "29 pass, 0 fail, 0 skipped, 0 need something from outside")
+                #expect(summary == "29 pass, 0 fail, 0 skipped, 0 need an outside action")
                 try await page.run("document.getElementById('notices').replaceChildren()")
                 try await page.picture("apps-conformance")
             }
