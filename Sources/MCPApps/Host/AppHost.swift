@@ -162,8 +162,12 @@ public actor AppHost {
         for record in calls.values { record.cancel?() }
         for id in questionOrder { closeQuestion(id, .cancel) }
         for id in viewOrder { removeView(id) }
-        for record in servers { await record.connection.stop() }
+        let connections = servers.map(\.connection)
         servers = []
+        // Together: each may wait for a program that ignores the end of its input.
+        await withTaskGroup(of: Void.self) { group in
+            for connection in connections { group.addTask { await connection.stop() } }
+        }
         for listener in listeners.values { listener.finish() }
         listeners = [:]
     }
