@@ -66,8 +66,9 @@ import Testing
         }
         let stranger = LegacySessions(key: [1, 2, 4], lifetime: 3_600)
         #expect(throws: LegacySessions.Refusal.self) { try stranger.open(id, principal: "alice", now: 1_000) }
-        // A session costs no memory here, so there is no number of them that evicts another one.
-        let daemon = try HTTPDaemon.shared()
+        // A session costs no memory here, so there is no number of them that evicts another one. The daemon is
+        // this test's own: others allocate memory in the shared one.
+        let daemon = try HTTPDaemon()
         let connection = try daemon.connect()
         let first = try daemon.openSession("2025-11-25")
         let before = ServerProgram.memory(of: daemon.pid, "VmRSS")
