@@ -17,6 +17,7 @@ declare -A MCPCore=(
     [Auth]="HTTP Protocol Crypto"
     [HTTPServer]="HTTP Events JSON"
     [Transport]="Server Client Auth HTTPServer TLS"
+    [OAuth]="Transport"
     [ClientTools]="Tools Transport"
 )
 declare -A MCPHarness=([Models]="" [Policies]="")
