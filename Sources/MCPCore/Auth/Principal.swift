@@ -49,7 +49,9 @@ public struct Principal: Sendable, Hashable {
     public var key: String {
         var bytes: [UInt8] = []
         for part in [kind.rawValue, issuer ?? "", subject, clientID ?? ""] {
-            withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) { unsafe bytes.append(contentsOf: $0) }
+            unsafe withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) {
+                unsafe bytes.append(contentsOf: $0)
+            }
             bytes.append(contentsOf: part.utf8)
         }
         return Base64URL.encode(SHA256.hash(bytes).bytes)
