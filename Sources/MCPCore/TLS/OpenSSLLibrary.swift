@@ -83,8 +83,8 @@ import Glibc
 
     /// Opens the libraries; both stay open for the rest of the process.
     init(_ names: Names = Names()) throws(TLSError) {
-        let crypto = try Shared(names.crypto)
-        let ssl = try Shared(names.ssl)
+        let crypto = try SharedLibrary(names.crypto, for: "https")
+        let ssl = try SharedLibrary(names.ssl, for: "https")
 
         unsafe initialize = unsafe try crypto.function("OPENSSL_init_crypto")
         unsafe memoryMethod = unsafe try crypto.function("BIO_s_mem")
@@ -141,36 +141,7 @@ import Glibc
         _ = unsafe initialize(Self.noExitHandler, nil)
     }
 
-    private static let noExitHandler: UInt64 = 0x0008_0000
-
-    /// An opened library.
-    @safe struct Shared {
-        private let name: String
-        private let handle: UnsafeMutableRawPointer
-
-        init(_ name: String) throws(TLSError) {
-            self.name = name
-            guard let handle = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
-                throw TLSError(
-                    .unavailable, "https requires OpenSSL 3, but \(name) cannot be loaded",
-                    details: unsafe dlerror().map { [unsafe String(cString: $0)] } ?? [],
-                    hint:
-                        "install the package libssl3 (Debian, Ubuntu, Alpine) or openssl-libs (Fedora, RHEL)"
-                )
-            }
-            unsafe self.handle = unsafe handle
-        }
-
-        /// Returns the function `symbol` with the type that OpenSSL declares for it.
-        func function<F>(_ symbol: String) throws(TLSError) -> F {
-            guard let address = unsafe dlsym(handle, symbol) else {
-                throw TLSError(
-                    .unavailable, "https requires OpenSSL 3, but \(name) does not contain \(symbol)",
-                    hint: "install this system's OpenSSL 3")
-            }
-            return unsafe unsafeBitCast(address, to: F.self)
-        }
-    }
+    static let noExitHandler: UInt64 = 0x0008_0000
 
     // MARK: Errors
 
