@@ -98,7 +98,7 @@ forbid 'Task\.sleep\(for:' "traps for the longest times; Task.pause(for:) does n
 # `Int(exactly:)`, `clamping:` or `…ReportingOverflow` instead of a conversion, a minus or a product that can trap.
 # Where the value is known to be small, a comment on the same line or the line above says so: `// Small: because …`.
 # Masked bits, counts and products of literals need no comment; sums of offsets in a buffer and shifts never trap.
-mapfile -t readers < <(git ls-files 'Sources/MCPCore/'{JSON,HTTP,JSONRPC,Schema,Protocol,Wire}'/*.swift')
+mapfile -t readers < <(git ls-files 'Sources/MCPCore/'{JSON,HTTP,JSONRPC,Schema,Protocol,Wire,Signing,Auth}'/*.swift')
 awk '
     function argument(text,    i, depth) { # the text before the closing parenthesis
         depth = 1
