@@ -1,7 +1,7 @@
 /// The identity that a request was authenticated as.
 ///
-/// Handlers read it from `RequestContext.principal`. Sessions, tasks and request states belong to the principal
-/// that created them; they do not exist for any other (AUTH-45).
+/// Handlers read it from `RequestContext.principal`. Sessions, tasks and request states belong to the
+/// principal that created them; they do not exist for any other (AUTH-45).
 public struct Principal: Sendable, Hashable {
     /// The way in which a principal was authenticated.
     public enum Kind: String, Sendable, Hashable {
@@ -44,8 +44,8 @@ public struct Principal: Sendable, Hashable {
 
     /// Identifies the principal across tokens: the same after a refresh, and never derived from the token.
     ///
-    /// The SHA-256 digest, in base64url, of the kind, the issuer, the subject and the client id, each with its
-    /// length.
+    /// The SHA-256 digest, in base64url, of the kind, the issuer, the subject and the client id, each with
+    /// its length.
     public var key: String {
         var bytes: [UInt8] = []
         for part in [kind.rawValue, issuer ?? "", subject, clientID ?? ""] {

@@ -7,14 +7,15 @@ enum RepeatedNames {
         var seen: Set<JSONKey> = []
     }
 
-    /// Returns the first repetition of one of `names` inside any object, with the object's path.
-    static func first(in raw: RawJSON, of names: Set<JSONKey>) -> (path: String, name: String)? {
-        guard !names.isEmpty else { return nil }
+    /// Returns the first repetition of one of `names`, or of any name if nil, inside any object, with the
+    /// object's path.
+    static func first(in raw: RawJSON, of names: Set<JSONKey>? = nil) -> (path: String, name: String)? {
+        if let names, names.isEmpty { return nil }
         return raw.scan { scanner in try? search(&scanner, names) }
     }
 
     private static func search(
-        _ scanner: inout JSONScanner, _ names: Set<JSONKey>
+        _ scanner: inout JSONScanner, _ names: Set<JSONKey>?
     ) throws(JSONError) -> (path: String, name: String)? {
         var frames: [Frame] = []
         repeat {
@@ -33,7 +34,7 @@ enum RepeatedNames {
                 frames[last].count += 1
                 if frames[last].isObject {
                     let key = JSONKey(name: scanner.unescape(try scanner.scanKey()))
-                    if names.contains(key), !frames[last].seen.insert(key).inserted {
+                    if names?.contains(key) ?? true, !frames[last].seen.insert(key).inserted {
                         return (path(to: frames), key.name)
                     }
                     frames[last].name = key.name
