@@ -20,6 +20,7 @@ import Testing
         Area(section: "Memory", proofs: LimitProofs.memory),
         Area(section: "Client tools", proofs: LimitProofs.clientTools),
         Area(section: "Schemas", proofs: LimitProofs.schemas),
+        Area(section: "Access tokens", proofs: LimitProofs.accessTokens),
     ]
 
     /// Proven in `MCPHarnessTests`, in `MCPAppsTests`, and in `ClientCLITests`, where the page of `mcp-client host`
