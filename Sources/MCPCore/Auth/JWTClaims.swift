@@ -96,12 +96,16 @@ enum ResourceIdentifier {
 
     private static func normalized(_ text: String) -> [UInt8] {
         var bytes = Array(text.utf8)
-        guard let colon = bytes.firstIndex(of: ASCII.colon), bytes[colon...].starts(with: "://".utf8) else {
-            return bytes
-        }
+        guard let colon = bytes.firstIndex(of: ASCII.colon), bytes[colon...].starts(with: "://".utf8),
+            bytes[..<colon].allSatisfy({
+                isLetter($0) || (0x30 ... 0x39).contains($0) || "+-.".utf8.contains($0)
+            })
+        else { return bytes }
         let rest = bytes[(colon + 3)...]
         let end = rest.firstIndex { [0x2F, 0x3F, 0x23].contains($0) } ?? bytes.endIndex
-        for index in 0 ..< end where (0x41 ... 0x5A).contains(bytes[index]) { bytes[index] |= 0x20 }
+        for index in 0 ..< end where isLetter(bytes[index]) { bytes[index] |= 0x20 }
         return bytes
     }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61 ... 0x7A).contains(byte | 0x20) }
 }
