@@ -1,4 +1,5 @@
 #if !canImport(Darwin)
+import TestSupport
 import Testing
 
 @testable import MCPCore

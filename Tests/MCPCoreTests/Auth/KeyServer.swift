@@ -1,5 +1,6 @@
 #if !canImport(Darwin)
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
