@@ -15,7 +15,7 @@ declare -A MCPCore=(
     [Wire]="Protocol Crypto" [Tools]="Protocol"
     [Server]="Wire Platform" [Client]="Wire Platform"
     [Signing]="Platform Bytes Crypto TLS"
-    [Auth]="HTTP Protocol Signing"
+    [Auth]="HTTP Wire Signing"
     [HTTPServer]="HTTP Events JSON"
     [Transport]="Server Client Auth HTTPServer TLS"
     [OAuth]="Transport"

@@ -2,13 +2,34 @@
 ///
 /// An embedder can supply its own; `JWTVerifier` and `StaticTokens` are those of this library. A verifier is
 /// called for each token that is not in the server's cache of verified tokens, on any thread and for several
-/// tokens at a time.
+/// tokens at a time. A principal is cached for 5 min, or until it expires; a definite refusal for 10 s.
 public protocol TokenVerifier: Sendable {
     /// Returns the principal that a token stands for.
+    ///
+    /// The task is cancelled after 5 s, when the request is answered with 503. A verifier that then does not
+    /// return keeps one of the 64 places for verifications.
     ///
     /// - Throws: `TokenRefusal.invalid` when the token is not good for this server, and
     ///   `TokenRefusal.unavailable` when that cannot be found out now.
     func verify(_ token: PresentedToken) async throws(TokenRefusal) -> Principal
+
+    /// Returns whether this verifier decides about a token, judged by its form alone. `FirstVerifier` asks
+    /// it; must not wait. By default true.
+    func decides(about token: PresentedToken) -> Bool
+
+    /// A number that changes when a token that was good may no longer be, such as a revoked one: the server
+    /// then forgets the tokens that it has verified. By default 0, which never changes.
+    ///
+    /// Read for each request; must not wait.
+    var generation: UInt64 { get }
+}
+
+extension TokenVerifier {
+    /// Returns true for every token.
+    public func decides(about token: PresentedToken) -> Bool { true }
+
+    /// Always 0.
+    public var generation: UInt64 { 0 }
 }
 
 /// An access token of a request, with the resource that it has to be for.
