@@ -14,6 +14,9 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Such an error is not the response to the request being served, where its code would have a different
     /// meaning.
     var askedMethod: String?
+    /// The scopes that the operation requires, when the caller lacks some of them; nil for other errors. Over
+    /// HTTP, the response is then a challenge (AUTH-31).
+    var requiredScopes: [String]?
 
     /// Creates an error with a code of your choice.
     public init(code: Int, message: String, data: JSONValue? = nil) {
@@ -69,6 +72,10 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server stopped while serving the request, which may have had an effect. This code is specific to
     /// this library and outside the reserved ranges.
     public static let interruptedCode = 520
+
+    /// The caller's token does not grant the scopes that the operation requires. This code is specific to
+    /// this library and outside the reserved ranges.
+    public static let insufficientScopeCode = 403
 
     /// Creates an error -32700 with a reason.
     public static func parseError(_ message: String) -> MCPError {

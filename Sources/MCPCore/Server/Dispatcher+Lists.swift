@@ -15,7 +15,7 @@ extension Dispatcher {
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         writer.rawMembers(page.members)
         writeCacheHints(
-            options.listTTL, to: &writer, for: request.revision, isPrivate: registry.contents.toolsComeAndGo)
+            options.listTTL, to: &writer, for: request, isPrivate: registry.contents.toolsComeAndGo)
         envelope.end(&writer, for: request.revision)
         return .answered(status: 200)
     }

@@ -9,7 +9,7 @@ extension Dispatcher {
         writeCapabilities(registry, to: &writer, for: request.revision)
         writer.member("instructions", registry.contents.instructions)
         writeCacheHints(
-            options.listTTL, to: &writer, for: request.revision, isPrivate: registry.contents.toolsComeAndGo)
+            options.listTTL, to: &writer, for: request, isPrivate: registry.contents.toolsComeAndGo)
         envelope.end(&writer, for: request.revision)
         return .answered(status: 200)
     }
@@ -74,13 +74,14 @@ extension Dispatcher {
         writer.endObject()
     }
 
-    /// Writes `ttlMs` and `cacheScope` (CACHE-01). Nothing here depends on the caller, so lists are public
-    /// unless they contain tools that others provide.
+    /// Writes `ttlMs` and `cacheScope` (CACHE-01). Lists are public unless they contain tools that others
+    /// provide, or the server knows its callers: then no cache may pass them on (AUTH-46).
     func writeCacheHints(
-        _ ttl: Duration, to writer: inout JSONWriter, for revision: Revision, isPrivate: Bool = false
+        _ ttl: Duration, to writer: inout JSONWriter, for request: Request, isPrivate: Bool = false
     ) {
-        guard revision.has(.stampedResults) else { return }
+        guard request.revision.has(.stampedResults) else { return }
         writer.member("ttlMs", isPrivate ? 0 : Int(clamping: ttl.milliseconds))
+        let isPrivate = isPrivate || request.caller != nil
         if isPrivate { writer.member("cacheScope", "private") } else { writer.member("cacheScope", "public") }
     }
 }

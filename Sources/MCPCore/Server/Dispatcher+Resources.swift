@@ -32,7 +32,7 @@ extension Dispatcher {
         writer.key("resources")
         writer.array(page.resources, for: request.revision)
         writer.member("nextCursor", page.next.map { cursors.seal($0, for: .resourcesList) })
-        writeCacheHints(options.listTTL, to: &writer, for: request.revision)
+        writeCacheHints(options.listTTL, to: &writer, for: request)
         envelope.end(&writer, for: request.revision)
         return .answered(status: 200)
     }

@@ -65,6 +65,8 @@ final class Dispatcher: Sendable {
         let abilities: ClientAbilities
         /// Nil without middleware.
         var trace: RequestTrace?
+        /// Nil without authorization.
+        var caller: Caller?
 
         var revision: Revision { verdict.revision }
         var idBytes: ByteSlice { message.bytes[message.head.id.range] }
@@ -74,7 +76,7 @@ final class Dispatcher: Sendable {
         var copied: Request {
             Request(
                 message: Message(bytes: message.bytes.copy(), head: message.head), verdict: verdict,
-                channelID: channelID, abilities: abilities, trace: trace)
+                channelID: channelID, abilities: abilities, trace: trace, caller: caller)
         }
     }
 
@@ -115,7 +117,7 @@ final class Dispatcher: Sendable {
         if message.head.kind == .notification { return take(message, verdict, channel, &writer) }
         let request = Request(
             message: message, verdict: verdict, channelID: channel.id,
-            abilities: channel.session?.abilities ?? [], trace: nil)
+            abilities: channel.session?.abilities ?? [], trace: nil, caller: channel.caller)
         if verdict.entry.flags.contains(.notification) {
             return fail(request, .methodNotFound(message.method), &writer)
         }
@@ -194,6 +196,10 @@ final class Dispatcher: Sendable {
     func fail(_ request: Request, _ error: MCPError, _ writer: inout JSONWriter) -> Disposition {
         counters.count(.refused)
         ResultEnvelope.error(error, id: request.idBytes, to: &writer, for: request.revision)
+        if let scopes = error.requiredScopes, let caller = request.caller {
+            caller.lacks(scopes)
+            return .answered(status: 403)
+        }
         guard request.verdict.isModern else { return .answered(status: 200) }
         return .answered(status: Refusal.status(for: error.code))
     }

@@ -8,11 +8,14 @@ public struct RequestContext: Sendable {
     let abilities: ClientAbilities
     /// Nil for a synchronous tool.
     let call: DeferredCall?
+    /// Nil without authorization.
+    let caller: Caller?
 
     init(_ request: Dispatcher.Request, _ call: DeferredCall?) {
         message = request.message
         revision = request.revision
         abilities = request.abilities
+        caller = request.caller
         self.call = call
     }
 

@@ -33,15 +33,18 @@ struct ServerChannel: Sendable {
     /// The stream that receives server messages from the handshake on; nil where clients open
     /// streams themselves.
     var stream: ConnectionStream?
+    /// The authenticated caller of the message; nil without authorization.
+    var caller: Caller?
 
     init(
         id: UInt64, claims: HeaderClaims? = nil, session: NegotiatedSession? = nil,
-        stream: ConnectionStream? = nil
+        stream: ConnectionStream? = nil, caller: Caller? = nil
     ) {
         self.id = id
         self.claims = claims
         self.session = session
         self.stream = stream
+        self.caller = caller
     }
 }
 

@@ -43,6 +43,9 @@ public struct IncomingRequest: Sendable {
     /// The protocol revision that the request uses.
     public var protocolVersion: ProtocolVersion { context.protocolVersion }
 
+    /// The authenticated principal of the request; nil without authorization.
+    public var principal: Principal? { context.principal }
+
     /// The request's `params`, as received.
     public var params: RawJSON? { context.message.params }
 

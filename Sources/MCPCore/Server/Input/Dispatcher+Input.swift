@@ -38,7 +38,8 @@ extension Dispatcher {
     private func open(_ sealed: RawJSON, of request: Request) throws(MCPError) -> RequestState.Content {
         guard let text = sealed.string else { throw .invalidParams("\"requestState\" must be a string") }
         do {
-            return try requestStates.open(text, for: request.purpose, principal: "", now: wallSeconds)
+            return try requestStates.open(
+                text, for: request.purpose, principal: request.principalKey, now: wallSeconds)
         } catch {
             let text =
                 switch error {
@@ -103,7 +104,8 @@ extension Dispatcher {
             chain: input.chain ?? RequestState.Chain(random: random.bytes(16)), answers: input.used,
             handlerState: input.state)
         let state = requestStates.seal(
-            content, for: request.purpose, principal: "", expiry: stateExpiry, salt: random.bytes(8))
+            content, for: request.purpose, principal: request.principalKey, expiry: stateExpiry,
+            salt: random.bytes(8))
         guard let state else {
             log(
                 "\(request.message.method): the answers and the state of the handler need more than "

@@ -9,7 +9,7 @@ extension Dispatcher {
             return fail(
                 request, .invalidParams("\(request.message.method) needs \"taskId\", a string"), &writer)
         }
-        guard let task = tasks?.task(id, principal: "") else {
+        guard let task = tasks?.task(id, principal: request.principalKey) else {
             return fail(request, .invalidParams("Unknown task; it may have expired"), &writer)
         }
         switch request.verdict.entry.method {
@@ -110,6 +110,7 @@ extension Dispatcher {
     func honouredTasks(_ ids: [String], _ request: Request) throws(MCPError) -> [String] {
         guard !ids.isEmpty, let tasks else { return [] }
         guard request.declaresTasks else { throw Self.missingTasks }
-        return ids.filter { tasks.task($0, principal: "") != nil }
+        let principal = request.principalKey
+        return ids.filter { tasks.task($0, principal: principal) != nil }
     }
 }

@@ -24,7 +24,8 @@ extension RequestContext {
         else { return }
         try call.finishRounds()
         let task = try tasks.open(
-            for: call, principal: "", ttl: ttl, pollInterval: pollInterval, statusMessage: statusMessage)
+            for: call, principal: call.request.principalKey, ttl: ttl, pollInterval: pollInterval,
+            statusMessage: statusMessage)
         call.become(task)
         let server = call.dispatcher
         let answer = server.conclude(call, server.answer { server.write(task, for: call.request, &$0) })

@@ -1,0 +1,62 @@
+import Synchronization
+
+/// The authenticated caller of one request.
+final class Caller: Sendable {
+    /// The data that all requests with the same token share.
+    final class Identity: Sendable {
+        let principal: Principal
+        /// The key of the principal, which is computed once.
+        let key: String
+        /// The scopes of the token, and those that they imply (AUTH-35).
+        let grantedScopes: Set<String>
+
+        init(_ principal: Principal, grantedScopes: Set<String>) {
+            self.principal = principal
+            key = principal.key
+            self.grantedScopes = grantedScopes
+        }
+    }
+
+    let identity: Identity
+    /// The scopes that the operation requires, once it was refused because the caller lacks some of them.
+    private let required = Mutex<[String]>([])
+
+    init(_ identity: Identity) { self.identity = identity }
+
+    /// Records that the operation was refused because the caller does not have all of these scopes.
+    func lacks(_ scopes: [String]) { required.withLock { $0 = scopes } }
+
+    /// The scopes of a refused operation; empty when none was refused.
+    var requiredScopes: [String] { required.withLock { $0 } }
+}
+
+extension Dispatcher.Request {
+    /// The principal that sessions, tasks and states of this request belong to; empty without authorization.
+    var principalKey: String { caller?.identity.key ?? "" }
+}
+
+extension RequestContext {
+    /// The authenticated principal of the request.
+    ///
+    /// Nil where the server does not authorize its callers: without `ServerAuthorization`, over stdio, and
+    /// for clients in the same process.
+    public var principal: Principal? { caller?.identity.principal }
+
+    /// Requires that the caller's token grants all of these scopes, directly or by implication.
+    ///
+    /// Name all scopes of the operation in one call, because the challenge that the client receives names
+    /// them (AUTH-34). Without authorization, nothing is required: over stdio, the user who started the
+    /// server has all rights.
+    ///
+    /// - Throws: `MCPError` with the code `insufficientScopeCode`. Let it propagate: over HTTP, the response
+    ///   is then 403 with a challenge if it has not begun, otherwise a JSON-RPC error.
+    public func require(scopes: [String]) throws(MCPError) {
+        guard let caller, !scopes.allSatisfy(caller.identity.grantedScopes.contains) else { return }
+        var error = MCPError(
+            code: MCPError.insufficientScopeCode,
+            message: "This needs the scopes \(scopes.joined(separator: " "))",
+            data: ["requiredScopes": .array(scopes.map { .string($0) })])
+        error.requiredScopes = scopes
+        throw error
+    }
+}
