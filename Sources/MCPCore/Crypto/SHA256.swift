@@ -1,7 +1,7 @@
 /// SHA-256 (FIPS 180-4) over bytes that arrive in pieces.
 package struct SHA256: Sendable {
     /// A digest of 32 bytes. Comparing two digests takes the same time wherever they differ.
-    package struct Digest: Sendable, Equatable {
+    package struct Digest: Sendable, Hashable {
         fileprivate let words: SIMD8<UInt32>
 
         /// The 32 bytes.

@@ -32,26 +32,29 @@ public struct ServerTransport: Sendable {
     ///   - policy: which hosts and origins are allowed; by default loopback names on TCP, any on unix
     ///     sockets.
     ///   - options: limits and time-outs.
+    ///   - authorization: the authorization of callers at all MCP endpoints, also those of `servers`, whose
+    ///     `admits` sees the same token; nil accepts all that the policy allows.
     public static func http(
         _ addresses: ListenAddress..., path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
         handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy? = nil,
-        options: HTTPServerOptions = HTTPServerOptions()
+        options: HTTPServerOptions = HTTPServerOptions(), authorization: ServerAuthorization? = nil
     ) -> ServerTransport {
         .http(
-            addresses, path: path, servers: servers, handler: handler, policy: policy, options: options)
+            addresses, path: path, servers: servers, handler: handler, policy: policy, options: options,
+            authorization: authorization)
     }
 
     /// Returns a Streamable HTTP transport on these addresses.
     public static func http(
         _ addresses: [ListenAddress], path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
         handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy? = nil,
-        options: HTTPServerOptions = HTTPServerOptions()
+        options: HTTPServerOptions = HTTPServerOptions(), authorization: ServerAuthorization? = nil
     ) -> ServerTransport {
         ServerTransport(
             kind: .http(
                 HTTPTransport(
                     addresses: addresses, path: path, servers: servers, handler: handler, policy: policy,
-                    options: options)))
+                    options: options, authorization: authorization)))
     }
 }
 
@@ -63,6 +66,7 @@ struct HTTPTransport: Sendable {
     let handler: (any HTTPRequestHandler)?
     let policy: AccessPolicy?
     let options: HTTPServerOptions
+    var authorization: ServerAuthorization?
 
     /// Starts to serve on all addresses, or on none.
     func start(_ server: MCPServer) throws(ListenError) -> HTTPServer {
@@ -76,7 +80,8 @@ struct HTTPTransport: Sendable {
             memory: dispatcher.memory)
         let router =
             servers == nil && handler == nil ? nil : EndpointRouter(handler: handler, servers: servers)
-        try http.start(StreamableEndpoint(server: server, path: path, router: router))
+        try http.start(
+            StreamableEndpoint(server: server, path: path, router: router, authorization: authorization))
         return http
     }
 }

@@ -35,7 +35,6 @@ extension Requirements {
         STDIO-18: The library has no byte streams but stdio: Unix sockets carry HTTP, other transports bring their own framing.
         STDIO-21: There is no OAuth on stdio: a server's process gets its credentials from the environment that it is started with.
         HTTP-05: Authorization is optional in the specification and is not offered here: the listener binds loopback or a Unix socket unless told otherwise, and a proxy that authenticates can stand in front.
-        HTTP-28: Authorization is optional in the specification and is not offered here; nothing is granted that could carry over from one request to another.
         HTTPC-09: A note on extensions whose clients send notifications over HTTP; this client has none.
         HDR-28: Which parameters are mirrored is decided by who writes a tool.
         HDR-29: The library grants nothing by a header; headers are compared with the body and then forgotten.
@@ -64,7 +63,6 @@ extension Requirements {
         SEC-05: How a server is reached is its operator's choice; stdio and Unix sockets are there, and HTTP binds loopback by default.
         SEC-06: A rule for proxies that start servers, and this package is none.
         SEC-07: A rule for programs that have a user; the library exposes data and calls tools only when its program does.
-        SEC-08: Scopes belong to authorization, which is optional and not offered here.
         ELIC-22: URL elicitation is handed to the program; nothing here authorizes a client by it.
         SAMP-14: Advice to new implementations; sampling is offered for the servers that need it.
         ROOT-07: Advice to new implementations; roots are offered for the servers that need them.

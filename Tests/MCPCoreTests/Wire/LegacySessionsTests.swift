@@ -156,7 +156,7 @@ import Testing
                 return nil
             }
             do throws(EarlyResponse) {
-                try endpoint.endSession(head, in: bytes)
+                try endpoint.endSession(head, in: bytes, nil)
                 return nil
             } catch {
                 return error
@@ -164,7 +164,7 @@ import Testing
         }
         let ids = try (0 ..< 2).map { _ -> String in
             let header = endpoint.sessionHeader(
-                for: NegotiatedSession(revision: .newestLegacy, abilities: []))
+                for: NegotiatedSession(revision: .newestLegacy, abilities: []), nil)
             return try #require(header?["Mcp-Session-Id"])
         }
         #expect(try delete(ids[0]) == nil)

@@ -9,9 +9,12 @@ package final class WireSession: Sendable {
     package let version: String
     package let id: String
     package let recorder: MessageRecorder
+    /// Fields that each request carries.
+    private let more: [String]
 
-    package init(port: UInt16, version: String, id: String? = nil) async throws {
+    package init(port: UInt16, version: String, id: String? = nil, more: [String] = []) async throws {
         self.port = port
+        self.more = more
         self.version = version
         recorder = MessageRecorder([.server], version: version)
         if let id {
@@ -20,12 +23,13 @@ package final class WireSession: Sendable {
         }
         let body =
             #"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"\#(version)","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#
-        let opened = try await Self.send(port, Self.post(body, []), body, recorder)
+        let opened = try await Self.send(port, Self.post(body, more), body, recorder)
         self.id = try #require(opened?.headers["mcp-session-id"])
     }
 
     private var fields: [String] {
-        ["Mcp-Session-Id: \(id)"] + (version >= "2025-06-18" ? ["MCP-Protocol-Version: \(version)"] : [])
+        more + ["Mcp-Session-Id: \(id)"]
+            + (version >= "2025-06-18" ? ["MCP-Protocol-Version: \(version)"] : [])
     }
 
     private static func post(_ body: String, _ fields: [String]) -> String {

@@ -22,6 +22,22 @@ final class EndpointRouter: Sendable {
     ) throws(EarlyResponse) -> RequestHandler? {
         guard let path = head.decodedPath(in: bytes) else { throw .undecodableTarget }
         if let handler, handler.handler.handles(path: path) { return handler }
+        return try server(at: path, head, in: bytes, isFromOwnUser: isFromOwnUser, beside: home)
+    }
+
+    /// Returns the handler of requests that are not MCP, if it handles this one.
+    func handler(of head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) -> RequestHandler? {
+        guard let path = head.decodedPath(in: bytes) else { throw .undecodableTarget }
+        return handler.flatMap { $0.handler.handles(path: path) ? $0 : nil }
+    }
+
+    /// Whether the listener has MCP servers in addition to its main one.
+    var hasServers: Bool { servers != nil }
+
+    private func server(
+        at path: String, _ head: RequestHead, in bytes: ByteSlice, isFromOwnUser: () -> Bool,
+        beside home: StreamableEndpoint
+    ) throws(EarlyResponse) -> RequestHandler? {
         guard let servers else { return nil }
         // Checked before the router may create a server for it: a client without a token causes
         // none to be created.

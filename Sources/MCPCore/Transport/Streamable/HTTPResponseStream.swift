@@ -9,7 +9,11 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
     private let endpoint: StreamableEndpoint
     /// The session that the request belongs to; nil for a stateless request.
     private let session: (channelID: UInt64, revision: Revision)?
+    /// Nil without authorization.
+    private let caller: Caller?
     private var exchange: PendingRequest?
+    /// Ends a stream without an end of its own when the caller's token has expired.
+    private var expiry: ExpiryWatch.Entry?
     private var stream: ResumableStream?
     private var isAttached = false
     private var isOpenedByGet = false
@@ -24,10 +28,11 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
 
     init(
         connection: HTTPConnection, endpoint: StreamableEndpoint, version: HTTPVersion,
-        session: (channelID: UInt64, revision: Revision)?
+        session: (channelID: UInt64, revision: Revision)?, caller: Caller? = nil
     ) {
         self.endpoint = endpoint
         self.session = session
+        self.caller = caller
         super.init(connection: connection, version: version)
     }
 
@@ -92,9 +97,11 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
             if let answer { write(nil, answer.bytes, on: connection) }
             endResponse(on: connection)
         } else if let answer {
+            let extra =
+                answer.status == 403 ? caller.flatMap { endpoint.access?.challengeFields(for: $0) } : nil
             ResponseWriter.writeHead(
                 status: answer.status, contentType: "application/json", framing: .length(answer.bytes.count),
-                keepAlive: connection.keepAlive, to: &connection.output.out)
+                keepAlive: connection.keepAlive, extra: extra, to: &connection.output.out)
             connection.output.out.append(answer.bytes)
             connection.becomeIdle()
         } else {
@@ -112,6 +119,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
     private func beginStreaming() {
         guard !isStreaming else { return }
         isStreaming = true
+        watchExpiry()
         // A stream whose beginning no client saw cannot be requested again.
         guard let connection = waiting else { return }
         if let session, session.revision.has(.resumption) {
@@ -121,6 +129,16 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         }
         writeStreamHead(on: connection)
         if let session, session.revision.has(.ssePriming), let stream { writePriming(stream, on: connection) }
+    }
+
+    /// Ends a stream that has no end of its own when its caller's token has expired; the client comes back
+    /// with a newer one. A running call is not cut off.
+    private func watchExpiry() {
+        guard let caller else { return }
+        expiry = endpoint.access?.expiry.watch(caller) { [weak self] in
+            guard let self else { return }
+            loop.execute { self.serverStops() }
+        }
     }
 
     /// Writes an event id, before anything can be lost (LEG-06).
@@ -168,6 +186,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         }
         isAttached = true
         isOpenedByGet = true
+        watchExpiry()
         self.stream = stream
         writeStreamHead(on: connection)
         if stream.isOfServer, let session { receive(session.channelID) }

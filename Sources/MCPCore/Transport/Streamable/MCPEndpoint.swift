@@ -12,13 +12,16 @@ extension MCPServer {
     ///   - handler: serves requests that are not MCP, at other paths.
     ///   - policy: which hosts and origins are allowed; loopback names by default.
     ///   - limits: the limits of a message.
+    ///   - authorization: the authorization of callers; nil accepts all that the policy allows.
     public func makeEndpoint(
         path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
         handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy = .loopback,
-        limits: HTTPLimits = HTTPLimits()
+        limits: HTTPLimits = HTTPLimits(), authorization: ServerAuthorization? = nil
     ) -> MCPEndpoint {
         let router = EndpointRouter(handler: handler, servers: servers)
-        return MCPEndpoint(StreamableEndpoint(server: self, path: path, router: router), policy, limits)
+        let endpoint = StreamableEndpoint(
+            server: self, path: path, router: router, authorization: authorization)
+        return MCPEndpoint(endpoint, policy, limits)
     }
 
     /// Answers one HTTP request with the default policy: loopback hosts only, path `/mcp`.
@@ -63,13 +66,31 @@ public final class MCPEndpoint: Sendable {
                     head, in: bytes, request.body, isFromOwnUser: request.isFromOwnUser)
                 return await respond(request, by: other.handler)
             case .serve(let handler):
-                let endpoint = handler as? StreamableEndpoint ?? endpoint
                 do throws(EarlyResponse) {
-                    return try await serve(head, bytes, request.body, at: endpoint)
+                    let (endpoint, caller) = try await admit(head, bytes, request, by: handler)
+                    return try await serve(head, bytes, request.body, at: endpoint, as: caller)
                 } catch {
                     return HTTPResponse(error)
                 }
             }
+        }
+    }
+
+    /// Returns the endpoint and the caller of a request, after its token is verified; the caller is nil
+    /// without authorization.
+    private func admit(
+        _ head: RequestHead, _ bytes: ByteSlice, _ request: HTTPRequest, by handler: RequestHandler
+    ) async throws(EarlyResponse) -> (endpoint: StreamableEndpoint, caller: Caller?) {
+        switch handler {
+        case let authorized as AuthorizedRequest: return (authorized.endpoint, authorized.caller)
+        case let unverified as UnverifiedRequest:
+            let outcome = await withCheckedContinuation { continuation in
+                unverified.access.verify(unverified.token) { continuation.resume(returning: $0) }
+            }
+            let (endpoint, caller) = try unverified.admit(
+                head, in: bytes, outcome, isFromOwnUser: { request.isFromOwnUser })
+            return (endpoint, caller)
+        default: return (handler as? StreamableEndpoint ?? endpoint, nil)
         }
     }
 
@@ -82,11 +103,12 @@ public final class MCPEndpoint: Sendable {
     }
 
     private func serve(
-        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, at endpoint: StreamableEndpoint
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, at endpoint: StreamableEndpoint,
+        as caller: Caller?
     ) async throws(EarlyResponse) -> HTTPResponse {
         switch head.method {
         case .delete:
-            try endpoint.endSession(head, in: bytes)
+            try endpoint.endSession(head, in: bytes, caller)
             return HTTPResponse(status: 204)
         case .get:
             // Streams that outlive their request need a connection of our own.
@@ -95,7 +117,8 @@ public final class MCPEndpoint: Sendable {
         }
         var channel: ServerChannel
         do {
-            channel = try endpoint.channel(of: head, in: bytes, connection: ConnectionNumber.next())
+            channel = try endpoint.channel(
+                of: head, in: bytes, connection: ConnectionNumber.next(), caller: caller)
         } catch {
             throw error.aboutMessage
         }
@@ -112,14 +135,21 @@ public final class MCPEndpoint: Sendable {
         case .answered(let status):
             var headers = HeaderFields()
             if wasOpen, let session = channel.session {
-                headers = endpoint.sessionHeader(for: session) ?? headers
+                headers = endpoint.sessionHeader(for: session, channel.caller) ?? headers
+            }
+            if status == 403, let caller = channel.caller, let access = endpoint.access {
+                headers = access.challengeFields(for: caller)
             }
             try? headers.set("Content-Type", to: "application/json")
             return HTTPResponse(
                 status: channel.legacyStatus(status), headers: headers, body: .bytes(writer.finish().array))
         case .accepted, .dropped: return HTTPResponse(status: 202)
         case .deferred(let exchange):
-            return await sink.response(cancelling: wasOpen ? exchange : nil)
+            let (caller, id, dispatcher) = (channel.caller, channel.id, endpoint.dispatcher)
+            let expiry = endpoint.access?.expiry.watch(caller) { dispatcher.endSubscriptions(of: id) }
+            return await sink.response(cancelling: wasOpen ? exchange : nil, expiry: expiry) {
+                caller.flatMap { endpoint.access?.challengeFields(for: $0) }
+            }
         }
     }
 
@@ -163,6 +193,8 @@ private final class StreamingSink: ResponseSink {
         var first: First?
         var isStreaming = false
         var isOver = false
+        /// Ends a subscription when the caller's token has expired.
+        var expiry: ExpiryWatch.Entry?
         /// The request that is cancelled when the stream is not read.
         var exchange: PendingRequest?
     }
@@ -210,8 +242,14 @@ private final class StreamingSink: ResponseSink {
         dispatcher.cancel(exchange)
     }
 
-    func response(cancelling exchange: PendingRequest?) async -> HTTPResponse {
-        state.withLock { $0.exchange = exchange }
+    /// - Parameter challenge: returns the fields of a response to a request that lacks scopes.
+    func response(
+        cancelling exchange: PendingRequest?, expiry: ExpiryWatch.Entry?, challenge: () -> HeaderFields?
+    ) async -> HTTPResponse {
+        state.withLock { state in
+            state.exchange = exchange
+            state.expiry = expiry
+        }
         let first = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = state.withLock { state -> First? in
@@ -227,7 +265,8 @@ private final class StreamingSink: ResponseSink {
         switch first {
         case .answer(nil): return HTTPResponse(status: 202)
         case .answer(let answer?):
-            let headers = (try? HeaderFields(["Content-Type": "application/json"])) ?? HeaderFields()
+            var headers = (answer.status == 403 ? challenge() : nil) ?? HeaderFields()
+            try? headers.set("Content-Type", to: "application/json")
             return HTTPResponse(status: answer.status, headers: headers, body: .bytes(answer.bytes.array))
         case .stream:
             let body = queue.stream { [weak self] in self?.readerIsGone() }

@@ -1,11 +1,13 @@
 /// The path from a request on a connection to the response that is sent on it.
 extension StreamableEndpoint {
     func serveMessage(
-        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection,
+        as caller: Caller?
     ) {
         var channel: ServerChannel
         do {
-            channel = try self.channel(of: head, in: bytes, connection: connection.identifier)
+            channel = try self.channel(
+                of: head, in: bytes, connection: connection.identifier, caller: caller)
         } catch {
             return connection.respond(error.aboutMessage)
         }
@@ -15,14 +17,18 @@ extension StreamableEndpoint {
         let session = channel.session.map { (channelID: channel.id, revision: $0.revision) }
         let disposition = dispatcher.receive(body, from: &channel, into: &connection.output) {
             let made = HTTPResponseStream(
-                connection: connection, endpoint: self, version: head.version, session: session)
+                connection: connection, endpoint: self, version: head.version, session: session,
+                caller: caller)
             exchange = made
             return made
         }
         switch disposition {
         case .answered(let status):
             var extra: HeaderFields?
-            if wasOpen, let session = channel.session { extra = sessionHeader(for: session) }
+            if wasOpen, let session = channel.session {
+                extra = sessionHeader(for: session, caller)
+            }
+            if status == 403, let caller { extra = access?.challengeFields(for: caller) }
             if status == 200, extra == nil {
                 ResponseWriter.finish(response, in: &connection.output.out)
             } else {
@@ -43,9 +49,11 @@ extension StreamableEndpoint {
         }
     }
 
-    func serveEnd(_ head: RequestHead, _ bytes: ByteSlice, on connection: HTTPConnection) {
+    func serveEnd(
+        _ head: RequestHead, _ bytes: ByteSlice, on connection: HTTPConnection, as caller: Caller?
+    ) {
         do {
-            try endSession(head, in: bytes)
+            try endSession(head, in: bytes, caller)
             connection.respond(EarlyResponse(status: 204))
         } catch {
             connection.respond(error)
@@ -54,9 +62,11 @@ extension StreamableEndpoint {
 
     /// Opens the stream that a GET requests: that of the server's own messages, or the rest
     /// of an earlier one.
-    func serveStream(_ head: RequestHead, _ bytes: ByteSlice, on connection: HTTPConnection) {
+    func serveStream(
+        _ head: RequestHead, _ bytes: ByteSlice, on connection: HTTPConnection, as caller: Caller?
+    ) {
         do throws(EarlyResponse) {
-            let session = try openedSession(head, in: bytes)
+            let session = try openedSession(head, in: bytes, caller)
             var resumed: (stream: ResumableStream, number: Int)?
             if let id = head.value(.lastEventID, in: bytes), !id.isEmpty {
                 resumed = streams.find(id, in: session.channelID)
@@ -65,7 +75,7 @@ extension StreamableEndpoint {
             try checkRoom(in: session, for: resumed?.stream)
             let exchange = HTTPResponseStream(
                 connection: connection, endpoint: self, version: head.version,
-                session: (session.channelID, session.negotiated.revision))
+                session: (session.channelID, session.negotiated.revision), caller: caller)
             connection.wait(for: exchange)
             if let (stream, number) = resumed {
                 guard exchange.takeUp(stream, after: number) else { throw Self.eventsAreGone }

@@ -15,15 +15,22 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     /// The principal that session ids are bound to: empty at the main endpoint, the path of
     /// any other endpoint.
     private let principal: String
+    /// The check of access tokens; nil without authorization.
+    let access: AccessGuard?
+    /// The published metadata; nil without authorization, and without authorization servers.
+    let metadata: ResourceMetadata?
 
     /// - Parameters:
     ///   - sessions: the sessions of another endpoint of the same server, for which this endpoint
     ///     is another way in.
     ///   - streams: like `sessions`.
     ///   - principal: see the property.
+    ///   - authorization: the authorization of callers.
+    ///   - access: like `sessions`.
     init(
         server: MCPServer, path: String = "/mcp", router: EndpointRouter? = nil,
-        sessions: LegacySessions? = nil, streams: SessionStreams? = nil, principal: String = ""
+        sessions: LegacySessions? = nil, streams: SessionStreams? = nil, principal: String = "",
+        authorization: ServerAuthorization? = nil, access: AccessGuard? = nil
     ) {
         self.server = server
         self.path = path
@@ -32,12 +39,19 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         self.sessions = sessions ?? LegacySessions(key: server.stateKey)
         self.streams = streams ?? SessionStreams(clock: server.dispatcher.clock)
         self.principal = principal
+        self.access = access ?? authorization.map { AccessGuard($0, clock: server.dispatcher.clock) }
+        metadata = authorization.flatMap {
+            ResourceMetadata(
+                $0, path: path, isAlone: router?.hasServers != true,
+                defaultName: server.identity.title ?? server.identity.name)
+        }
     }
 
     /// Returns the endpoint of another server on the same listener.
     func beside(with server: MCPServer, at path: String) -> StreamableEndpoint {
         let streams = SessionStreams(clock: server.dispatcher.clock, store: streams.store)
-        return StreamableEndpoint(server: server, path: path, streams: streams, principal: path)
+        return StreamableEndpoint(
+            server: server, path: path, streams: streams, principal: path, access: access)
     }
 
     var dispatcher: Dispatcher { server.dispatcher }
@@ -49,6 +63,10 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     ) -> Decision {
         do throws(EarlyResponse) {
             try head.checkMethod()
+            if let access {
+                return try checkAuthorized(
+                    head, in: bytes, context: context, isFromOwnUser: isFromOwnUser, by: access)
+            }
             if head.path(in: bytes) == pathBytes {
                 try context.policy.check(head, in: bytes)
                 try checkPurpose(of: head, in: bytes)
@@ -66,15 +84,24 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     override func serve(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
+    ) { serve(head, bytes, body, on: connection, as: nil) }
+
+    /// Serves a request; `caller` is nil without authorization.
+    func serve(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection,
+        as caller: Caller?
     ) {
         switch head.method {
-        case .delete: serveEnd(head, bytes, on: connection)
-        case .get: serveStream(head, bytes, on: connection)
-        default: serveMessage(head, bytes, body, on: connection)
+        case .delete: serveEnd(head, bytes, on: connection, as: caller)
+        case .get: serveStream(head, bytes, on: connection, as: caller)
+        default: serveMessage(head, bytes, body, on: connection, as: caller)
         }
     }
 
-    private var notFound: EarlyResponse {
+    /// Whether a request is for this endpoint's own path.
+    func isHere(_ head: RequestHead, in bytes: ByteSlice) -> Bool { head.path(in: bytes) == pathBytes }
+
+    var notFound: EarlyResponse {
         EarlyResponse(status: 404, text: "Not found; the MCP endpoint is \(path)")
     }
 
@@ -136,7 +163,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     /// Returns the origin of a message: its header claims, and its legacy session if it names one.
     func channel(
-        of head: RequestHead, in bytes: ByteSlice, connection: UInt64
+        of head: RequestHead, in bytes: ByteSlice, connection: UInt64, caller: Caller?
     ) throws(EarlyResponse) -> ServerChannel {
         var claims = HeaderClaims(bytes: bytes)
         claims.version = head.range(.mcpProtocolVersion)
@@ -146,10 +173,11 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
             head.isRepeated(.mcpProtocolVersion) || head.isRepeated(.mcpMethod) || head.isRepeated(.mcpName)
         // A modern request ignores a session id (HTTP-17).
         guard let id = head.value(.mcpSessionID, in: bytes), !namesModernVersion(claims) else {
-            return ServerChannel(id: connection, claims: claims)
+            return ServerChannel(id: connection, claims: claims, caller: caller)
         }
-        let session = try session(id, head)
-        return ServerChannel(id: session.channelID, claims: claims, session: session.negotiated)
+        let session = try session(id, head, caller)
+        return ServerChannel(
+            id: session.channelID, claims: claims, session: session.negotiated, caller: caller)
     }
 
     private func namesModernVersion(_ claims: HeaderClaims) -> Bool {
@@ -157,28 +185,33 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         return claims.equals(version, "2026-07-28")
     }
 
+    /// The principal of the sessions of a caller: its key, and the endpoint's part.
+    private func principal(of caller: Caller?) -> String {
+        caller.map { $0.identity.key + principal } ?? principal
+    }
+
     private func session(
-        _ id: ByteSlice, _ head: RequestHead
+        _ id: ByteSlice, _ head: RequestHead, _ caller: Caller?
     ) throws(EarlyResponse) -> LegacySessions.Session {
         guard !head.isRepeated(.mcpSessionID) else {
             throw EarlyResponse(status: 400, text: "Duplicate Mcp-Session-Id header")
         }
         do {
-            return try sessions.open(id, principal: principal, now: wallSeconds)
+            return try sessions.open(id, principal: principal(of: caller), now: wallSeconds)
         } catch {
             throw EarlyResponse(status: 404, text: "Unknown or expired session; send initialize again")
         }
     }
 
     /// Returns the session that a GET names.
-    func openedSession(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse)
-        -> LegacySessions.Session
-    {
+    func openedSession(
+        _ head: RequestHead, in bytes: ByteSlice, _ caller: Caller?
+    ) throws(EarlyResponse) -> LegacySessions.Session {
         guard let id = head.value(.mcpSessionID, in: bytes) else {
             throw EarlyResponse(status: 400, text: "GET needs Mcp-Session-Id")
         }
         try checkVersion(head, in: bytes)
-        let session = try session(id, head)
+        let session = try session(id, head, caller)
         guard session.negotiated.revision.has(.resumption) else {
             throw EarlyResponse.notAllowed(
                 "Streams are not available in this protocol revision", allow: "POST, DELETE")
@@ -216,12 +249,14 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     }
 
     /// Ends the session that a DELETE names.
-    func endSession(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
+    func endSession(
+        _ head: RequestHead, in bytes: ByteSlice, _ caller: Caller?
+    ) throws(EarlyResponse) {
         guard let id = head.value(.mcpSessionID, in: bytes) else {
             throw EarlyResponse(status: 400, text: "DELETE needs Mcp-Session-Id")
         }
         try checkVersion(head, in: bytes)
-        let session = try session(id, head)
+        let session = try session(id, head, caller)
         if let seconds = sessions.end(session, now: wallSeconds) {
             dispatcher.log(
                 "a session was not ended: \(LegacySessions.maxEnded) ended ones are remembered already")
@@ -235,9 +270,9 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     }
 
     /// Returns the header that the response to `initialize` carries.
-    func sessionHeader(for session: NegotiatedSession) -> HeaderFields? {
+    func sessionHeader(for session: NegotiatedSession, _ caller: Caller?) -> HeaderFields? {
         let id = sessions.make(
-            session, principal: principal, now: wallSeconds, random: SystemRandom().bytes(16))
+            session, principal: principal(of: caller), now: wallSeconds, random: SystemRandom().bytes(16))
         return try? HeaderFields(["Mcp-Session-Id": id])
     }
 

@@ -1,0 +1,89 @@
+/// A handler for one request whose caller is known.
+final class AuthorizedRequest: RequestHandler, @unchecked Sendable {
+    // SAFETY: immutable.
+    let endpoint: StreamableEndpoint
+    let caller: Caller
+
+    init(_ endpoint: StreamableEndpoint, _ caller: Caller) {
+        self.endpoint = endpoint
+        self.caller = caller
+    }
+
+    override func serve(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
+    ) { endpoint.serve(head, bytes, body, on: connection, as: caller) }
+}
+
+/// A handler for one request whose token has to be verified first. Its body is read in the meantime.
+final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
+    // SAFETY: immutable.
+    /// The main endpoint of the listener.
+    let home: StreamableEndpoint
+    let access: AccessGuard
+    let token: AccessGuard.UnverifiedToken
+
+    init(_ home: StreamableEndpoint, _ access: AccessGuard, _ token: AccessGuard.UnverifiedToken) {
+        self.home = home
+        self.access = access
+        self.token = token
+    }
+
+    override func serve(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
+    ) {
+        let request = WaitingRequest(head, bytes, body, of: self, on: connection)
+        connection.wait(for: request)
+        access.verify(token) { outcome in request.loop.execute { request.go(on: outcome) } }
+    }
+
+    /// Returns the endpoint and the caller of the request, once its token is verified.
+    func admit(
+        _ head: RequestHead, in bytes: ByteSlice, _ outcome: Result<Caller.Identity, EarlyResponse>,
+        isFromOwnUser: () -> Bool
+    ) throws(EarlyResponse) -> (endpoint: StreamableEndpoint, caller: Caller) {
+        let caller = try access.caller(try outcome.get())
+        return (try home.target(of: head, in: bytes, isFromOwnUser: isFromOwnUser), caller)
+    }
+}
+
+/// A connection's wait for the verification of a token, with the request to be served then.
+final class WaitingRequest: PendingResponse, @unchecked Sendable {
+    // SAFETY: accessed only on the connection's loop.
+    private let request: UnverifiedRequest
+    private let head: RequestHead
+    private let bytes: ByteSlice
+    private let message: ByteSlice
+
+    init(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, of request: UnverifiedRequest,
+        on connection: HTTPConnection
+    ) {
+        self.request = request
+        self.head = head
+        // Copied: the block that the request was read into is needed again.
+        self.bytes = bytes.copy()
+        message = body.copy()
+        super.init(connection: connection, version: head.version)
+        keep(message, of: connection.context.memory)
+    }
+
+    override func clientVanished() { isOver = true }
+
+    /// Serves or refuses the request, if its client still waits. Called on the loop.
+    func go(on outcome: Result<Caller.Identity, EarlyResponse>) {
+        guard let connection = waiting else { return isOver = true }
+        isOver = true
+        do throws(EarlyResponse) {
+            let (endpoint, caller) = try request.admit(
+                head, in: bytes, outcome, isFromOwnUser: { connection.isFromOwnUser })
+            endpoint.serve(head, bytes, message, on: connection, as: caller)
+            // The end of the input may have been read while the connection waited.
+            if case .response(let next) = connection.work, next.endsWithInput {
+                connection.responseEndsWithInput()
+            }
+        } catch {
+            connection.respond(error)
+        }
+        connection.scheduleFlush()
+    }
+}
