@@ -24,6 +24,7 @@ let examples: [(name: String, folder: String, imports: [Target.Dependency])] = [
     ("example-dice", "Dice", [apps, core]),
     ("example-view-host", "ViewHost", [apps, core]),
     ("example-reports", "Reports", [core]),
+    ("example-protected", "Protected", [core]),
 ]
 
 let package = Package(

@@ -17,6 +17,7 @@ import Testing
         Area(section: "Client", proofs: LimitProofs.client),
         Area(section: "Changes and streams", proofs: LimitProofs.streams),
         Area(section: "HTTP", proofs: LimitProofs.http),
+        Area(section: "Authorization", proofs: LimitProofs.authorization),
         Area(section: "Memory", proofs: LimitProofs.memory),
         Area(section: "Client tools", proofs: LimitProofs.clientTools),
         Area(section: "Schemas", proofs: LimitProofs.schemas),

@@ -20,7 +20,7 @@ extension StreamableEndpoint {
         switch try access.admit(head, in: bytes) {
         case .caller(let caller):
             let endpoint = try target(of: head, in: bytes, isFromOwnUser: isFromOwnUser)
-            return .serve(AuthorizedRequest(endpoint, caller))
+            return .serve(GuardedRequest(endpoint, caller))
         case .unverified(let token): return .serve(UnverifiedRequest(self, access, token))
         }
     }

@@ -1,5 +1,5 @@
 /// A handler for one request whose caller is known.
-final class AuthorizedRequest: RequestHandler, @unchecked Sendable {
+final class GuardedRequest: RequestHandler, @unchecked Sendable {
     // SAFETY: immutable.
     let endpoint: StreamableEndpoint
     let caller: Caller

@@ -1,0 +1,39 @@
+import LimitPages
+import Testing
+
+@testable import MCPCore
+
+extension LimitProofs {
+    static let authorization: [LimitProof] = {
+        typealias Cache = AccessGuard.Cache
+        return [
+            LimitProof(
+                "verified tokens that are remembered",
+                "\(LimitText.grouped(Cache.maxGood)), each for \(LimitText.seconds(Cache.goodTime)) or until it expires"
+            ) {
+                try TokenVerificationTests().numberOfTokens()
+                try await TokenVerificationTests().goodTokens()
+            },
+            LimitProof(
+                "refused tokens that are remembered",
+                "\(LimitText.grouped(Cache.maxRefused)), each for \(LimitText.seconds(Cache.refusedTime))"
+            ) {
+                try TokenVerificationTests().numberOfTokens()
+                try await TokenVerificationTests().refusedTokens()
+            },
+            LimitProof(
+                "tokens that are being verified",
+                "\(AccessGuard.maxVerifications) at a time, \(LimitText.seconds(AccessGuard.verificationTime)) each"
+            ) {
+                try await TokenVerificationTests().manySlowVerifications()
+                try await TokenVerificationTests().aVerifierThatNeverReturns()
+            },
+            LimitProof(
+                "streams of an expired token", LimitText.seconds(.seconds(AccessGuard.skewSeconds))
+            ) { try await TokenVerificationTests().streamsEndWithTheirToken() },
+            LimitProof("static tokens", LimitText.grouped(StaticTokens.maxTokens)) {
+                try StaticTokensTests.numberOfTokens()
+            },
+        ]
+    }()
+}
