@@ -1,4 +1,4 @@
-import LimitPages
+import TestSupport
 import Testing
 
 @testable import MCPCore

@@ -223,7 +223,7 @@ import Testing
             half.finishWriting()
             #expect(await comesTrue { verifier.verified == ["a", "b"] })
             gate.open()
-            let statuses = try await onThread {
+            let statuses = await onThread {
                 var reader = WireReader(half)
                 return [reader.response()?.status, reader.response()?.status]
             }

@@ -116,6 +116,8 @@ package struct WireResponse: Sendable {
     /// Each server-sent event as it came, also those without data.
     package var frames: [String] = []
 
+    package init(status: Int = 0) { self.status = status }
+
     package var isEventStream: Bool { headers["content-type"]?.hasPrefix("text/event-stream") == true }
     package var json: RawJSON? { try? RawJSON(validating: body) }
 }
