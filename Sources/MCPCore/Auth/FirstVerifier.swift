@@ -13,10 +13,10 @@ public struct FirstVerifier: TokenVerifier {
 
     /// Returns the principal that the responsible verifier finds.
     ///
-    /// - Throws: the refusal of that verifier, or `malformed` when no verifier decides about the token.
+    /// - Throws: the refusal of that verifier, or `unknown` when no verifier decides about the token.
     public func verify(_ token: PresentedToken) async throws(TokenRefusal) -> Principal {
         guard let verifier = verifiers.first(where: { $0.decides(about: token) }) else {
-            throw .invalid(.malformed)
+            throw .invalid(.unknown)
         }
         return try await verifier.verify(token)
     }

@@ -40,8 +40,8 @@ struct JWTClaims: Sendable {
     /// Whether the claims are those of an ID token (OpenID Connect Core, section 3.1.3.6).
     var looksLikeIDToken: Bool { ["nonce", "at_hash", "c_hash"].contains { members[$0] != nil } }
 
-    /// Whether only the holder of a key may present the token (RFC 9449, section 6.1).
-    var isBoundToKey: Bool { members["cnf"]?["jkt"] != nil }
+    /// Whether only the holder of a key or a certificate may present the token (RFC 7800, section 3.1).
+    var isBoundToKey: Bool { members["cnf"] != nil }
 
     /// Checks that now is between the times of the token.
     ///

@@ -98,7 +98,8 @@ public final class JWTVerifier: TokenVerifier {
         try self.init(issuer: issuer, options: options, clock: SystemClock(), fetchKeys: fetchKeys)
     }
 
-    init(issuer: String, keys: String, options: Options, clock: any TimeSource) throws(SignatureError) {
+    package init(issuer: String, keys: String, options: Options, clock: any TimeSource) throws(SignatureError)
+    {
         try options.signatures.prepare()
         let set = try JWKSet(keys, options.signatures)
         guard !set.keys.isEmpty else {
@@ -112,7 +113,7 @@ public final class JWTVerifier: TokenVerifier {
         self.clock = clock
     }
 
-    init(
+    package init(
         issuer: String, options: Options, clock: any TimeSource,
         fetchKeys: @escaping @Sendable () async throws -> String
     ) throws(SignatureError) {

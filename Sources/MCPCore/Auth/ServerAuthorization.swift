@@ -18,6 +18,10 @@ public struct ServerAuthorization: Sendable {
     public let supportedScopes: [String]
     /// The name of the resource for people.
     public let resourceName: String?
+    /// What the callers may use; nil if every caller may use everything.
+    public let rules: AccessRules?
+    /// Called for each decision about access, for an audit log, on any thread; must not wait.
+    public let onAccess: (@Sendable (AccessEvent) -> Void)?
     private let impliedScopes: [String: [String]]
     let location: ResourceLocation
 
@@ -33,15 +37,20 @@ public struct ServerAuthorization: Sendable {
     ///   - supportedScopes: further scopes for the metadata.
     ///   - impliedScopes: for a scope, others that it includes (AUTH-35).
     ///   - resourceName: a name for people, for the metadata.
+    ///   - rules: what the callers may use. Their scopes are listed in the metadata.
+    ///   - onAccess: see the property.
     /// - Throws: `ServerAuthorizationError` when a URI or a scope cannot be used.
     public init(
         resource: String, authorizationServers: [String] = [], verifier: any TokenVerifier,
         requiredScopes: [String] = [], supportedScopes: [String] = [],
-        impliedScopes: [String: [String]] = [:], resourceName: String? = nil
+        impliedScopes: [String: [String]] = [:], resourceName: String? = nil,
+        rules: AccessRules? = nil, onAccess: (@Sendable (AccessEvent) -> Void)? = nil
     ) throws(ServerAuthorizationError) {
         guard let location = ResourceLocation(resource) else { throw .badResource(resource) }
         for issuer in authorizationServers where ResourceLocation(issuer) == nil { throw .badIssuer(issuer) }
-        let more = supportedScopes.filter { !requiredScopes.contains($0) }
+        var more: [String] = []
+        for scope in supportedScopes + (rules?.rules ?? []).map(\.scope)
+        where !requiredScopes.contains(scope) && !more.contains(scope) { more.append(scope) }
         for scope in requiredScopes + more + impliedScopes.keys + impliedScopes.values.joined() {
             // AUTH-36
             guard ScopeSyntax.isScope(scope), scope != "offline_access" else { throw .badScope(scope) }
@@ -52,6 +61,8 @@ public struct ServerAuthorization: Sendable {
         self.requiredScopes = requiredScopes
         self.supportedScopes = requiredScopes + more
         self.impliedScopes = impliedScopes
+        self.rules = rules
+        self.onAccess = onAccess
         self.resourceName = resourceName
         self.location = location
     }

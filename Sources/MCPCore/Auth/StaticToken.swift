@@ -8,22 +8,31 @@ public struct StaticToken: Sendable, Hashable, Codable {
     public let digest: String
     /// The scopes that the token grants.
     public let scopes: [String]
+    /// The patterns of the names that the token may use beside those of its scopes (`AccessRules`); nil: its
+    /// scopes alone decide, and without rules it may use everything.
+    public let allow: [String]?
     /// The time at which the token expires, in seconds since 1970; nil if it does not.
     public let expiresAt: Int64?
 
     /// Creates the record of a token from its digest, as read from a file.
-    public init(name: String, digest: String, scopes: [String] = [], expiresAt: Int64? = nil) {
+    public init(
+        name: String, digest: String, scopes: [String] = [], allow: [String]? = nil, expiresAt: Int64? = nil
+    ) {
         self.name = name
         self.digest = digest
         self.scopes = scopes
+        self.allow = allow
         self.expiresAt = expiresAt
     }
 
     /// Creates the record of a token that was made before, such as one from an environment variable. Returns
     /// nil if the text does not have the form of a static token, or its check characters are wrong.
-    public init?(name: String, token: String, scopes: [String] = [], expiresAt: Int64? = nil) {
+    public init?(
+        name: String, token: String, scopes: [String] = [], allow: [String]? = nil, expiresAt: Int64? = nil
+    ) {
         guard Self.isWellFormed(token) else { return nil }
-        self.init(name: name, digest: Self.digest(of: token), scopes: scopes, expiresAt: expiresAt)
+        self.init(
+            name: name, digest: Self.digest(of: token), scopes: scopes, allow: allow, expiresAt: expiresAt)
     }
 
     /// A new token together with its record.
@@ -38,11 +47,13 @@ public struct StaticToken: Sendable, Hashable, Codable {
     }
 
     /// Makes a new token from 256 random bits.
-    public static func make(name: String, scopes: [String] = [], expiresAt: Int64? = nil) -> New {
+    public static func make(
+        name: String, scopes: [String] = [], allow: [String]? = nil, expiresAt: Int64? = nil
+    ) -> New {
         let body = prefix + Base64URL.encode(SystemRandom().bytes(secretBytes))
         let token = body + check(of: body)
         let record = StaticToken(
-            name: name, digest: digest(of: token), scopes: scopes, expiresAt: expiresAt)
+            name: name, digest: digest(of: token), scopes: scopes, allow: allow, expiresAt: expiresAt)
         return New(token: token, record: record)
     }
 

@@ -29,7 +29,7 @@ public final class StaticTokens: TokenVerifier {
         try self.init(records, clock: SystemClock())
     }
 
-    init(_ records: [StaticToken], clock: any TimeSource) throws(StaticTokenError) {
+    package init(_ records: [StaticToken], clock: any TimeSource) throws(StaticTokenError) {
         self.clock = clock
         let first = try Self.entries(of: records)
         entries.withLock { $0 = first }
@@ -119,7 +119,8 @@ public final class StaticTokens: TokenVerifier {
         guard let record else { throw .invalid(.unknown) }
         if let end = record.expiresAt, end <= clock.wallTime.secondsSinceEpoch { throw .invalid(.expired) }
         return Principal(
-            kind: .token, subject: record.name, scopes: Set(record.scopes), expiresAt: record.expiresAt)
+            kind: .token, subject: record.name, scopes: Set(record.scopes), expiresAt: record.expiresAt,
+            allowedNames: record.allow)
     }
 
     /// Returns whether the token begins like a static token.

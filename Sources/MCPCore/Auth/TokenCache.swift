@@ -35,6 +35,8 @@ struct TokenCache<Identity: Sendable>: Sendable {
     private var good = BoundedTable<SHA256.Digest, Good>(
         capacity: maxGood, policy: .evictLeastRecentlyUsed)
     private var refused = BoundedTable<SHA256.Digest, Refused>(capacity: maxRefused, policy: .evictOldest)
+    /// The tokens that were good until they had to be verified again.
+    private var former = BoundedTable<SHA256.Digest, Void>(capacity: maxGood, policy: .evictOldest)
     /// The generation of the verifier that the entries are from.
     private var generation: UInt64 = 0
 
@@ -54,6 +56,7 @@ struct TokenCache<Identity: Sendable>: Sendable {
                 return .good(entry.identity)
             }
             good.remove(digest)
+            former.insert((), for: digest)
         }
         if let entry = refused[digest] {
             if entry.until > moment.now { return .refused(entry.fault) }
@@ -62,14 +65,18 @@ struct TokenCache<Identity: Sendable>: Sendable {
         return nil
     }
 
+    /// Whether a token without an entry was good when it was verified last.
+    func wasGood(_ digest: SHA256.Digest) -> Bool { former.contains(digest) }
+
     mutating func insert(
-        _ identity: Identity, expiresAt: Int64?, for digest: SHA256.Digest, at moment: Moment,
-        generation: UInt64
+        _ identity: Identity, expiresAt: Int64?, lifetime: Duration? = nil, for digest: SHA256.Digest,
+        at moment: Moment, generation: UInt64
     ) {
         keepUp(with: generation)
         refused.remove(digest)
-        good.insert(
-            Good(identity: identity, expiresAt: expiresAt, until: moment.now + Self.goodTime), for: digest)
+        former.remove(digest)
+        let time = min(lifetime ?? Self.goodTime, Self.goodTime)
+        good.insert(Good(identity: identity, expiresAt: expiresAt, until: moment.now + time), for: digest)
     }
 
     mutating func insert(
@@ -77,6 +84,7 @@ struct TokenCache<Identity: Sendable>: Sendable {
     ) {
         keepUp(with: generation)
         good.remove(digest)
+        former.remove(digest)
         // All entries live equally long, so the oldest go first.
         refused.removeOldest { $1.until <= moment.now }
         refused.remove(digest)
@@ -87,6 +95,7 @@ struct TokenCache<Identity: Sendable>: Sendable {
     private mutating func keepUp(with generation: UInt64) {
         guard generation != self.generation else { return }
         self.generation = generation
+        for (digest, _) in good where !former.contains(digest) { former.insert((), for: digest) }
         good.removeAll()
         refused.removeAll()
     }

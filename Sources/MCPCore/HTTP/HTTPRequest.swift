@@ -92,7 +92,7 @@ extension RequestHead {
 }
 
 /// The members of a query.
-private enum QueryMembers {
+enum QueryMembers {
     /// Returns the members, or nil if the percent-encoding is malformed or represents bytes that are not
     /// text.
     static func decode(_ query: some Collection<UInt8>) -> [(name: String, value: String)]? {

@@ -19,6 +19,81 @@ public struct OAuthSettings: Sendable {
         case omitted
     }
 
+    /// The way in which access tokens are obtained.
+    public enum Grant: Sendable {
+        /// A user logs in (RFC 6749, section 4.1).
+        case authorizationCode
+        /// The client itself is authorized (RFC 6749, section 4.4). Its identity must be `.registered`, with
+        /// a secret or with `clientKey` (AUTH-54).
+        case clientCredentials
+        /// A workload presents an assertion of its platform (RFC 7523). The closure returns it for each
+        /// request; an assertion that was refused is not sent again (AUTH-59).
+        case jwtBearer(assertion: @Sendable () async throws -> String)
+        /// A user logs in on another device (RFC 8628). The closure shows the code; without one, the flow
+        /// fails with `.loginRequired`.
+        case device(show: (@Sendable (DeviceCode) async -> Void)?)
+        /// An organization's identity provider decides (AUTH-56): its token is exchanged for an assertion
+        /// there, and the assertion for an access token.
+        case enterprise(IdentityProvider)
+    }
+
+    /// What a person needs to log in on another device (RFC 8628, section 3.2).
+    public struct DeviceCode: Sendable, Hashable {
+        /// The code to enter, in visible characters.
+        public let userCode: String
+        /// The page to visit; https, or http on this machine.
+        public let page: String
+        /// The page with the code filled in; nil if there is none.
+        public let completePage: String?
+        /// The issuer, for people.
+        public let issuer: String
+        /// The time in which the code must be entered.
+        public let lifetime: Duration
+    }
+
+    /// An organization's identity provider, and what a client presents to it.
+    public struct IdentityProvider: Sendable {
+        /// The token endpoint of the identity provider; it is configured, never discovered.
+        public var tokenEndpoint: String
+        /// The client at the identity provider.
+        public var client: OAuthClientIdentity
+        /// Whether `subjectToken` returns a SAML 2.0 assertion; an ID token otherwise.
+        public var isSAML: Bool
+        /// Returns the token of the person who has logged in at the identity provider.
+        public var subjectToken: @Sendable () async throws -> String
+
+        /// Creates a description of an identity provider.
+        public init(
+            tokenEndpoint: String, client: OAuthClientIdentity, isSAML: Bool = false,
+            subjectToken: @escaping @Sendable () async throws -> String
+        ) {
+            self.tokenEndpoint = tokenEndpoint
+            self.client = client
+            self.isSAML = isSAML
+            self.subjectToken = subjectToken
+        }
+    }
+
+    /// When access tokens are bound to a key (RFC 9449).
+    public enum KeyBinding: Sendable, Hashable {
+        /// When the server offers or demands it and the authorization server supports ES256.
+        case automatic
+        /// Always; a token that is not bound is refused.
+        case always
+        /// Never.
+        case never
+    }
+
+    /// When access tokens are bound to a key: `.automatic` by default.
+    public var dpop: KeyBinding
+    /// Makes the keys and the signatures: the system's OpenSSL by default.
+    public var signatures: any SignatureProvider
+
+    /// The way in which access tokens are obtained: `.authorizationCode` by default.
+    public var grant: Grant
+    /// A key with which the client authenticates instead of a secret (`private_key_jwt`, AUTH-55); none by
+    /// default.
+    public var clientKey: (any SigningKey)?
     /// The name of the client for people who log in.
     public var clientName: String
     /// The identity of the client: `.automatic()` by default.
@@ -40,6 +115,9 @@ public struct OAuthSettings: Sendable {
     /// Creates settings with the default values.
     public init(clientName: String = "swift-mcp-core") {
         self.clientName = clientName
+        grant = .authorizationCode
+        dpop = .automatic
+        signatures = OpenSSLSignatures.system
         identity = .automatic()
         scopes = nil
         issuer = nil

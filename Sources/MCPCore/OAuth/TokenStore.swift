@@ -1,4 +1,5 @@
-/// Storage for registrations and tokens: `FileTokenStore`, `MemoryTokenStore`, or one that a program supplies.
+/// Storage for registrations and tokens: `FileTokenStore`, `MemoryTokenStore`, or one that a program
+/// supplies.
 public protocol TokenStore: Sendable {
     /// Returns what is stored under a key; nil if nothing is.
     ///
@@ -20,6 +21,10 @@ public protocol TokenStore: Sendable {
 
     /// Remembers the key for a server's URL; nil forgets it.
     func setKey(_ key: TokenKey?, forServer url: String) async throws(AuthorizationError)
+
+    /// Returns the keys of all that is stored, in any order; also of logins that no server's URL leads to any
+    /// more.
+    func keys() async throws(AuthorizationError) -> [TokenKey]
 
     /// Returns all remembered servers with their keys, sorted by URL.
     func servers() async throws(AuthorizationError) -> [(url: String, key: TokenKey)]
@@ -75,17 +80,26 @@ public struct OAuthClientIdentity: Sendable, Codable, CustomStringConvertible {
     public var authenticationMethod: String?
     /// The redirect URI that was registered.
     public var redirectURI: String?
+    /// The scopes that were registered; nil for no restriction that is known.
+    public var scopes: [String]?
 
     /// Creates an identity.
     public init(
         clientID: String, clientSecret: String? = nil, secretExpiresAt: Int64? = nil,
-        authenticationMethod: String? = nil, redirectURI: String? = nil
+        authenticationMethod: String? = nil, redirectURI: String? = nil, scopes: [String]? = nil
     ) {
         self.clientID = clientID
         self.clientSecret = clientSecret
         self.secretExpiresAt = secretExpiresAt
         self.authenticationMethod = authenticationMethod
         self.redirectURI = redirectURI
+        self.scopes = scopes
+    }
+
+    /// Whether the client may request these scopes, as far as it is known.
+    func covers(_ requested: [String]?) -> Bool {
+        guard let scopes, let requested else { return true }
+        return requested.allSatisfy(scopes.contains)
     }
 
     /// The client id alone.

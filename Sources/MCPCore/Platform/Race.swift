@@ -5,6 +5,9 @@ package enum Race {
     /// An error that reports that the time-out came first.
     package struct TimedOut: Error {}
 
+    /// The shortest wait for a limit that moves: one that keeps its distance must not cause a busy loop.
+    private static let leastPause = Duration.milliseconds(20)
+
     /// Runs `work` with a time limit. If the caller has already been cancelled, the work does not begin.
     ///
     /// - Throws: `TimedOut`, `CancellationError`, or the error that the work throws.
@@ -18,10 +21,12 @@ package enum Race {
 
     /// Runs `work` with a time limit and the given errors; the work begins in any case.
     ///
+    /// - Parameter more: the time that is left when the limit is reached, for a limit that may move.
     /// - Throws: the error that `late` creates, `cancelled`, or the error that the work throws.
     static func run<T: Sendable>(
         within timeout: Duration?, late: @escaping @Sendable () -> any Error,
-        ifCancelled cancelled: any Error, _ work: @escaping @Sendable () async throws -> T
+        more: (@Sendable () -> Duration)? = nil, ifCancelled cancelled: any Error,
+        _ work: @escaping @Sendable () async throws -> T
     ) async throws -> T {
         let end = OneShot<Result<T, any Error>>()
         let task = Task {
@@ -34,6 +39,9 @@ package enum Race {
         let timer = timeout.map { timeout in
             Task {
                 try await Task.pause(for: timeout)
+                while let left = more?(), left > .zero {
+                    try await Task.pause(for: max(left, leastPause))
+                }
                 end.finish(.failure(late()))
                 task.cancel()
             }

@@ -99,6 +99,15 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     /// address.
     var port: UInt16 { family == .unix ? 0 : UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
 
+    /// The bytes of the address alone, in network order: 4 for IPv4, 16 for IPv6, none for a unix socket.
+    var hostBytes: ArraySlice<UInt8> {
+        switch family {
+        case .ipv4: bytes[4 ..< 8]
+        case .ipv6: bytes[8 ..< 24]
+        case .unix: []
+        }
+    }
+
     /// The path of a unix socket.
     var unixPath: String? {
         guard family == .unix, let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) else {

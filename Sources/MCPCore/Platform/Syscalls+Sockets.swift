@@ -152,6 +152,11 @@ extension Syscalls {
         unsafe try address(fd, "getsockname") { unsafe getsockname($0, $1, $2) }
     }
 
+    /// The address of the other end of a connected socket.
+    static func peerAddress(_ fd: Int32) throws(IOError) -> SocketAddress? {
+        unsafe try address(fd, "getpeername") { unsafe getpeername($0, $1, $2) }
+    }
+
     private static func address(
         _ fd: Int32, _ name: StaticString,
         _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32

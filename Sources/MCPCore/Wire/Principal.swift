@@ -11,6 +11,8 @@ public struct Principal: Sendable, Hashable {
         case token
         /// The user of a process on the other end of a unix socket.
         case peer
+        /// Nobody: a request without a token, where `AccessRules.anonymous` allows some.
+        case anonymous
     }
 
     /// The way in which the principal was authenticated.
@@ -27,11 +29,17 @@ public struct Principal: Sendable, Hashable {
     public let expiresAt: Int64?
     /// All claims of the token; empty for other kinds.
     public let claims: JSONObject
+    /// The patterns of the names that the caller may use beside those of its scopes (`AccessRules`). Nil: its
+    /// scopes alone decide, and without rules it may use everything.
+    public let allowedNames: [String]?
+    /// The time after which the token is verified again, at most 5 min; nil for 5 min.
+    public let verifiedFor: Duration?
 
     /// Creates a principal, as a `TokenVerifier` does.
     public init(
         kind: Kind, issuer: String? = nil, subject: String, clientID: String? = nil, scopes: Set<String> = [],
-        expiresAt: Int64? = nil, claims: JSONObject = [:]
+        expiresAt: Int64? = nil, claims: JSONObject = [:], allowedNames: [String]? = nil,
+        verifiedFor: Duration? = nil
     ) {
         self.kind = kind
         self.issuer = issuer
@@ -40,6 +48,8 @@ public struct Principal: Sendable, Hashable {
         self.scopes = scopes
         self.expiresAt = expiresAt
         self.claims = claims
+        self.allowedNames = allowedNames
+        self.verifiedFor = verifiedFor
     }
 
     /// Identifies the principal across tokens: the same after a refresh, and never derived from the token.

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@testable import MCPCore
+import MCPCore
 
 /// Makes tokens, good and bad ones, of an authorization server with three keys.
 enum JWTMaker {

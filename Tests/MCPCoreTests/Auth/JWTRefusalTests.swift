@@ -258,6 +258,8 @@ import Testing
         .claims("numbers as scp", ["scope": nil, "scp": "[1]"]),
         .claims("client_id is a number", ["client_id": "1"]),
         .claims("azp is a list", ["client_id": nil, "azp": "[]"]),
+        .claims(
+            "bound to a certificate", ["cnf": #"{"x5t#S256":"bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"}"#]),
         .claims("bound to a key", ["cnf": #"{"jkt":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}"#]),
         .claims("nonce of an ID token", ["nonce": #""1""#], type: "JWT"),
         .claims("at_hash of an ID token", ["at_hash": #""1""#], type: "JWT"),

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import MCPCore
+import MCPCore
 
 /// What a program fetches keys from: a JWK set that changes, or a failure.
 final class KeyServer: Sendable {

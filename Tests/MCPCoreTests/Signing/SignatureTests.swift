@@ -175,7 +175,7 @@ import Testing
         let provider = OpenSSLSignatures(library: name)
         let error = #expect(throws: SignatureError.self) { try provider.prepare() }
         #expect(error?.kind == .unavailable)
-        #expect(error?.message.hasPrefix("a signature needs OpenSSL 3, and \(name) ") == true)
+        #expect(error?.message.hasPrefix("a signature requires OpenSSL 3, but \(name) ") == true)
         #expect(error?.hint != nil)
         // The daemon does not start without it.
         let start = #expect(throws: SignatureError.self) {

@@ -1,0 +1,184 @@
+/// The grant with a user: RFC 6749, section 4.1, with PKCE and resource indicators.
+struct CodeGrant: Sendable {
+    private enum Attempt {
+        case stored(StoredAuthorization)
+        /// The authorization server does not know the client.
+        case clientUnknown(AuthorizationError)
+    }
+
+    let flow: OAuthFlow
+    let target: OAuthFlow.Target
+
+    private var metadata: AuthorizationServerMetadata { target.metadata }
+
+    /// Lets the user log in and stores the tokens.
+    func run() async throws(AuthorizationError) -> StoredAuthorization {
+        try check()
+        guard let user = flow.user else { throw flow.loginRequired(target) }
+        switch try await attempt(user) {
+        case .stored(let entry): return entry
+        case .clientUnknown(let error):
+            // A registration that the authorization server has forgotten is replaced, once.
+            guard isDynamic else { throw error }
+            try await flow.store.update(target.key) { entry in entry?.registration = nil }
+            switch try await attempt(user) {
+            case .stored(let entry): return entry
+            case .clientUnknown(let error): throw error
+            }
+        }
+    }
+
+    private func check() throws(AuthorizationError) {
+        guard metadata.authorizationEndpoint != nil else {
+            throw AuthorizationError(
+                .tokenRefused, "\(metadata.issuer) has no authorization_endpoint: users cannot log in there")
+        }
+        guard metadata.codeChallengeMethods.contains("S256") else {
+            throw AuthorizationError(
+                .tokenRefused, "\(metadata.issuer) does not support PKCE; the login was not started",
+                details: ["its metadata do not list S256 in code_challenge_methods_supported"])
+        }
+        guard case .automatic(metadataURL: let text?) = flow.settings.identity,
+            metadata.supportsMetadataURLs
+        else { return }
+        // AUTH-12.
+        guard let url = WebURL(text), url.isSecure, url.path.count > 1, url.fragment == nil else {
+            throw AuthorizationError(
+                .usage,
+                "\(HTTPFetcher.shortened(text)) cannot be a client id: it is not an https URL with a path")
+        }
+    }
+
+    /// Whether the client registers itself at this authorization server.
+    private var isDynamic: Bool {
+        guard case .automatic(metadataURL: let url) = flow.settings.identity else { return false }
+        return url == nil || !metadata.supportsMetadataURLs
+    }
+
+    // MARK: One attempt
+
+    private func attempt(_ user: AuthorizationUser) async throws(AuthorizationError) -> Attempt {
+        let stored = try await flow.store.read(target.key)
+        // After a login that did not come back, the registration may no longer exist. One for fewer scopes is
+        // refused with invalid_scope by some authorization servers.
+        let isLost =
+            isDynamic && (stored?.isDoubtful == true || stored?.registration?.covers(target.scopes) == false)
+        let known =
+            isLost ? nil : flow.settings.identity(at: metadata, stored, now: flow.clock.wallTime)
+        let (visit, isKept) = try await open(user, known)
+        let result: Result<Attempt, AuthorizationError>
+        do throws(AuthorizationError) {
+            result = .success(try await attempt(visit, isKept ? known : nil))
+        } catch {
+            result = .failure(error)
+        }
+        visit.close()
+        return try result.get()
+    }
+
+    /// Opens the place of the redirect; returns false if the registration is not good for it.
+    private func open(
+        _ user: AuthorizationUser, _ known: OAuthClientIdentity?
+    ) async throws(AuthorizationError) -> (any AuthorizationUser.Visit, isKept: Bool) {
+        let registered = known?.redirectURI
+        do throws(AuthorizationError) {
+            let visit = try await user.open(registered)
+            return (visit, !isDynamic || registered == visit.redirectURI)
+        } catch {
+            // The port of the registration is busy.
+            guard isDynamic, registered != nil, error.kind == .usage else { throw error }
+            return (try await user.open(nil), false)
+        }
+    }
+
+    private func attempt(
+        _ visit: any AuthorizationUser.Visit, _ known: OAuthClientIdentity?
+    ) async throws(AuthorizationError) -> Attempt {
+        let identity: OAuthClientIdentity
+        if let known { identity = known } else { identity = try await register(visit.redirectURI) }
+        let request = try AuthorizationRequest(
+            metadata, client: identity.clientID, redirectURI: visit.redirectURI, scopes: target.scopes,
+            resource: target.resource)
+        let page = AuthorizationUser.Page(
+            url: request.url, issuer: metadata.issuer, timeout: flow.settings.loginTimeout)
+        let redirect: String
+        do throws(AuthorizationError) {
+            redirect = try await visit.redirect(from: page) { request.accepts($0) }
+        } catch {
+            if isDynamic { try await markDoubtful() }
+            throw error
+        }
+        let code = try request.code(in: redirect)
+        return try await exchange(code, request, identity)
+    }
+
+    private func register(_ redirectURI: String) async throws(AuthorizationError) -> OAuthClientIdentity {
+        let registration = DynamicRegistration(target: target, settings: flow.settings, http: flow.http)
+        let identity = try await registration.register(redirectURI: redirectURI)
+        try await flow.store.update(target.key) { entry in
+            var changed = entry ?? StoredAuthorization()
+            changed.registration = identity
+            changed.isDoubtful = false
+            entry = changed
+        }
+        return identity
+    }
+
+    private func markDoubtful() async throws(AuthorizationError) {
+        try await flow.store.update(target.key) { entry in entry?.isDoubtful = true }
+    }
+
+    private func exchange(
+        _ code: String, _ request: AuthorizationRequest, _ identity: OAuthClientIdentity
+    ) async throws(AuthorizationError) -> Attempt {
+        var form = [
+            (name: "grant_type", value: "authorization_code"), (name: "code", value: code),
+            (name: "redirect_uri", value: request.redirectURI),
+            (name: "code_verifier", value: request.verifier),
+        ]
+        if let resource = target.resource { form.append((name: "resource", value: resource)) }
+        let endpoint = TokenEndpoint(
+            metadata: metadata, identity: identity, key: flow.settings.clientKey, http: flow.http,
+            now: flow.clock.wallTime, dpop: target.dpop)
+        let response: TokenEndpoint.Response
+        do throws(TokenEndpoint.Failure) { response = try await endpoint.request(form) } catch {
+            if case .refused(code: "invalid_client", let reason) = error { return .clientUnknown(reason) }
+            throw error.error
+        }
+        return .stored(try await flow.keep(response, for: target))
+    }
+}
+
+extension OAuthFlow {
+    /// The hint for a server that has no authorization server.
+    static let ownTokenHint =
+        "if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it"
+
+    /// The error of a flow that needs a user and has none.
+    func loginRequired(_ target: Target) -> AuthorizationError {
+        let scopes = target.scopes.flatMap { $0.isEmpty ? nil : " · scopes: " + $0.joined(separator: " ") }
+        let name = server.description
+        if target.metadata.isAssumed {
+            return AuthorizationError(
+                .loginRequired, "\(name) wants a token (HTTP 401)",
+                details: ["it names no authorization server"], hint: Self.ownTokenHint)
+        }
+        return AuthorizationError(
+            .loginRequired, "\(name) wants a login (HTTP 401)",
+            details: ["authorization server: \(target.metadata.issuer)\(scopes ?? "")"],
+            hint: "mcp-client login \(name)")
+    }
+
+    /// Stores the tokens of a new grant.
+    func keep(
+        _ response: TokenEndpoint.Response, for target: Target
+    ) async throws(AuthorizationError) -> StoredAuthorization {
+        try await store.update(target.key) { (entry) async throws(AuthorizationError) in
+            var changed = entry ?? StoredAuthorization()
+            try changed.adopt(
+                response, requested: target.scopes ?? [], previous: nil, target.key, target.dpop)
+            entry = changed
+            return changed
+        }
+    }
+}

@@ -1,0 +1,131 @@
+/// The requests of one client to an authorization server that present or obtain tokens.
+struct TokenEndpoint: Sendable {
+    /// The longest lifetime that is used for planning; the expiry of longer ones is learned from 401.
+    static let maxLifetime: Int64 = 86_400
+
+    let metadata: AuthorizationServerMetadata
+    let identity: OAuthClientIdentity
+    let key: (any SigningKey)?
+    let http: any OAuthHTTP
+    let now: WallTime
+    /// The key to which tokens are bound; nil for bearer tokens.
+    var dpop: DPoPKey?
+
+    /// A response with a token (RFC 6749, section 5.1).
+    struct Response: Sendable {
+        let accessToken: String
+        let refreshToken: String?
+        let scheme: String
+        let expiresAt: Int64?
+        let scopes: [String]?
+        let issuedTokenType: String?
+    }
+
+    /// The reason why there is no token.
+    enum Failure: Error {
+        /// The authorization server said no (RFC 6749, section 5.2).
+        case refused(code: String, AuthorizationError)
+        case failed(AuthorizationError)
+
+        var error: AuthorizationError {
+            switch self {
+            case .refused(_, let error), .failed(let error): error
+            }
+        }
+    }
+
+    /// Requests a token.
+    func request(_ form: [(name: String, value: String)]) async throws(Failure) -> Response {
+        let response: OAuthHTTPResponse
+        do throws(AuthorizationError) { response = try await sendBound(form) } catch { throw .failed(error) }
+        guard response.status == 200 else { throw refusal(response) }
+        guard let members = response.object, let answer = read(members) else {
+            throw .failed(
+                AuthorizationError(
+                    .malformed, "\(metadata.issuer) sent a token response that cannot be used",
+                    details: ["access_token and token_type (Bearer) are required"]))
+        }
+        return answer
+    }
+
+    /// Sends a form with a proof of the key; once more with another proof if a nonce is demanded (RFC 9449,
+    /// section 8).
+    private func sendBound(
+        _ form: [(name: String, value: String)]
+    ) async throws(AuthorizationError) -> OAuthHTTPResponse {
+        let endpoint = metadata.tokenEndpoint
+        guard let dpop else { return try await send(form, to: endpoint) }
+        func attempt() async throws(AuthorizationError) -> OAuthHTTPResponse {
+            let proof = try dpop.proofs.proof("POST", endpoint, accessToken: nil, key: dpop.key)
+            let response = try await send(form, to: endpoint, proof: proof)
+            dpop.proofs.remember(response.fields["DPoP-Nonce"], of: endpoint)
+            return response
+        }
+        let response = try await attempt()
+        guard response.status == 400 || response.status == 401,
+            response.object?["error"]?.stringValue == "use_dpop_nonce", response.fields["DPoP-Nonce"] != nil
+        else { return response }
+        return try await attempt()
+    }
+
+    /// Sends an authenticated form.
+    func send(
+        _ form: [(name: String, value: String)], to endpoint: String, proof: String? = nil
+    ) async throws(AuthorizationError) -> OAuthHTTPResponse {
+        var form = form
+        var fields = HeaderFields()
+        if let proof { fields.append(sanitizing: "DPoP", proof) }
+        let method = ClientAuthentication(
+            identity, hasKey: key != nil, listed: metadata.tokenAuthenticationMethods)
+        try method.apply(identity, key: key, issuer: metadata.issuer, now: now, to: &form, &fields)
+        return try await http.send(OAuthHTTPRequest(post: endpoint, form: form, fields: fields))
+    }
+
+    private func read(_ members: JSONObject) -> Response? {
+        guard let token = members["access_token"]?.stringValue, !token.isEmpty,
+            token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
+            let type = members["token_type"]?.stringValue
+        else { return nil }
+        let scheme: String
+        switch type.lowercased() {
+        case "bearer": scheme = "Bearer"
+        case "dpop": scheme = "DPoP"
+        // The token of an exchange that is no access token (RFC 8693, section 2.2.1).
+        case "n_a": scheme = "N_A"
+        default: return nil
+        }
+        let lifetime = members["expires_in"].flatMap(Self.seconds)
+        let isPlanned = lifetime.map { $0 <= Self.maxLifetime } ?? false
+        return Response(
+            accessToken: token, refreshToken: members["refresh_token"]?.stringValue, scheme: scheme,
+            expiresAt: isPlanned ? lifetime.map { now.secondsSinceEpoch + $0 } : nil,
+            scopes: members["scope"]?.stringValue.map { ScopeList.read($0) },
+            issuedTokenType: members["issued_token_type"]?.stringValue)
+    }
+
+    /// A number of seconds; some servers send it as a text.
+    private static func seconds(_ value: JSONValue) -> Int64? {
+        let seconds = value.int64Value ?? value.stringValue.flatMap { Int64($0) }
+        return seconds.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    private func refusal(_ response: OAuthHTTPResponse) -> Failure {
+        let members = response.object
+        if response.status >= 500 || response.status == 429 {
+            return .failed(
+                AuthorizationError(
+                    .unreachable, "\(metadata.issuer) cannot issue tokens now (HTTP \(response.status))"))
+        }
+        let code = members?["error"]?.stringValue ?? "HTTP \(response.status)"
+        return .refused(
+            code: code,
+            AuthorizationError(
+                .tokenRefused, "\(metadata.issuer) refused the token request: \(Self.text(code, members))"))
+    }
+
+    /// Returns the code and the description of an error, for people.
+    static func text(_ code: String, _ members: JSONObject?) -> String {
+        let description = members?["error_description"]?.stringValue.map { ": " + HTTPFetcher.shortened($0) }
+        return HTTPFetcher.shortened(code) + (description ?? "")
+    }
+}
