@@ -8,6 +8,8 @@ struct EarlyResponse: Error {
     var fields: HeaderFields?
     /// Whether the connection closes after it, whatever the request specifies.
     var closes = false
+    /// Whether the request presented a credential that is wrong, which one address may do only so often.
+    var isFailedAttempt = false
 
     init(
         status: Int, text: String? = nil, isJSON: Bool = false, fields: HeaderFields? = nil,
@@ -18,6 +20,15 @@ struct EarlyResponse: Error {
         self.isJSON = isJSON
         self.fields = fields
         self.closes = closes
+    }
+
+    /// The response to an address that has presented too many wrong credentials.
+    static var tooManyAttempts: EarlyResponse {
+        var fields = HeaderFields()
+        fields.append(sanitizing: "Retry-After", "1")
+        fields.append(sanitizing: "Cache-Control", "no-store")
+        return EarlyResponse(
+            status: 429, text: "Too many wrong tokens from this address; try again later", fields: fields)
     }
 
     /// Returns a 405 response that lists the allowed methods.

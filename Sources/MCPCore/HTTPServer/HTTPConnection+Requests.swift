@@ -41,8 +41,20 @@ extension HTTPConnection {
             head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser })
         switch decision {
         case .serve(let handler): return begin(head, bytes, handler)
-        case .refuse(let response): return refuse(head, response)
+        case .refuse(let response): return refuse(head, counted(response))
         }
+    }
+
+    /// Whether this address has presented so many wrong credentials that another one is not even looked at.
+    var hasFailedTooOften: Bool {
+        guard context.failedAttempts.isActive, let address = peerAddress else { return false }
+        return context.failedAttempts.areTooMany(from: address, at: loop.clock.now)
+    }
+
+    /// Counts a refused credential, and returns the response to it.
+    func counted(_ response: EarlyResponse) -> EarlyResponse {
+        guard response.isFailedAttempt, let address = peerAddress else { return response }
+        return context.failedAttempts.add(address, at: loop.clock.now) ? .tooManyAttempts : response
     }
 
     private func begin(_ head: RequestHead, _ bytes: ByteSlice, _ handler: RequestHandler) -> Bool {

@@ -352,6 +352,18 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Returns a second descriptor for the new owner of the socket; this one closes with the connection.
     func duplicateDescriptor() throws(IOError) -> FileDescriptor { try descriptor.duplicate() }
 
+    /// The address of the client without its port, or its network with IPv6; nil for a unix socket.
+    var peerAddress: [UInt8]? {
+        guard let address = try? Syscalls.peerAddress(descriptor.rawValue) else { return nil }
+        let bytes = Array(address.hostBytes)
+        return switch address.family {
+        case .unix: nil
+        case .ipv4: bytes
+        // One subscriber has a whole network, but all IPv4 addresses are in the same one.
+        case .ipv6: bytes.prefix(8).allSatisfy { $0 == 0 } ? bytes : Array(bytes.prefix(8))
+        }
+    }
+
     /// Whether the process at the other end belongs to our own user. This can be true only for a unix socket,
     /// for which the kernel reports it.
     var isFromOwnUser: Bool {

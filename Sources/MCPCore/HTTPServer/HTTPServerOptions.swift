@@ -55,6 +55,8 @@ final class ConnectionContext: Sendable {
     let memory: MemoryBudget
     /// The time limits from `options`.
     let times: ConnectionTimes
+    /// The wrong credentials that addresses have presented.
+    let failedAttempts = FailedAttempts()
 
     init(
         handler: RequestHandler, policy: AccessPolicy, options: HTTPServerOptions = HTTPServerOptions(),

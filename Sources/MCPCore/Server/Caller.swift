@@ -9,11 +9,18 @@ final class Caller: Sendable {
         let key: String
         /// The scopes of the token, and those that they imply (AUTH-35).
         let grantedScopes: Set<String>
+        let rights: AccessRights
+        let onAccess: (@Sendable (AccessEvent) -> Void)?
 
-        init(_ principal: Principal, grantedScopes: Set<String>) {
+        init(
+            _ principal: Principal, grantedScopes: Set<String>, rules: AccessRules? = nil,
+            onAccess: (@Sendable (AccessEvent) -> Void)? = nil
+        ) {
             self.principal = principal
             key = principal.key
             self.grantedScopes = grantedScopes
+            rights = AccessRights(of: principal, granted: grantedScopes, rules: rules)
+            self.onAccess = onAccess
         }
     }
 
@@ -52,11 +59,17 @@ extension RequestContext {
     ///   is then 403 with a challenge if it has not begun, otherwise a JSON-RPC error.
     public func require(scopes: [String]) throws(MCPError) {
         guard let caller, !scopes.allSatisfy(caller.identity.grantedScopes.contains) else { return }
+        throw .insufficientScope(scopes)
+    }
+}
+
+extension MCPError {
+    static func insufficientScope(_ scopes: [String]) -> MCPError {
         var error = MCPError(
             code: MCPError.insufficientScopeCode,
             message: "This needs the scopes \(scopes.joined(separator: " "))",
             data: ["requiredScopes": .array(scopes.map { .string($0) })])
         error.requiredScopes = scopes
-        throw error
+        return error
     }
 }

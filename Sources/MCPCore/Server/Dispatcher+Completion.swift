@@ -25,6 +25,7 @@ extension Dispatcher {
             guard registry.knows(reference) else {
                 throw MCPError.invalidParams("Unknown \(reference.kind.rawValue): \(reference.name)")
             }
+            if let error = refusal(of: reference, request) { throw error }
             let (name, value) = try completedArgument(of: request)
             entry = registry.contents.completions.first {
                 $0.reference == reference && $0.argument == name

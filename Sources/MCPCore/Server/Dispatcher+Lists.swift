@@ -7,13 +7,17 @@ extension Dispatcher {
         let list = request.verdict.entry.method
         let offset: Int
         do {
-            offset = try self.offset(in: list, cursor: cursor(of: request), registry)
+            offset = try self.offset(
+                in: list, cursor: cursor(of: request), registry, of: request.principalKey)
         } catch {
             return fail(request, error, &writer)
         }
         let page = page(list, from: offset, registry, request.revision)
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         writer.rawMembers(page.members)
+        if let next = page.next {
+            writer.member("nextCursor", cursors.seal(next, for: list, of: request.principalKey))
+        }
         writeCacheHints(
             options.listTTL, to: &writer, for: request, isPrivate: registry.contents.toolsComeAndGo)
         envelope.end(&writer, for: request.revision)
@@ -27,9 +31,11 @@ extension Dispatcher {
         return text
     }
 
-    func offset(in list: Method, cursor: String?, _ registry: Registry) throws(MCPError) -> Int {
+    func offset(
+        in list: Method, cursor: String?, _ registry: Registry, of principal: String = ""
+    ) throws(MCPError) -> Int {
         guard let cursor else { return 0 }
-        guard let payload = cursors.open(cursor, for: list) else { throw Self.badCursor }
+        guard let payload = cursors.open(cursor, for: list, of: principal) else { throw Self.badCursor }
         let parts = payload.split(separator: ".")
         guard parts.count == 2, let offset = Int(parts[0]), offset > 0, offset < registry.count(of: list)
         else { throw Self.badCursor }
@@ -53,10 +59,8 @@ extension Dispatcher {
         var writer = JSONWriter()
         writer.key(list.listMember)
         registry.write(list, offset ..< end, to: &writer, for: revision)
-        if end < count {
-            writer.member("nextCursor", cursors.seal("\(end).\(registry.digest(of: list))", for: list))
-        }
-        let page = ListPage(members: writer.finish())
+        let next = end < count ? "\(end).\(registry.digest(of: list))" : nil
+        let page = ListPage(members: writer.finish(), next: next)
         if isStable { registry.pages.withLock { $0[key] = page } }
         return page
     }

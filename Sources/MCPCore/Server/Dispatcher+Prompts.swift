@@ -37,6 +37,9 @@ extension Dispatcher {
         guard let entry = registry.prompt(named: name) else {
             throw .invalidParams("Unknown prompt: \(name)")
         }
+        if let error = refusal(request, on: name, hiding: .invalidParams("Unknown prompt: \(name)")) {
+            throw error
+        }
         return entry
     }
 

@@ -11,7 +11,7 @@ extension Dispatcher {
         if registry.contents.providers.isEmpty { return list(request, registry, &writer) }
         let place: Place
         do {
-            place = try self.place(of: cursor(of: request), registry)
+            place = try self.place(of: cursor(of: request), registry, request.principalKey)
         } catch {
             return fail(request, error, &writer)
         }
@@ -31,7 +31,8 @@ extension Dispatcher {
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         writer.key("resources")
         writer.array(page.resources, for: request.revision)
-        writer.member("nextCursor", page.next.map { cursors.seal($0, for: .resourcesList) })
+        writer.member(
+            "nextCursor", page.next.map { cursors.seal($0, for: .resourcesList, of: request.principalKey) })
         writeCacheHints(options.listTTL, to: &writer, for: request)
         envelope.end(&writer, for: request.revision)
         return .answered(status: 200)
@@ -43,9 +44,11 @@ extension Dispatcher {
         var cursor: String?
     }
 
-    private func place(of cursor: String?, _ registry: Registry) throws(MCPError) -> Place {
+    private func place(
+        of cursor: String?, _ registry: Registry, _ principal: String
+    ) throws(MCPError) -> Place {
         guard let cursor else { return Place(source: registry.contents.resources.isEmpty ? 1 : 0) }
-        guard let payload = cursors.open(cursor, for: .resourcesList),
+        guard let payload = cursors.open(cursor, for: .resourcesList, of: principal),
             let colon = payload.firstIndex(of: ":"), let source = Int(payload[..<colon]),
             (0 ... registry.contents.providers.count).contains(source)
         else { throw Self.badCursor }
@@ -87,6 +90,9 @@ extension Dispatcher {
                     "\"uri\" must be a URI of at most \(Self.maxURIBytes) bytes, without white space"
                 ),
                 &writer)
+        }
+        if let error = refusal(request, on: uri, hiding: .resourceNotFound(uri)) {
+            return fail(request, error, &writer)
         }
         return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
             do {

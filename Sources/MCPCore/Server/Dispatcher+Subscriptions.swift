@@ -65,7 +65,7 @@ extension Dispatcher {
         if !registry.offersTools { filter.toolsListChanged = false }
         if !registry.offersPrompts { filter.promptsListChanged = false }
         if !registry.offersResources { filter.resourcesListChanged = false }
-        filter.resourceURIs.removeAll { !registry.reportsChanges(of: $0) }
+        filter.resourceURIs.removeAll { !registry.reportsChanges(of: $0) || !mayUse($0, request) }
         filter.taskIDs = try honouredTasks(filter.taskIDs, request)
         return filter
     }
@@ -88,11 +88,10 @@ extension Dispatcher {
         guard let uri = request.message.raw(request.message.head.uri)?.string, Self.isAddress(uri) else {
             return fail(request, .invalidParams("resources/subscribe needs \"uri\", a URI"), &writer)
         }
-        guard registry.reportsChanges(of: uri) else {
-            var error = MCPError.resourceNotFound(uri)
-            error.message = "Changes to \(uri) are not reported: the resource is unknown or not watched"
-            return fail(request, error, &writer)
-        }
+        var unknown = MCPError.resourceNotFound(uri)
+        unknown.message = "Changes to \(uri) are not reported: the resource is unknown or not watched"
+        guard registry.reportsChanges(of: uri) else { return fail(request, unknown, &writer) }
+        if let error = refusal(request, on: uri, hiding: unknown) { return fail(request, error, &writer) }
         guard subscriptions.sessions.watch(uri, for: request.channelID) else {
             let limit = SessionTable.maxURIs
             return fail(request, .invalidParams("A session may watch at most \(limit) resources"), &writer)

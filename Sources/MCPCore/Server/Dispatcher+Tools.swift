@@ -15,6 +15,9 @@ extension Dispatcher {
             let name = request.message.raw(head.name)?.string ?? ""
             return fail(request, .invalidParams("Unknown tool: \(name)"), &writer)
         }
+        if request.caller != nil, let error = refusal(request, on: entry) {
+            return fail(request, error, &writer)
+        }
         // Table 2, steps 13 and 14.
         if entry.taskSupport == .required, request.verdict.isModern, !request.declaresTasks {
             return fail(request, Self.missingTasks, &writer)

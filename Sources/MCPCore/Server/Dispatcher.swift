@@ -147,8 +147,9 @@ final class Dispatcher: Sendable {
     ) -> Disposition {
         switch request.verdict.entry.method {
         case .toolsCall: callTool(request, registry, channel.claims, &writer, sink)
-        case .toolsList, .promptsList, .resourceTemplatesList: list(request, registry, &writer)
-        case .resourcesList: listResources(request, registry, &writer, sink)
+        case .toolsList, .promptsList, .resourceTemplatesList:
+            list(request, registry.view(of: request.caller), &writer)
+        case .resourcesList: listResources(request, registry.view(of: request.caller), &writer, sink)
         case .resourcesRead: readResource(request, registry, &writer, sink)
         case .promptsGet: getPrompt(request, registry, &writer, sink)
         case .discover: discover(request, registry, &writer)
@@ -198,6 +199,7 @@ final class Dispatcher: Sendable {
         ResultEnvelope.error(error, id: request.idBytes, to: &writer, for: request.revision)
         if let scopes = error.requiredScopes, let caller = request.caller {
             caller.lacks(scopes)
+            audit(request, reason: "needs the scopes \(scopes.joined(separator: " "))")
             return .answered(status: 403)
         }
         guard request.verdict.isModern else { return .answered(status: 200) }

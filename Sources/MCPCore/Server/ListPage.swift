@@ -11,8 +11,10 @@ struct ListPage: Sendable {
     }
 
     let members: RawMembers
+    /// The payload of the cursor of the next page, which is sealed for each caller; nil on the last page.
+    let next: String?
 
-    /// `"tools":[…],"nextCursor":"…"`: object members without braces.
+    /// `"tools":[…]`: object members without braces.
     typealias RawMembers = ByteSlice
 }
 

@@ -5,10 +5,12 @@ extension MCPServer {
     /// - Parameters:
     ///   - timeout: the time limit of a call; nil uses the server's `requestDeadline`.
     ///   - task: whether calls become tasks, which the handler does with `RequestContext.becomeTask`.
+    ///   - scopes: the scopes that a call requires of callers with access tokens; lists show the tool to
+    ///     those who have them and to those who can obtain them.
     /// - Throws: `RegistrationError` when the name is taken or is not a valid tool name, a schema is not
     ///   valid, or the tool supports tasks and `ServerOptions.tasks` is nil.
     public func register(
-        _ tool: Tool, timeout: Duration? = nil, task: TaskSupport = .never,
+        _ tool: Tool, timeout: Duration? = nil, task: TaskSupport = .never, scopes: [String] = [],
         handler: @escaping @Sendable (ToolCall, RequestContext) async throws -> CallToolResult
     ) throws(RegistrationError) {
         guard task == .never || options.tasks != nil else {
@@ -16,7 +18,8 @@ extension MCPServer {
                 "the tool \(tool.name) supports tasks, but tasks are turned off; "
                     + "set ServerOptions.tasks to turn them on")
         }
-        try register(ToolEntry(tool, timeout: timeout, task: task, handler: .asynchronous(handler)))
+        try register(
+            ToolEntry(tool, timeout: timeout, task: task, scopes: scopes, handler: .asynchronous(handler)))
     }
 
     /// Registers a tool whose code blocks or computes for a long time; it runs on a thread of
@@ -25,10 +28,10 @@ extension MCPServer {
     /// - Throws: `RegistrationError` when the name is taken or is not a valid tool name, or a
     ///   schema is not valid.
     public func registerBlocking(
-        _ tool: Tool, timeout: Duration? = nil,
+        _ tool: Tool, timeout: Duration? = nil, scopes: [String] = [],
         handler: @escaping @Sendable (ToolCall, RequestContext) throws -> CallToolResult
     ) throws(RegistrationError) {
-        try register(ToolEntry(tool, timeout: timeout, handler: .offloaded(handler)))
+        try register(ToolEntry(tool, timeout: timeout, scopes: scopes, handler: .offloaded(handler)))
     }
 
     /// Registers a synchronous tool that writes its result directly into the response, which is
@@ -38,10 +41,10 @@ extension MCPServer {
     /// - Throws: `RegistrationError` when the name is taken or is not a valid tool name, or a
     ///   schema is not valid.
     public func registerRaw(
-        _ tool: Tool,
+        _ tool: Tool, scopes: [String] = [],
         handler: @escaping @Sendable (RawJSON, RequestContext, inout ResultWriter) throws -> Void
     ) throws(RegistrationError) {
-        try register(ToolEntry(tool, timeout: nil, handler: .synchronous(handler)))
+        try register(ToolEntry(tool, timeout: nil, scopes: scopes, handler: .synchronous(handler)))
     }
 
     func register(_ entry: ToolEntry) throws(RegistrationError) {
@@ -73,13 +76,14 @@ extension MCPServer {
     /// structured result.
     public func addTool<each A: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, _ arguments: repeat Argument<each A>,
-        annotations: ToolAnnotations? = nil, handler: @escaping @Sendable (repeat each A) throws -> R
+        annotations: ToolAnnotations? = nil, scopes: [String] = [],
+        handler: @escaping @Sendable (repeat each A) throws -> R
     ) {
         let tool = Tool(
             name, description: description, inputSchema: Self.schema(repeat each arguments),
             annotations: annotations)
         add(tool, named: name) { tool throws(RegistrationError) in
-            try registerRaw(tool) { raw, _, out in
+            try registerRaw(tool, scopes: scopes) { raw, _, out in
                 try out.write(handler(repeat try (each arguments).value(in: raw)))
             }
         }
@@ -88,7 +92,7 @@ extension MCPServer {
     /// Adds a tool whose arguments are the closure's parameters; it runs as a task on the connection's loop.
     public func addTool<each A: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, _ arguments: repeat Argument<each A>,
-        annotations: ToolAnnotations? = nil,
+        annotations: ToolAnnotations? = nil, scopes: [String] = [],
         // `@concurrent`, because Swift 6.3 crashes on `nonisolated(nonsending)` closures with a parameter
         // pack; the task's executor preference still keeps the handler on the loop.
         handler: @escaping @Sendable @concurrent (repeat each A) async throws -> R
@@ -97,7 +101,7 @@ extension MCPServer {
             name, description: description, inputSchema: Self.schema(repeat each arguments),
             annotations: annotations)
         add(tool, named: name) { tool throws(RegistrationError) in
-            try register(tool) { call, _ in
+            try register(tool, scopes: scopes) { call, _ in
                 try CallToolResult(
                     returning: await handler(repeat try (each arguments).value(in: call.arguments)))
             }
@@ -120,13 +124,14 @@ extension MCPServer {
     public func addTool<Q: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, describe: [String: String] = [:],
         annotations: ToolAnnotations? = nil, timeout: Duration? = nil, task: TaskSupport = .never,
+        scopes: [String] = [],
         handler: @escaping @Sendable (Q, RequestContext) async throws -> R
     ) {
         let tool = Tool(
             name, description: description, inputSchema: Self.schema(of: Q.self, describe: describe),
             annotations: annotations)
         add(tool, named: name) { tool throws(RegistrationError) in
-            try register(tool, timeout: timeout, task: task) { call, context in
+            try register(tool, timeout: timeout, task: task, scopes: scopes) { call, context in
                 try CallToolResult(returning: await handler(call.decode(Q.self), context))
             }
         }
@@ -142,13 +147,16 @@ extension MCPServer {
     /// ```
     public func addTool(
         _ name: String, _ description: String, schema: String, annotations: ToolAnnotations? = nil,
+        scopes: [String] = [],
         handler: @escaping @Sendable (RawJSON, RequestContext, inout ResultWriter) throws -> Void
     ) {
         guard let parsed = try? JSONValue(parsing: schema) else {
             preconditionFailure("the schema of the tool \(name) is not JSON")
         }
         let tool = Tool(name, description: description, inputSchema: parsed, annotations: annotations)
-        add(tool, named: name) { tool throws(RegistrationError) in try registerRaw(tool, handler: handler) }
+        add(tool, named: name) { tool throws(RegistrationError) in
+            try registerRaw(tool, scopes: scopes, handler: handler)
+        }
     }
 
     private func add(

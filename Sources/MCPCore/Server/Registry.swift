@@ -37,7 +37,7 @@ final class Registry: Sendable {
     }
 
     let contents: Draft
-    private let declared: OfferedKinds
+    let declared: OfferedKinds
     /// Whether there is a view, or a tool that refers to one, which servers declare (MCP Apps).
     let offersUI: Bool
     private let toolNames: NameTable
@@ -45,6 +45,12 @@ final class Registry: Sendable {
     private let promptNames: NameTable
     /// The encoded pages of lists, created on first request.
     let pages = Mutex<[ListPage.Key: ListPage]>([:])
+    /// The parts of this registry that callers see, by `AccessRights.viewKey`.
+    let views = Mutex(BoundedTable<String, Registry>(capacity: maxViews, policy: .evictLeastRecentlyUsed))
+    /// The maximum number of views that are remembered; the least recently used one is made again.
+    static let maxViews = 64
+    /// Whether a tool requires scopes.
+    let hasScopedTools: Bool
     /// The digests of the contents of lists.
     let digests = Mutex<[Method: String]>([:])
 
@@ -55,6 +61,7 @@ final class Registry: Sendable {
         offersUI =
             draft.resources.contains { $0.resource.mimeType.map(UIExtension.isViewType) ?? false }
             || draft.tools.contains { $0.tool.meta?["ui"]?["resourceUri"] != nil }
+        hasScopedTools = draft.tools.contains { !$0.scopes.isEmpty }
         toolNames = NameTable(draft.tools.map(\.tool.name))
         resourceURIs = NameTable(draft.resources.map(\.resource.uri))
         promptNames = NameTable(draft.prompts.map(\.prompt.name))

@@ -30,10 +30,12 @@ final class ToolEntry: Sendable {
     /// The plan for mirrored arguments; nil for most tools, which mirror no argument.
     let headers: HeaderPlan?
     let taskSupport: TaskSupport
+    /// The scopes that a call requires.
+    let scopes: [String]
 
     init(
-        _ tool: Tool, timeout: Duration?, task: TaskSupport = .never, schemas: SchemaOptions = .init(),
-        handler: ToolHandler
+        _ tool: Tool, timeout: Duration?, task: TaskSupport = .never, scopes: [String] = [],
+        schemas: SchemaOptions = .init(), handler: ToolHandler
     ) throws(RegistrationError) {
         try Self.check(tool)
         self.tool = tool
@@ -41,6 +43,7 @@ final class ToolEntry: Sendable {
         self.timeout = timeout
         headers = try Self.headers(of: tool)
         taskSupport = task
+        self.scopes = scopes
         input = try Self.compile(tool.inputSchema, "input", of: tool, schemas)
         output = try tool.outputSchema.map { (schema) throws(RegistrationError) in
             try Self.compile(schema, "output", of: tool, schemas)

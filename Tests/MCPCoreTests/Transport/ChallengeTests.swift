@@ -3,7 +3,7 @@ import Testing
 
 @testable import MCPCore
 
-/// What a server with authorization answers to requests whose token it does not accept (O33), on its own
+/// What a server with authorization answers to requests whose token it does not accept, on its own
 /// listener and behind another HTTP stack.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ChallengeTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -142,7 +142,7 @@ import Testing
 
     // MARK: Metadata
 
-    // AUTH-02, AUTH-03, AUTH-36, O32
+    // AUTH-02, AUTH-03, AUTH-36
     @Test func metadata() async throws {
         let authorization = try ServerAuthorization(
             resource: "HTTPS://MCP.Example.com/api/mcp", authorizationServers: ["https://id.example.com/t"],

@@ -1,11 +1,10 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import MCPCore
-
-/// What belongs to one principal does not exist for another (O39), and goes on with a new token of the same
-/// principal (O40).
+/// What belongs to one principal does not exist for another, and goes on with a new token of the same
+/// principal.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct PrincipalTests {
     private static func bearer(_ token: String) -> [String] { ["Authorization: Bearer \(token)"] }
 

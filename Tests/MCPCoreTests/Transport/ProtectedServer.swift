@@ -1,7 +1,6 @@
+import MCPCore
 import Synchronization
 import TestSupport
-
-@testable import MCPCore
 
 /// A verifier whose tokens the test decides about.
 final class TestVerifier: TokenVerifier {
@@ -80,8 +79,7 @@ enum Protected {
                 authorization: authorization)
         ])
         do {
-            guard case .tcp(_, let port)? = running.addresses.first?.kind else { throw NothingThere() }
-            try await body(port)
+            try await body(try running.port())
         } catch {
             await running.stop()
             throw error

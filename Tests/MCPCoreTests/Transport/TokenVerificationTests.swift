@@ -126,8 +126,14 @@ import Testing
         #expect(cache.counts == (10_000, 1_000))
         #expect(cache.entry(digest(20_000), at: moment, generation: 0) == nil)
         #expect(cache.entry(digest(20_001), at: moment, generation: 0) != nil)
+        #expect(!cache.wasGood(digest(1)))
         #expect(cache.entry(digest(1), at: moment, generation: 1) == nil)
         #expect(cache.counts == (0, 0))
+        // Only that it was good is remembered, until it is verified again.
+        #expect(cache.wasGood(digest(1)) && !cache.wasGood(digest(20_001)))
+        cache.insert(.unknown, for: digest(1), at: moment, generation: 1)
+        cache.insert(2, expiresAt: nil, for: digest(2), at: moment, generation: 1)
+        #expect(!cache.wasGood(digest(1)) && !cache.wasGood(digest(2)) && cache.wasGood(digest(3)))
     }
 
     // MARK: Slow verifiers
@@ -233,7 +239,7 @@ import Testing
 
     // MARK: Streams
 
-    // O41: a stream ends 30 s after its token, the client comes back with a newer one; a call goes on.
+    // A stream ends 30 s after its token, the client comes back with a newer one; a call goes on.
     @Test func streamsEndWithTheirToken() async throws {
         let clock = ManualClock(wallTime: Self.start)
         let expiry = Self.start.secondsSinceEpoch + 600
@@ -280,7 +286,7 @@ import Testing
 
     // MARK: Secrets
 
-    // AUTH-43, O45
+    // AUTH-43
     @Test func secretsStayOut() async throws {
         let lines = Mutex<[String]>([])
         var options = ServerOptions()

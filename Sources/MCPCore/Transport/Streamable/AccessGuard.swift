@@ -19,6 +19,9 @@ final class AccessGuard: Sendable {
     struct UnverifiedToken: Sendable {
         fileprivate let digest: SHA256.Digest
         fileprivate let token: PresentedToken
+        /// Whether it was good when it was verified last: it is verified again however many wrong tokens its
+        /// address presents.
+        let wasGood: Bool
     }
 
     enum Admission {
@@ -46,6 +49,8 @@ final class AccessGuard: Sendable {
     private let clock: any TimeSource
     private let alarm: Alarm
     private let state = Mutex(State())
+    /// The identity of callers without a token; nil if there may be none.
+    private let anonymous: Caller.Identity?
 
     init(_ authorization: ServerAuthorization, clock: any TimeSource) {
         self.authorization = authorization
@@ -53,6 +58,12 @@ final class AccessGuard: Sendable {
         challenge = BearerChallenge(authorization)
         alarm = Alarm(label: "mcp.authorization", clock: clock)
         expiry = ExpiryWatch(clock: clock)
+        let rules = authorization.rules
+        anonymous =
+            rules?.anonymous.isEmpty == false
+            ? Caller.Identity(
+                Principal(kind: .anonymous, subject: "anonymous"), grantedScopes: [], rules: rules,
+                onAccess: authorization.onAccess) : nil
     }
 
     deinit { for verification in state.withLock({ $0.open.values }) { verification.task.cancel() } }
@@ -67,9 +78,12 @@ final class AccessGuard: Sendable {
     /// Judges the token of a request by the cache.
     func admit(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) -> Admission {
         guard !head.isRepeated(.authorization) else {
+            report("two Authorization fields")
             throw refusal(400, "Send one Authorization header", challenge: nil)
         }
         guard let field = head.value(.authorization, in: bytes) else {
+            if let anonymous { return .caller(Caller(anonymous)) }
+            report("no token")
             throw refusal(
                 401, "A token is required; send it as \"Authorization: Bearer TOKEN\"",
                 challenge: challenge.missing)
@@ -83,13 +97,15 @@ final class AccessGuard: Sendable {
         case .refused(let fault): throw refusal(for: fault)
         case nil:
             let presented = PresentedToken(String(token), resource: authorization.resource)
-            return .unverified(UnverifiedToken(digest: digest, token: presented))
+            let wasGood = state.withLock { $0.cache.wasGood(digest) }
+            return .unverified(UnverifiedToken(digest: digest, token: presented, wasGood: wasGood))
         }
     }
 
     /// Returns the caller with a verified token, if it grants what each request requires.
     func caller(_ identity: Caller.Identity) throws(EarlyResponse) -> Caller {
         guard authorization.requiredScopes.allSatisfy(identity.grantedScopes.contains) else {
+            report("lacks a required scope", of: identity.principal)
             throw refusal(
                 403, "The token does not grant the scopes that are required",
                 challenge: challenge.insufficient())
@@ -125,7 +141,15 @@ final class AccessGuard: Sendable {
     }
 
     private func refusal(for fault: TokenRefusal.Fault) -> EarlyResponse {
-        refusal(401, "The token is refused: \(fault.rawValue)", challenge: challenge.invalid(fault))
+        report(fault.rawValue)
+        var response = refusal(
+            401, "The token is refused: \(fault.rawValue)", challenge: challenge.invalid(fault))
+        response.isFailedAttempt = true
+        return response
+    }
+
+    private func report(_ reason: String, of principal: Principal? = nil) {
+        authorization.onAccess?(AccessEvent(isAllowed: false, principal: principal, reason: reason))
     }
 
     private func refusal(_ status: Int, _ text: String, challenge: String?) -> EarlyResponse {
@@ -201,7 +225,8 @@ final class AccessGuard: Sendable {
             switch decision {
             case .good(let identity):
                 state.cache.insert(
-                    identity, expiresAt: identity.principal.expiresAt, for: digest, at: moment,
+                    identity, expiresAt: identity.principal.expiresAt,
+                    lifetime: identity.principal.verifiedFor, for: digest, at: moment,
                     generation: generation)
             case .refused(let fault):
                 state.cache.insert(fault, for: digest, at: moment, generation: generation)
@@ -228,7 +253,10 @@ final class AccessGuard: Sendable {
                 return .refused(.expired)
             }
             let scopes = authorization.granted(by: principal.scopes)
-            return .good(Caller.Identity(principal, grantedScopes: scopes))
+            return .good(
+                Caller.Identity(
+                    principal, grantedScopes: scopes, rules: authorization.rules,
+                    onAccess: authorization.onAccess))
         case .failure(.invalid(let fault)): return .refused(fault)
         case .failure(.unavailable): return nil
         }

@@ -31,6 +31,9 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
     override func serve(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
     ) {
+        guard token.wasGood || !connection.hasFailedTooOften else {
+            return connection.respond(EarlyResponse.tooManyAttempts)
+        }
         let request = WaitingRequest(head, bytes, body, of: self, on: connection)
         connection.wait(for: request)
         access.verify(token) { outcome in request.loop.execute { request.go(on: outcome) } }
@@ -82,7 +85,7 @@ final class WaitingRequest: PendingResponse, @unchecked Sendable {
                 connection.responseEndsWithInput()
             }
         } catch {
-            connection.respond(error)
+            connection.respond(connection.counted(error))
         }
         connection.scheduleFlush()
     }
