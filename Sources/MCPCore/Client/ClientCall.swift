@@ -133,6 +133,12 @@ final class ClientCall: Sendable {
         if let idleTimeout { state.withLock { $0.idleDeadline = now + idleTimeout } }
     }
 
+    /// Stops the idle timeout while the request is not with the server, or starts it again.
+    func pauseSilence(_ isPaused: Bool, _ now: MonotonicInstant) {
+        guard let idleTimeout else { return }
+        state.withLock { $0.idleDeadline = isPaused ? .never : now + idleTimeout }
+    }
+
     /// Receives a progress report and restarts the idle timeout (CANC-09).
     func report(_ progress: Progress, now: MonotonicInstant) {
         let isRunning = state.withLock { state -> Bool in

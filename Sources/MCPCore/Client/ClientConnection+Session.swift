@@ -49,7 +49,8 @@ extension ClientConnection {
     /// - Parameter limit: the time limit of each request.
     func tellInterests(isAgain: Bool, atMost limit: Duration = .seconds(10)) async {
         guard speech?.isModern == false else { return }
-        let options = CallOptions(timeout: limit, deadline: limit)
+        // A login may take longer.
+        let options = CallOptions(timeout: limit, deadline: self.options.authorizer == nil ? limit : nil)
         // A server that has no logging, or that refuses the level, can still be used.
         if let logLevel, profile?.capabilities.hasLogging == true {
             _ = await call("logging/setLevel", ["level": .string(logLevel.rawValue)], options)

@@ -31,6 +31,8 @@ final class ClientConnection: Sendable {
         var unreadable: Unreadable?
         /// The reason why the connection ended; later calls fail with it too.
         var end: ClientError?
+        /// The requests that wait for credentials, and how long any did.
+        var credentials = CredentialsTime()
         /// The observers of the end.
         var onEnd: [@Sendable (ClientError) -> Void] = []
     }
@@ -190,7 +192,9 @@ final class ClientConnection: Sendable {
                 call.id, method, params, meta: options.meta, wantsProgress: options.onProgress != nil,
                 logLevel: options.logLevel ?? logLevel, speech)
             var message = outbound(bytes, method, speech)
-            if speech.isModern { message.mirroredName = MessageEncoder.mirroredName(method, params) }
+            if speech.isModern || self.options.authorizer != nil {
+                message.mirroredName = MessageEncoder.mirroredName(method, params)
+            }
             // Only a reused HTTP connection makes a transport use this; no lookup is needed elsewhere.
             if transport.isHTTP { message.isRepeatable = mayRepeat(method, params) }
             if mirrorsArguments(speech), method == "tools/call" {
@@ -242,7 +246,7 @@ final class ClientConnection: Sendable {
         return outbound(bytes, "notifications/cancelled", call.speech)
     }
 
-    private func watch(_ deadline: MonotonicInstant) {
+    func watch(_ deadline: MonotonicInstant) {
         alarm.set(for: deadline, waking: self) { $0.expire() }
     }
 

@@ -53,6 +53,10 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     public var httpStatus: Int?
     /// The unusable result, for `.inputRequired`.
     public var result: RawJSON?
+    /// The reason why no access token could be obtained or used, for `.authentication` with
+    /// `ClientOptions.authorizer`; nil if the server refused what was presented.
+    public var authorization: AuthorizationError? { authorizationFailure?.error }
+    private var authorizationFailure: AuthorizationFailure?
     /// Whether no part of the request was sent, so that it cannot have been executed.
     var isUnsent = false
     /// Whether the server sent a response that is not valid JSON-RPC.
@@ -78,6 +82,19 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
 }
 
 extension ClientError {
+    /// In an object, because most errors have none.
+    private final class AuthorizationFailure: Sendable {
+        let error: AuthorizationError
+        init(_ error: AuthorizationError) { self.error = error }
+    }
+
+    /// Creates the error for a request that an authorizer did not let through.
+    init(_ error: AuthorizationError, httpStatus: Int?) {
+        self.init(
+            .authentication, error.message, details: error.details, hint: error.hint, httpStatus: httpStatus)
+        authorizationFailure = AuthorizationFailure(error)
+    }
+
     /// Whether the request may succeed later: the network failed, or the server is overloaded or starting.
     var isTransient: Bool {
         switch kind {

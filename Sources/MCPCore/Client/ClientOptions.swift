@@ -25,6 +25,11 @@ public struct ClientOptions: Sendable {
     public var probeTimeout: Duration
     /// Additional HTTP header fields of each request, such as `Authorization`.
     public var headers: [(String, String)]
+    /// The source of the credentials of each request over HTTP; none by default. It cannot be combined with
+    /// an `Authorization` header. Credentials are sent over https, to a loopback address and over a unix
+    /// socket only; the time that obtaining them takes counts towards the deadline of a call, and towards
+    /// neither `timeout` nor `connectTimeout`.
+    public var authorizer: (any RequestAuthorizer)?
     /// The longest line (stdio) or body (HTTP) that is accepted: 64 MiB by default. A longer one fails the
     /// calls that wait for it.
     public var maxMessageBytes: Int

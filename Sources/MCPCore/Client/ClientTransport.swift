@@ -28,6 +28,13 @@ protocol ClientTransport: AnyObject, Sendable {
     /// The key under which the server is remembered; nil if it is not remembered (DUAL-19).
     var serverKey: ServerKey? { get }
 
+    /// Finds out for whom the credentials of the requests stand, before `serverKey` is used.
+    func identify() async
+
+    /// Returns whether the credentials stand for somebody else than before, and drops a session that was
+    /// opened for them (AUTH-46). Returns true once.
+    func adoptsOtherIdentity() -> Bool
+
     /// Sets the inbox, before anything is sent.
     func start(_ inbox: any ClientInbox)
 
@@ -78,6 +85,11 @@ extension ClientTransport {
     /// A server without an address is not remembered.
     var serverKey: ServerKey? { nil }
 
+    /// A shared channel has no credentials.
+    func identify() async {}
+
+    func adoptsOtherIdentity() -> Bool { false }
+
     /// On a shared channel the server can send messages at any time.
     func openServerStream() {}
 
@@ -120,6 +132,13 @@ protocol ClientInbox: AnyObject, Sendable {
     /// Reports that the server no longer knows the session whose stream it had sent: it was restarted, or the
     /// session expired.
     func sessionLost()
+
+    /// Reports that a request begins or ends to wait for its credentials; nil for a message without a
+    /// response of its own.
+    func awaitsCredentials(_ id: Int64?, _ isWaiting: Bool)
+
+    /// Reports that the credentials stand for somebody else from now on.
+    func identityChanged()
 
     /// Reports that the connection has ended: pending and later requests fail.
     func connectionClosed(_ error: ClientError)

@@ -47,6 +47,9 @@ extension MCPClient {
     private func requestOnce(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) async throws -> RawJSON {
+        if connection.options.authorizer != nil, connection.transport.adoptsOtherIdentity() {
+            connection.identityChanged()
+        }
         let key = cacheKey(method, params, options)
         if let key, options.usesCache, let kept = connection.cache.result(for: key) { return kept }
         let ticket = key.map(connection.cache.ticket)
@@ -120,6 +123,9 @@ extension MCPClient {
 
     // MARK: Input requests
 
+    /// The maximum number of input requests in one result.
+    static var maxInputRequests: Int { 100 }
+
     /// Returns the params of the retry: the original ones, the answers under the same keys, and the state
     /// byte for byte (MRTR-14, MRTR-16).
     private func nextRound(
@@ -148,6 +154,11 @@ extension MCPClient {
     ) async throws -> JSONObject {
         guard case .object(let entries) = requests.value else {
             throw ClientError(.protocolViolation, "\(method) has inputRequests that are not an object")
+        }
+        guard entries.count <= Self.maxInputRequests else {
+            throw ClientError(
+                .protocolViolation,
+                "\(method) has \(entries.count) input requests at once; \(Self.maxInputRequests) are allowed")
         }
         let handlers = InputHandlers(options: connection.options)
         var answers = JSONObject()

@@ -11,6 +11,11 @@ extension Negotiation {
 
     /// Opens the connection from the cached facts about the server; returns false when it has to be probed.
     func openByVerdict() async throws -> Bool {
+        if connection.options.authorizer != nil, connection.options.profiles != nil {
+            connection.awaitsCredentials(nil, true)
+            await connection.transport.identify()
+            connection.awaitsCredentials(nil, false)
+        }
         guard let (profiles, key) = cache, let verdict = profiles.verdict(key),
             let revision = Revision.named(verdict.version)
         else { return false }

@@ -6,6 +6,8 @@ struct Negotiation {
     let connection: ClientConnection
     /// The deadline of all steps together.
     private let deadline: MonotonicInstant
+    /// The time that requests had waited for credentials before.
+    private let earlierCredentials: Duration
     private let progress = Progress()
     private var options: ClientOptions { connection.options }
     private var isHTTP: Bool { connection.transport.isHTTP }
@@ -21,6 +23,7 @@ struct Negotiation {
     init(_ connection: ClientConnection) {
         self.connection = connection
         deadline = connection.clock.now + connection.options.connectTimeout
+        earlierCredentials = connection.timeForCredentials
     }
 
     /// Opens the connection.
@@ -39,12 +42,22 @@ struct Negotiation {
         let refusal = Mutex<(any Error)?>(nil)
     }
 
-    /// The remaining time for connecting.
-    var left: Duration { max(.zero, deadline - connection.clock.now) }
+    /// The remaining time for connecting. A login does not count.
+    var left: Duration {
+        max(.zero, deadline - connection.clock.now + (connection.timeForCredentials - earlierCredentials))
+    }
+
+    /// Returns the limits of a request that opens the connection.
+    private func callLimit(_ limit: Duration) -> CallOptions {
+        // `limited` takes the place of a deadline that would count a login.
+        CallOptions(timeout: limit, deadline: options.authorizer == nil ? limit : nil)
+    }
 
     /// Runs `work` within the time limit for connecting, which covers everything that it waits for.
     func limited(_ work: @escaping @Sendable () async throws -> Void) async throws {
-        try await TimeLimit.run(left, late: { timedOut() }, work)
+        var more: (@Sendable () -> Duration)?
+        if options.authorizer != nil { more = { left } }
+        try await TimeLimit.run(left, late: { timedOut() }, more: more, work)
     }
 
     /// Returns the error at the time limit: the step that was pending, and the limit.
@@ -168,7 +181,7 @@ struct Negotiation {
         let step = "server/discover"
         let reply = await asking(step) {
             await connection.exchange(
-                step, [:], CallOptions(timeout: limit, deadline: limit), .modern(revision))
+                step, [:], callLimit(limit), .modern(revision))
         }
         if case .failed(let error) = reply, error.kind == .timeout { return reply }
         answered(step)
@@ -283,9 +296,7 @@ struct Negotiation {
         let limit = left
         let reply = await asking("initialize") {
             await connection.exchange(
-                "initialize", connection.encoder.initialize(offered),
-                CallOptions(timeout: limit, deadline: limit),
-                .opening(offered))
+                "initialize", connection.encoder.initialize(offered), callLimit(limit), .opening(offered))
         }
         switch reply {
         case .result(let json):

@@ -1,6 +1,7 @@
 /// A source of credentials for requests over HTTP: `OAuthAuthorizer`, or one that a program supplies.
 ///
-/// Its methods are called on any thread and for several requests at a time.
+/// Its methods are called on any thread and for several requests at a time. The calling task is cancelled
+/// when its request is abandoned; work that other requests wait for must then go on.
 public protocol RequestAuthorizer: Sendable {
     /// Returns the credentials for a request that is about to be sent; `.none` if there are none yet.
     ///
@@ -28,15 +29,21 @@ public struct AuthorizedRequest: Sendable {
     public let url: String
     /// The JSON-RPC method; empty for a request without a message, such as a GET.
     public let method: String
-    /// The name of the tool or prompt, or the URI of the resource; nil for other methods.
+    /// The name of the tool or prompt, the URI of the resource or the id of the task; nil for other methods.
     public let name: String?
+    /// The URL of the MCP server. It differs from `url` for the messages to a server of 2024-11-05, which
+    /// names the place for them.
+    public let server: String
 
     /// Creates a description of a request.
-    public init(httpMethod: String, url: String, method: String = "", name: String? = nil) {
+    public init(
+        httpMethod: String, url: String, method: String = "", name: String? = nil, server: String? = nil
+    ) {
         self.httpMethod = httpMethod
         self.url = url
         self.method = method
         self.name = name
+        self.server = server ?? url
     }
 }
 

@@ -20,11 +20,14 @@ struct TaskFollower {
     func follow(_ created: RawJSON, _ limit: MonotonicInstant?) async throws -> RawJSON {
         var task = try Self.read(created)
         var answered: Set<String> = []
+        var rounds = 0
         do {
             while true {
                 options.onTask?(task)
                 if task.status.isTerminal { return try result(of: task) }
-                if task.status == .inputRequired { try await answer(task, &answered) }
+                if task.status == .inputRequired, try await answer(task, &answered, rounds, limit) {
+                    rounds += 1
+                }
                 task = try await next(task, limit)
             }
         } catch is CancellationError {
@@ -50,11 +53,17 @@ struct TaskFollower {
             }
             try await Task.pause(for: left.map { min($0, interval) } ?? interval)
             do {
-                return try await client.task(task.taskID)
+                return try await client.task(task.taskID, rest(of: limit))
             } catch let error as ClientError where isLoss(error) && losses < Self.maxLosses {
                 losses += 1
             }
         }
+    }
+
+    /// Returns the options of a request for the task, which may take as long as the call may still take. The
+    /// last poll, at the deadline, has a second.
+    private func rest(of limit: MonotonicInstant?) -> CallOptions {
+        CallOptions(timeout: options.timeout, deadline: limit.map { max(.seconds(1), $0 - clock.now) })
     }
 
     /// Returns whether a poll was lost and can be repeated.
@@ -88,6 +97,12 @@ struct TaskFollower {
             guard let result = task.result, case .object = result else {
                 throw ClientError(.protocolViolation, "the task is completed but has no result")
             }
+            // A task asks by its status; its result is final.
+            if let type = result["resultType"], type != "complete" {
+                throw ClientError(
+                    .protocolViolation,
+                    "the result of the task has the unexpected resultType \(type.serialized())")
+            }
             return RawJSON(result)
         case .failed: throw task.error ?? .internalError("the task failed")
         default: throw ClientError(.cancelled, "the task was cancelled by the server")
@@ -95,13 +110,21 @@ struct TaskFollower {
     }
 
     /// Answers each key once: a key stays in the list until the server has processed the answer (TASK-14).
-    private func answer(_ task: TaskInfo, _ answered: inout Set<String>) async throws {
+    /// Returns whether there was one to answer.
+    private func answer(
+        _ task: TaskInfo, _ answered: inout Set<String>, _ rounds: Int, _ limit: MonotonicInstant?
+    ) async throws -> Bool {
         let open = (task.inputRequests ?? [:]).filter { !answered.contains($0.key) }
-        guard !open.isEmpty else { return }
+        guard !open.isEmpty else { return false }
+        guard rounds < client.connection.options.maxRounds else {
+            throw MCPClient.inputRequired(
+                "the task still requests input after \(rounds) rounds", RawJSON(task.json))
+        }
         let requests = RawJSON(.object(JSONObject(open)))
         let answers = try await client.answers(to: requests, in: RawJSON(task.json), "tasks/get")
-        try await client.updateTask(task.taskID, answers)
+        try await client.updateTask(task.taskID, answers, rest(of: limit))
         for (key, _) in open { answered.insert(key) }
+        return true
     }
 }
 
@@ -111,15 +134,22 @@ extension MCPClient {
     /// Returns the state of a task (`tasks/get`).
     ///
     /// - Throws: `MCPError` -32602 when the task does not exist, -32021 when `followsTasks` is off.
-    public func task(_ id: String) async throws -> TaskInfo {
-        try TaskFollower.read(try await request("tasks/get", ["taskId": .string(id)]))
+    public func task(_ id: String) async throws -> TaskInfo { try await task(id, CallOptions()) }
+
+    func task(_ id: String, _ options: CallOptions) async throws -> TaskInfo {
+        try TaskFollower.read(try await request("tasks/get", ["taskId": .string(id)], options: options))
     }
 
     /// Provides the input that a task requests, by the keys of its `inputRequests` (`tasks/update`).
     ///
     /// - Throws: `MCPError` -32602 when the task does not exist.
     public func updateTask(_ id: String, _ responses: JSONObject) async throws {
-        _ = try await request("tasks/update", ["taskId": .string(id), "inputResponses": .object(responses)])
+        try await updateTask(id, responses, CallOptions())
+    }
+
+    func updateTask(_ id: String, _ responses: JSONObject, _ options: CallOptions) async throws {
+        let params: JSONObject = ["taskId": .string(id), "inputResponses": .object(responses)]
+        _ = try await request("tasks/update", params, options: options)
     }
 
     /// Asks the server to cancel a task, which may have ended in the meantime (`tasks/cancel`).

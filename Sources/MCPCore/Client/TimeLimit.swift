@@ -1,13 +1,14 @@
 /// A time limit on waiting for work, whatever the work waits for: a `Race` with a client's errors.
 enum TimeLimit {
     /// Runs `work`; throws the error that `late` returns if the work has not ended after `limit`, and
-    /// `.cancelled` if the waiting task is cancelled.
+    /// `.cancelled` if the waiting task is cancelled. `more` returns the time that is left at the limit after
+    /// all; without it there is none.
     static func run(
         _ limit: Duration, late: @escaping @Sendable () -> any Error,
-        _ work: @escaping @Sendable () async throws -> Void
+        more: (@Sendable () -> Duration)? = nil, _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
         let cancelled = ClientError(.cancelled, "the work was cancelled")
-        try await Race.run(within: limit, late: late, ifCancelled: cancelled, work)
+        try await Race.run(within: limit, late: late, more: more, ifCancelled: cancelled, work)
     }
 }
 

@@ -182,6 +182,8 @@ import Testing
         func failAll(_ error: ClientError) {}
         func serverStreamRefused(_ error: ClientError) {}
         func sessionLost() {}
+        func awaitsCredentials(_ id: Int64?, _ isWaiting: Bool) {}
+        func identityChanged() {}
         func connectionClosed(_ error: ClientError) { ended.withLock { $0 = error } }
     }
 }

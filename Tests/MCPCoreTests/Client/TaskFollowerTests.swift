@@ -102,6 +102,11 @@ import Testing
             (Self.task("completed"), .protocolViolation),
             (Self.task("completed", #","result":7"#), .protocolViolation),
             (#"{"resultType":"complete","taskId":7}"#, .protocolViolation),
+            // A result that is not one: the task asks by its status.
+            (
+                Self.task("completed", #","result":{"resultType":"input_required","requestState":"s"}"#),
+                .protocolViolation
+            ),
         ] {
             let peer = try await Peer([Script.result(step)])
             let error = await clientError { _ = try await peer.client.callTool("t") }
@@ -114,6 +119,32 @@ import Testing
         #expect(error?.code == -32602)
         #expect(forgotten.count("tasks/cancel") == 0)
         await forgotten.client.close()
+    }
+
+    /// Also the proof of a row in docs/limits.md.
+    @Test("a task that never stops asking is cancelled") func rounds() async throws {
+        let limit = ClientOptions().maxRounds
+        for (count, kind) in [(limit, nil), (limit + 1, ClientError.Kind.inputRequired)] {
+            let steps = (0 ..< count).map { Script.result(Self.asking("\($0)")) }
+            let peer = try await Peer(steps + [Script.result(Self.completed)])
+            let error = await clientError { _ = try await peer.client.callTool("t") }
+            #expect(error?.kind == kind)
+            #expect(peer.count("tasks/update") == limit)
+            #expect(peer.count("tasks/cancel") == (kind == nil ? 0 : 1))
+            await peer.client.close()
+        }
+    }
+
+    @Test("the deadline of a call is that of its polls") func deadlineOfAPoll() async throws {
+        // The server never answers the first poll.
+        let peer = try await Peer([])
+        let error = await clientError {
+            _ = try await peer.client.callTool("t", options: CallOptions(deadline: .milliseconds(300)))
+        }
+        #expect(error?.kind == .timeout)
+        #expect(peer.count("tasks/get") == 1)
+        #expect(peer.count("tasks/cancel") == 1)
+        await peer.client.close()
     }
 
     // TASK-14: each key once, however long it stays in the list; later keys too.

@@ -21,6 +21,8 @@ package final class HTTPPeer: Sendable {
         package let method: String
         package let head: String
         package let body: RawJSON?
+        /// The body, also if it is no JSON.
+        package let text: String
         /// When it was read.
         package let at: ContinuousClock.Instant
 
@@ -212,7 +214,8 @@ package final class HTTPPeer: Sendable {
                 return Heard(
                     connection: connection, number: number, method: String(head.prefix { $0 != " " }),
                     head: head,
-                    body: try? RawJSON(validating: ByteSlice(body)), at: .now)
+                    body: try? RawJSON(validating: ByteSlice(body)),
+                    text: String(decoding: body, as: UTF8.self), at: .now)
             }
             guard receive(fd, &buffer) else { return nil }
         }

@@ -25,6 +25,10 @@ package final class RecordedInbox: ClientInbox {
     package func fail(_ id: Int64, _ error: ClientError) { inbox?.fail(id, error) }
     package func failAll(_ error: ClientError) { inbox?.failAll(error) }
     package func serverStreamRefused(_ error: ClientError) { inbox?.serverStreamRefused(error) }
+    package func awaitsCredentials(_ id: Int64?, _ isWaiting: Bool) {
+        inbox?.awaitsCredentials(id, isWaiting)
+    }
+    package func identityChanged() { inbox?.identityChanged() }
     package func sessionLost() { inbox?.sessionLost() }
     package func connectionClosed(_ error: ClientError) { inbox?.connectionClosed(error) }
 }

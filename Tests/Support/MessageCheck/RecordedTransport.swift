@@ -64,6 +64,10 @@ package final class RecordedTransport: ClientTransport {
 
     package func abort() async { await transport.abort() }
 
+    package func identify() async { await transport.identify() }
+
+    package func adoptsOtherIdentity() -> Bool { transport.adoptsOtherIdentity() }
+
     package func openingFailure(after limit: Duration) -> ClientError? {
         transport.openingFailure(after: limit)
     }

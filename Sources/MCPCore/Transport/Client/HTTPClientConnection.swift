@@ -155,7 +155,7 @@ final class HTTPClientConnection: EventHandler {
         timer = nil
         self.exchange = exchange
         exchange.connection = self
-        outbox = exchange.request.bytes
+        outbox = exchange.credentials?.bytes ?? exchange.request.bytes
         hasAnswerBytes = false
         tls?.expectAnswer()
         phase = .head

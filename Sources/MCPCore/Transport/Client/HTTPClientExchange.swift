@@ -7,7 +7,7 @@ final class HTTPClientExchange {
     private static let snippetBytes = 300
 
     let request: HTTPClientRequest
-    private let pool: HTTPClientPool
+    let pool: HTTPClientPool
     weak var connection: HTTPClientConnection?
     /// Whether the request was sent again after a connection that had been kept open ended.
     var isRepeated = false
@@ -17,8 +17,10 @@ final class HTTPClientExchange {
     /// The position up to which its event stream was read.
     private(set) var position: HTTPStreamPosition
     /// The receiver of the event stream of a GET.
-    private var listener: (any HTTPStreamListener)?
+    private(set) var listener: (any HTTPStreamListener)?
     private var timer: LoopTimer?
+    /// The credentials, if the pool has an authorizer.
+    var credentials: HTTPCredentials?
 
     init(
         _ request: HTTPClientRequest, _ pool: HTTPClientPool, to listener: (any HTTPStreamListener)? = nil,
@@ -28,9 +30,22 @@ final class HTTPClientExchange {
         self.pool = pool
         self.listener = listener
         self.position = position
+        startLimit()
+    }
+
+    private func startLimit() {
         timer = request.limit.map { limit in
             pool.loop.schedule(after: limit.duration) { [weak self] in self?.giveUp(limit.error) }
         }
+    }
+
+    /// Stops the time limit of the request while it waits for credentials, and starts it again.
+    func pauseLimit(_ isPaused: Bool) {
+        // Nobody logs in to end a session.
+        guard request.method != "DELETE" else { return }
+        timer?.cancel()
+        timer = nil
+        if !isPaused { startLimit() }
     }
 
     private func giveUp(_ error: ClientError) {
@@ -79,6 +94,7 @@ final class HTTPClientExchange {
     private func end(_ error: ClientError?) {
         guard !isOver else { return }
         isOver = true
+        cancelCredentials()
         listener = nil
         timer?.cancel()
         timer = nil
@@ -95,7 +111,7 @@ final class HTTPClientExchange {
             trace(.httpResponse(status: head.status, head: lines))
         }
         if (300 ..< 400).contains(head.status) {
-            let place = head.value(.location, in: bytes).map { " to \(String($0))" } ?? ""
+            let place = head.value(.location, in: bytes).map { " to \(SecretMask.url(String($0)))" } ?? ""
             throw ClientError(
                 .redirect, "the server redirects\(place) (HTTP \(head.status)); redirects are not followed",
                 hint: "use that URL if you trust it", httpStatus: head.status)
@@ -158,7 +174,9 @@ final class HTTPClientExchange {
         let status = head.status
         switch status {
         case 200 ..< 300: accept(success: head, bytes, body)
-        case 401, 403: fail(authentication(head, bytes, body))
+        case 401, 403:
+            let error = authentication(head, bytes, body)
+            if credentials == nil || !asksForCredentials(head, bytes, error) { fail(error) }
         case 404 where request.session != nil:
             // A result means that the request was carried out, whatever the status: it is not sent again.
             if let id = request.id, (try? JSONValue(parsing: String(body)))?["result"] != nil {
@@ -206,14 +224,21 @@ final class HTTPClientExchange {
     }
 
     private func authentication(_ head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) -> ClientError {
-        let challenges =
-            head.value(.wwwAuthenticate, in: bytes).map { ["WWW-Authenticate: \(String($0))"] } ?? []
+        let challenges = head.values(named: "www-authenticate", in: bytes).prefix(8).map {
+            "WWW-Authenticate: \(String($0))"
+        }
         let isMissing = head.status == 401
+        var hint = isMissing ? "send a token in the Authorization header" : nil
+        if pool.options.authorizer != nil {
+            hint =
+                pool.authorizer == nil
+                ? "tokens are sent over https, to this machine and over unix sockets only" : nil
+        }
         return ClientError(
             .authentication,
             isMissing ? "the server requires credentials (HTTP 401)" : "the server denies access (HTTP 403)",
-            details: challenges + Self.snippet(body),
-            hint: isMissing ? "send a token in the Authorization header" : nil, httpStatus: head.status)
+            details: challenges + Self.snippet(body).map(SecretMask.json), hint: hint,
+            httpStatus: head.status)
     }
 
     private func refusal(_ head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) -> ClientError {

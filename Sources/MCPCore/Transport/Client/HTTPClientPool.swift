@@ -17,6 +17,10 @@ final class HTTPClientPool {
     let fields: HTTPClientFields
     /// The provider of the encryption for connections to an https endpoint.
     let tls: any TLSProvider
+    /// The source of credentials; nil also for a place to which they must not be sent.
+    let authorizer: (any RequestAuthorizer)?
+    /// The greatest number of credentials that a request had.
+    var newestGeneration = 0
     weak var inbox: (any ClientInbox)?
 
     private var connections: [ObjectIdentifier: HTTPClientConnection] = [:]
@@ -25,6 +29,10 @@ final class HTTPClientPool {
     /// The exchanges that wait for a connection, in order of arrival; as many as there are calls.
     private var waiting = BoundedTable<ObjectIdentifier, HTTPClientExchange>(
         capacity: .max, policy: .evictOldest)
+    /// The exchanges that wait for credentials; as many as there are calls.
+    private var unauthorized: [ObjectIdentifier: HTTPClientExchange] = [:]
+    /// Those of them that belong to calls, by the id of the call.
+    private var unauthorizedCalls: [Int64: HTTPClientExchange] = [:]
     /// The streams for the rests of responses whose streams ended too early, by the id of the request.
     private var streams: [Int64: HTTPClientStream] = [:]
     private var serverStream: HTTPClientStream?
@@ -51,6 +59,7 @@ final class HTTPClientPool {
         self.options = options
         self.session = session
         self.tls = tls
+        authorizer = endpoint.isConfidential ? options.authorizer : nil
     }
 
     /// Sends a request on a free connection, or on a new one. The event stream that answers a GET goes to
@@ -66,11 +75,11 @@ final class HTTPClientPool {
             return exchange
         }
         if let id = request.id { exchanges[id] = exchange }
-        run(exchange)
+        if let authorizer { exchange.authorize(by: authorizer) } else { run(exchange) }
         return exchange
     }
 
-    private func run(_ exchange: HTTPClientExchange) {
+    func run(_ exchange: HTTPClientExchange) {
         if let connection = freeConnection() {
             session.opening = nil
             connection.begin(exchange)
@@ -100,9 +109,19 @@ final class HTTPClientPool {
     /// Abandons a request that no caller waits for any more: its connection is closed, which a modern server
     /// treats as a cancellation.
     func abandon(_ id: Int64) {
+        if authorizer != nil { unauthorizedCalls[id]?.drop() }
         exchanges[id]?.drop()
         streams[id]?.stop()
     }
+
+    /// Keeps an exchange that waits for credentials, or ends that wait.
+    func keep(_ exchange: HTTPClientExchange, unauthorized isWaiting: Bool) {
+        unauthorized[ObjectIdentifier(exchange)] = isWaiting ? exchange : nil
+        if let id = exchange.request.callID { unauthorizedCalls[id] = isWaiting ? exchange : nil }
+    }
+
+    /// Returns whether a request is not with the server: it was not sent yet, or was refused.
+    func awaitsCredentials(_ id: Int64) -> Bool { unauthorizedCalls[id] != nil }
 
     func ended(_ exchange: HTTPClientExchange) {
         if let id = exchange.request.id { exchanges[id] = nil }
@@ -137,6 +156,9 @@ final class HTTPClientPool {
         serverStream = nil
         for stream in streams.values { stream.stop() }
         for (_, exchange) in waiting {
+            exchange.fail(ClientError(.connectionClosed, "the client was closed"))
+        }
+        for exchange in Array(unauthorized.values) {
             exchange.fail(ClientError(.connectionClosed, "the client was closed"))
         }
         for connection in connections.values { connection.close() }
@@ -192,7 +214,7 @@ final class HTTPClientPool {
             fields: try fields.stream(session, self.session.current.revision, lastEventID: lastEventID),
             contentLength: nil, to: &buffer)
         let bytes = buffer.freeze()
-        if let trace = options.trace { trace(.httpRequest(head: fields.masked(bytes))) }
+        if authorizer == nil, let trace = options.trace { trace(.httpRequest(head: fields.masked(bytes))) }
         return HTTPClientRequest(
             method: "GET", bytes: bytes, session: session, connectTimeout: connectTimeout,
             isRepeatable: true, mustBeTaken: true)

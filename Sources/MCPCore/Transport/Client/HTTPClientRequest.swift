@@ -4,7 +4,11 @@ struct HTTPClientRequest: Sendable {
     var id: Int64?
     /// The JSON-RPC method, for messages.
     let method: String
-    /// The head and the body.
+    /// The id of the call that the message belongs to, also where its response comes on another stream.
+    var callID: Int64?
+    /// What the message names, for credentials; see `AuthorizedRequest.name`.
+    var name: String?
+    /// The head and the body, without the fields of an authorizer.
     let bytes: ByteSlice
     /// The session that the request names, so that 404 means that the session is gone (LEG-24).
     let session: String?
@@ -34,16 +38,23 @@ struct HTTPClientFields: Sendable {
         "mcp-session-id", "last-event-id",
     ]
 
-    private static func isReserved(_ name: String) -> Bool {
+    static func isReserved(_ name: String) -> Bool {
         reserved.contains(name) || name.hasPrefix("mcp-param-")
     }
 
     private let user: HeaderFields
+    private let authorizer: (any RequestAuthorizer)?
 
     init(_ options: ClientOptions) throws(ClientError) {
         var fields = HeaderFields()
         fields.append(sanitizing: "User-Agent", "\(options.name)/\(options.version)")
+        authorizer = options.authorizer
         for (name, value) in options.headers {
+            if authorizer != nil, ASCII.equalsIgnoringCase(name.utf8, "authorization".utf8) {
+                throw ClientError(
+                    .invalidRequest, "the header Authorization cannot be combined with an authorizer",
+                    hint: "leave out one of them")
+            }
             if Self.isReserved(name.lowercased()) {
                 throw ClientError(.invalidRequest, "the header \(name) is set by the client itself")
             }
@@ -123,29 +134,37 @@ struct HTTPClientFields: Sendable {
     }
 
     /// A digest that distinguishes clients with different header fields; too short to recover the fields. Nil
-    /// when there are no such fields.
+    /// when there are no such fields. With an authorizer also for whom its credentials stand, which stays the
+    /// same when a token is renewed.
     var principal: String? {
         let own = user.filter { !ASCII.equalsIgnoringCase($0.name.utf8, "user-agent".utf8) }
-        if own.isEmpty { return nil }
-        let text = own.map { "\($0.name.lowercased()): \($0.value)\n" }.joined()
+        let identity = authorizer?.identity
+        if own.isEmpty, identity == nil { return nil }
+        let text =
+            own.map { "\($0.name.lowercased()): \($0.value)\n" }.joined()
+            + (identity.map { "\nidentity: \($0)" } ?? "")
         return Hex.encode(SHA256.hash(text.utf8).bytes.prefix(4))
     }
 
-    /// Returns the head as a trace may show it: fields that the user added, sessions and cookies are masked.
-    func masked(_ head: ByteSlice) -> String {
-        let secret = Set(user.map { $0.name.lowercased() }).subtracting(["user-agent"])
+    /// Returns the head as a trace may show it: fields that the user or an authorizer added, sessions and
+    /// cookies are masked.
+    func masked(_ head: ByteSlice, and others: [String] = []) -> String {
+        let secret = Set((user.map(\.name) + others).map { $0.lowercased() }).subtracting(["user-agent"])
         return Self.masked(head, secret)
     }
 
     static func masked(_ head: ByteSlice, _ names: Set<String> = []) -> String {
         let secret = names.union([
-            "authorization", "proxy-authorization", "cookie", "set-cookie", "mcp-session-id",
+            "authorization", "proxy-authorization", "dpop", "cookie", "set-cookie", "mcp-session-id",
         ])
         let lines = head.split(separator: 0x0A).map { line -> String in
             let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-            guard let colon = text.firstIndex(of: ":") else { return text }
-            let name = text[..<colon]
-            return secret.contains(name.lowercased()) ? "\(name): [redacted]" : text
+            guard let colon = text.firstIndex(of: ":"), !text[..<colon].contains(" ") else {
+                return SecretMask.requestLine(text)
+            }
+            let name = text[..<colon].lowercased()
+            if name == "location" { return SecretMask.url(text) }
+            return secret.contains(name) ? "\(text[..<colon]): [redacted]" : text
         }
         return lines.filter { !$0.isEmpty }.joined(separator: "\n")
     }

@@ -7,6 +7,8 @@ final class HTTPClientSession: Sendable {
         var revision: Revision?
         var isClosed = false
         var announcedTarget: String?
+        /// For whom the credentials of the last request stood; nil before the first one.
+        var identity: String??
     }
 
     private let state = Mutex(State())
@@ -22,6 +24,22 @@ final class HTTPClientSession: Sendable {
             guard let revision = message.revision else { return nil }
             state.revision = revision
             return revision.isModern ? nil : state.id
+        }
+    }
+
+    /// Records for whom the credentials of a request stand. Returns whether that is somebody else than
+    /// before; the session of one who was known is dropped then (AUTH-46).
+    func adopts(_ identity: String?) -> Bool {
+        state.withLock { state in
+            guard let known = state.identity else {
+                state.identity = .some(identity)
+                return false
+            }
+            guard known != identity else { return false }
+            state.identity = .some(identity)
+            // A session from before the first login is kept: the server decides whether it still is one.
+            if known != nil { state.id = nil }
+            return true
         }
     }
 

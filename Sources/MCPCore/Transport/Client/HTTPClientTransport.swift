@@ -10,6 +10,8 @@ final class HTTPClientTransport: ClientTransport {
     private let loop: EventLoop
     private let pool: LoopBound<HTTPClientPool>
     private let session = HTTPClientSession()
+    /// The source of credentials; nil also for a place to which they must not be sent.
+    private let authorizer: (any RequestAuthorizer)?
 
     init(
         _ endpoint: HTTPEndpoint, options: ClientOptions, loop: EventLoop? = nil,
@@ -19,6 +21,7 @@ final class HTTPClientTransport: ClientTransport {
         self.options = options
         let pool = try HTTPClientPool(endpoint, options: options, session: session, loop: loop, tls: tls)
         fields = pool.fields
+        authorizer = pool.authorizer
         self.loop = pool.loop
         self.pool = LoopBound(pool, loop: pool.loop)
     }
@@ -28,6 +31,17 @@ final class HTTPClientTransport: ClientTransport {
     var serverKey: ServerKey? {
         ServerKey(
             place: "\(endpoint.scheme)://\(endpoint.name)\(endpoint.target)", principal: fields.principal)
+    }
+
+    func identify() async {
+        guard let authorizer else { return }
+        let request = AuthorizedRequest(httpMethod: "POST", url: endpoint.url(), method: "server/discover")
+        _ = try? await authorizer.authorization(for: request)
+    }
+
+    func adoptsOtherIdentity() -> Bool {
+        guard let authorizer else { return false }
+        return session.adopts(authorizer.identity)
     }
 
     func start(_ inbox: any ClientInbox) {
@@ -71,7 +85,12 @@ final class HTTPClientTransport: ClientTransport {
         let pool = pool
         // A notice whose fields cannot be written is not worth an error: the exchange is abandoned anyway.
         if let notice, let request = try? request(notice, id: nil) {
-            loop.execute { pool.value.send(request) }
+            let hasAuthorizer = authorizer != nil
+            loop.execute {
+                // A server that does not have the request is not told about its end.
+                if hasAuthorizer, pool.value.awaitsCredentials(id) { return }
+                pool.value.send(request)
+            }
         }
         loop.execute { pool.value.abandon(id) }
     }
@@ -91,7 +110,8 @@ final class HTTPClientTransport: ClientTransport {
         trace(buffer.slice(0 ..< buffer.count))
         buffer.append(message.bytes)
         return HTTPClientRequest(
-            id: announced == nil ? id : nil, method: message.method, bytes: buffer.freeze(), session: session,
+            id: announced == nil ? id : nil, method: message.method, callID: id, name: message.mirroredName,
+            bytes: buffer.freeze(), session: session,
             connectTimeout: message.connectTimeout,
             isResumable: message.revision.map { !$0.isModern } ?? true, isRepeatable: message.isRepeatable,
             mustBeTaken: id != nil)
@@ -117,7 +137,8 @@ final class HTTPClientTransport: ClientTransport {
     }
 
     private func trace(_ head: ByteSlice) {
-        if let trace = options.trace { trace(.httpRequest(head: fields.masked(head))) }
+        // The fields of an authorizer are still missing; it traces the whole head.
+        if authorizer == nil, let trace = options.trace { trace(.httpRequest(head: fields.masked(head))) }
     }
 
     // MARK: Ending

@@ -60,6 +60,20 @@ struct HTTPEndpoint: Sendable, Hashable {
         try Self.check(target)
     }
 
+    /// The URL of the endpoint, or of another target at the same server.
+    func url(_ target: String? = nil) -> String { "\(scheme)://\(hostField)\(target ?? self.target)" }
+
+    /// Whether tokens may be sent there: over https, to this machine, or over a unix socket (AUTH-10).
+    var isConfidential: Bool {
+        if isSecure { return true }
+        switch place {
+        case .unix: return true
+        case .host(let host, let port):
+            return ASCII.equalsIgnoringCase(host.utf8, "localhost".utf8)
+                || SocketAddress(numeric: host, port: port)?.isLoopback == true
+        }
+    }
+
     var scheme: String { isSecure ? "https" : "http" }
 
     /// The host that the certificate must be for; nil without TLS.
@@ -106,7 +120,7 @@ extension HTTPEndpoint {
     ///
     /// - Throws: `.protocolViolation` when the reference is at another origin: nothing is sent there.
     func target(of reference: String) throws(ClientError) -> String {
-        let base = SchemaURI("\(scheme)://\(hostField)\(target)")
+        let base = SchemaURI(url())
         let found = SchemaURI(reference).resolved(against: base)
         guard found.scheme?.lowercased() == scheme, isSame(found.authority ?? "") else {
             throw ClientError(

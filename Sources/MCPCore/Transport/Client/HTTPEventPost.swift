@@ -98,6 +98,10 @@ package final class HTTPEventPost: HTTPStreamListener {
 
     // MARK: HTTPStreamListener
 
+    func awaitsCredentials(_ isWaiting: Bool) {
+        if isWaiting { timer?.cancel() } else { timer?.arm(after: silence) }
+    }
+
     func streamBegan() { timer?.arm(after: silence) }
 
     func receive(_ event: SSEEvent) {

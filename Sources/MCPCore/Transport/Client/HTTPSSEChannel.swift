@@ -13,6 +13,7 @@ final class HTTPSSEChannel: HTTPStreamListener {
     }
 
     private let pool: HTTPClientPool
+    private var limit = Duration.zero
     private var phase: Phase
     private var timer: LoopTimer?
     private weak var exchange: HTTPClientExchange?
@@ -27,14 +28,26 @@ final class HTTPSSEChannel: HTTPStreamListener {
     func open(within timeout: Duration) {
         do {
             let request = try pool.streamRequest(session: nil, lastEventID: "", connectTimeout: timeout)
-            timer = pool.loop.schedule(after: timeout) { [self] in
-                conclude(.success(false))
-                exchange?.drop()
-            }
+            limit = timeout
+            startLimit()
             exchange = pool.send(request, to: self)
         } catch {
             conclude(.failure(ClientError(.invalidRequest, "\(error.description)")))
         }
+    }
+
+    private func startLimit() {
+        timer = pool.loop.schedule(after: limit) { [self] in
+            conclude(.success(false))
+            exchange?.drop()
+        }
+    }
+
+    func awaitsCredentials(_ isWaiting: Bool) {
+        guard case .opening = phase else { return }
+        timer?.cancel()
+        timer = nil
+        if !isWaiting { startLimit() }
     }
 
     private func conclude(_ outcome: Result<Bool, ClientError>) {

@@ -20,6 +20,9 @@ struct HTTPStreamPosition: Sendable, Equatable {
 
 /// A listener that receives the events of a GET in place of the inbox. Confined to the loop.
 protocol HTTPStreamListener: AnyObject {
+    /// Called when the request begins or ends to wait for its credentials.
+    func awaitsCredentials(_ isWaiting: Bool)
+
     /// Called when the server sends an event stream.
     func streamBegan()
 
@@ -32,4 +35,8 @@ protocol HTTPStreamListener: AnyObject {
     /// Called when nothing more will arrive: at the end of the stream, for which `error` is nil, or when
     /// there was no stream at all.
     func streamEnded(_ error: ClientError?)
+}
+
+extension HTTPStreamListener {
+    func awaitsCredentials(_ isWaiting: Bool) {}
 }
