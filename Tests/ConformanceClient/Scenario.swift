@@ -23,12 +23,21 @@ struct Scenario: Sendable {
         "json-schema-2020-12-preservation": { try await $0.echoSchema() },
     ]
 
+    /// What a scenario of this name does; nil for one that is not known.
+    static func body(of name: String) -> Body? {
+        if name.hasPrefix("auth/") { return { try await $0.authorize() } }
+        return all[name]
+    }
+
     /// Scenarios whose server speaks an older revision than the run is for.
     private static let older: Set = ["sse-retry", "json-schema-ref-no-deref"]
 
     /// Runs `body` with a connected client that has handlers for whatever may be asked.
-    func withClient(_ body: (MCPClient) async throws -> Void) async throws {
+    func withClient(
+        authorizer: (any RequestAuthorizer)? = nil, _ body: (MCPClient) async throws -> Void
+    ) async throws {
         var options = ClientOptions(name: "conformance-client", version: "1.0.0")
+        options.authorizer = authorizer
         options.timeout = .seconds(20)
         if let version, !Self.older.contains(name) { options.protocol = .exactly(ProtocolVersion(version)) }
         // It measures when the client comes back for a stream: one for questions would be taken for that.

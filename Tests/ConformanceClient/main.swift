@@ -32,7 +32,7 @@ guard let url = CommandLine.arguments.last, CommandLine.arguments.count > 1 else
 guard let name = environment("MCP_CONFORMANCE_SCENARIO") else {
     fail("MCP_CONFORMANCE_SCENARIO names no scenario")
 }
-guard let run = Scenario.all[name] else { fail("the scenario \(name) is not known") }
+guard let run = Scenario.body(of: name) else { fail("the scenario \(name) is not known") }
 do {
     let scenario = Scenario(
         url: url, name: name, version: environment("MCP_CONFORMANCE_PROTOCOL_VERSION"),
