@@ -4,7 +4,8 @@ import MCPCore
 enum Command: Sendable, Hashable {
     case run(RunOptions)
     /// If the file is `nil`, the default file is checked.
-    case check(file: String?, [Override])
+    case check(file: String?, [Override], isOnline: Bool)
+    case token(TokenRequest, file: String?, [Override])
     case schema
     case version
     case help
@@ -21,6 +22,13 @@ struct RunOptions: Sendable, Hashable {
     /// Whether a crash may leave a core file, which contains the environment and all secrets.
     var leavesCores = false
     var clientTools = ClientToolFlags()
+}
+
+/// What `mcp-server token` does.
+enum TokenRequest: Sendable, Hashable {
+    case new(name: String, allow: [String], scopes: [String], lifetime: Duration?)
+    case list
+    case revoke(name: String)
 }
 
 /// A mistake on the command line: what is wrong, and what to do about it.

@@ -2,15 +2,17 @@ import MCPCore
 
 /// Parses the arguments after the program's name.
 struct CommandLineParser {
-    private static let commands = ["run", "check", "schema", "version", "help"]
+    private static let commands = ["run", "check", "token", "schema", "version", "help"]
     private static let options = [
         "-c", "--config", "--demo", "--stdio", "--listen", "--set", "--log-level", "--help", "-h",
         "--version", "--core-dumps", "--client-tools", "--client-tools-auth", "--channel",
-        "--providers-socket",
+        "--providers-socket", "--online", "--allow", "--scope", "--expires",
     ]
 
     private var arguments: ArraySlice<String>
     private var options = RunOptions()
+    private var isOnline = false
+    private var tokens = TokenFlags()
     private var positionals: [String] = []
     /// The options that were given, in their order.
     private var given: [String] = []
@@ -67,11 +69,15 @@ struct CommandLineParser {
         case "--providers-socket":
             options.clientTools.providersSocket = try value(
                 of: name, inline, example: "/run/me/providers.sock")
-        case "--demo", "--stdio", "--client-tools", "--core-dumps", "-h", "--help", "--version":
+        case "--allow": tokens.allow.append(try value(of: name, inline, example: "git_*"))
+        case "--scope": tokens.scopes.append(try value(of: name, inline, example: "tools:run"))
+        case "--expires": tokens.lifetime = try TokenFlags.lifetime(value(of: name, inline, example: "90d"))
+        case "--demo", "--online", "--stdio", "--client-tools", "--core-dumps", "-h", "--help", "--version":
             if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
             if name == "--version" { return .version }
             switch name {
             case "--demo": options.isDemo = true
+            case "--online": isOnline = true
             case "--stdio": options.isStdio = true
             case "--core-dumps": options.leavesCores = true
             case "--client-tools": options.clientTools.isOn = true
@@ -132,15 +138,27 @@ struct CommandLineParser {
         switch name {
         case "run":
             try refuse(rest)
+            for option in ["--online", "--allow", "--scope", "--expires"] where given.contains(option) {
+                let command = option == "--online" ? "check" : "token new"
+                throw CommandLineError(
+                    "\(option) has no effect with run", hint: "it belongs to mcp-server \(command)")
+            }
             return .run(try checked(options))
         case "check":
             try refuse(rest.dropFirst())
-            try refuseOptions(but: ["--set", "-c", "--config"], command: name)
+            try refuseOptions(but: ["--set", "-c", "--config", "--online"], command: name)
             if rest.first != nil, options.file != nil {
                 throw CommandLineError(
                     "check accepts only one file", hint: "give the file once: mcp-server check FILE")
             }
-            return .check(file: rest.first ?? options.file, options.overrides)
+            return .check(file: rest.first ?? options.file, options.overrides, isOnline: isOnline)
+        case "token":
+            try refuse(rest.dropFirst(rest.first == "list" ? 1 : 2))
+            let own: Set<String> = rest.first == "new" ? ["--allow", "--scope", "--expires"] : []
+            try refuseOptions(
+                but: own.union(["--set", "-c", "--config"]), command: "token \(rest.first ?? "list")")
+            let request = try tokens.request(rest.first, name: rest.dropFirst().first)
+            return .token(request, file: options.file, options.overrides)
         case "schema", "version", "help":
             try refuse(rest)
             try refuseOptions(but: [], command: name)

@@ -4,7 +4,10 @@ enum HelpText {
         mcp-server exposes commands, files and prompts of this host to MCP clients.
 
         usage: mcp-server [run] [-c FILE | --demo] [--stdio | --listen ADDR…] [--set PATH=VALUE…]
-               mcp-server check [FILE]      report all errors in a configuration, with line and column
+               mcp-server check [FILE]      report all errors in a configuration, with line and column;
+                                            with --online, ask the issuers of tokens as well
+               mcp-server token new NAME --allow PATTERN… [--scope SCOPE…] [--expires 90d]
+               mcp-server token list, token revoke NAME      tokens for callers over HTTP
                mcp-server schema            print the JSON Schema of the configuration
                mcp-server version
 

@@ -63,6 +63,15 @@ enum ConfiguredAddress: Sendable, Hashable {
         }
     }
 
+    /// The reason why a server without authentication may not listen here, and what to do; `nil` if it may.
+    var needsAuthentication: String? {
+        guard !isLoopback, case .tcp(let host, let port) = self else { return nil }
+        let text = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return "\(text) can be reached from the network, and this server has no authentication: "
+            + "listen on 127.0.0.1 or a unix socket, and let a proxy with authentication forward to it, "
+            + "or require tokens with \"auth\" in the configuration"
+    }
+
     /// Returns whether it is impossible to listen on both addresses at the same time.
     func isTaken(by other: ConfiguredAddress) -> Bool {
         switch (self, other) {

@@ -9,6 +9,8 @@ struct Configuration: Sendable {
     var prompts: [PromptDefinition] = []
     /// The settings for the tools of other programs; `nil` if other programs cannot provide tools.
     var clientTools: ClientToolSettings?
+    /// The settings for the authorization of callers; `nil` if every caller is accepted.
+    var auth: AuthSettings?
     /// The directory of the prompts, if it is to be watched.
     var watchedPrompts: String?
 }

@@ -16,7 +16,9 @@ struct ConfigurationReader {
         guard var reader = ObjectReader(root, path: "", context: context) else { return configuration }
         _ = reader.string("$schema")
         if let server = reader.object("server") { configuration.server = readServer(server) }
-        if let listen = reader.node("listen") { configuration.listen = readListen(listen) }
+        configuration.auth = reader.object("auth").map { AuthReader(context: context).read($0) }
+        let auth = configuration.auth
+        if let listen = reader.node("listen") { configuration.listen = readListen(listen, auth) }
         if let limits = reader.object("limits") { configuration.limits = readLimits(limits) }
         if let tools = reader.node("tools") {
             configuration.tools = ToolReader(context: context).readAll(tools)
@@ -31,7 +33,9 @@ struct ConfigurationReader {
         if let tools = reader.object("clientTools") {
             configuration.clientTools = ClientToolsReader(context: context).read(tools)
             checkProviders(configuration, at: tools.place(of: "providersSocket"))
+            checkChannelTokens(configuration, at: tools.place(of: "channelTokenFiles"))
         }
+        checkAccess(configuration, at: reader.place(of: "auth"))
         reader.finish()
         return configuration
     }
@@ -52,7 +56,7 @@ struct ConfigurationReader {
         return settings
     }
 
-    private func readListen(_ node: ConfigNode) -> [ConfiguredAddress] {
+    private func readListen(_ node: ConfigNode, _ auth: AuthSettings?) -> [ConfiguredAddress] {
         guard let elements = node.elements else {
             context.diagnostics.error(
                 "listen must be an array of addresses, not \(node.kindName)", at: node.position)
@@ -70,6 +74,9 @@ struct ConfigurationReader {
                 return nil
             }
             let address = Self.address(text, at: element.position, context.diagnostics)
+            if let address, let text = address.problem(with: auth) {
+                context.diagnostics.error(text, at: element.position)
+            }
             if case .tcp(_, 0) = address {
                 context.diagnostics.error(
                     "\(text) has no usable port: clients could not know which one it is; "
@@ -83,6 +90,37 @@ struct ConfigurationReader {
             }
             taken.append(address)
             return address
+        }
+    }
+
+    /// Both the token of a channel and that of a caller are in `Authorization`, which a request has once.
+    private func checkChannelTokens(_ configuration: Configuration, at position: SourcePosition) {
+        guard configuration.auth != nil, configuration.clientTools?.channelTokenFiles.isEmpty == false else {
+            return
+        }
+        context.diagnostics.error(
+            "clientTools.channelTokenFiles cannot be combined with auth, because both use the Authorization "
+                + "header: remove it, and make a token for the channel's agents with mcp-server token new",
+            at: position)
+    }
+
+    /// Warns of names that nobody can reach, and of patterns that reach nothing.
+    private func checkAccess(_ configuration: Configuration, at position: SourcePosition) {
+        guard let auth = configuration.auth, !auth.scopes.isEmpty else { return }
+        let patterns = (auth.scopes.flatMap(\.allow) + auth.anonymous).map { ($0, Glob($0)) }
+        let names =
+            configuration.tools.map { ("tool", $0.name) } + configuration.prompts.map { ("prompt", $0.name) }
+        for (kind, name) in names where !patterns.contains(where: { $0.1.matches(name) }) {
+            context.diagnostics.warning(
+                "no scope of auth.scopes allows the \(kind) \(name): only tokens of this server with "
+                    + "--allow \(name) can use it", at: position)
+        }
+        // URIs and the tools of other programs are not known here.
+        guard configuration.clientTools == nil else { return }
+        for (text, glob) in patterns where !text.contains(":") && text != "*" {
+            guard !names.contains(where: { glob.matches($0.1) }) else { continue }
+            context.diagnostics.warning(
+                "auth: \"\(text)\" fits no tool and no prompt", at: position)
         }
     }
 
@@ -100,20 +138,12 @@ struct ConfigurationReader {
         }
     }
 
-    /// Returns an address that a server without authentication may listen on.
+    /// Returns an address.
     static func address(_ text: String, at position: SourcePosition, _ diagnostics: Diagnostics)
         -> ConfiguredAddress?
     {
         do throws(ConfiguredAddress.Flaw) {
-            let address = try ConfiguredAddress(text)
-            if !address.isLoopback {
-                diagnostics.error(
-                    "\(text) can be reached from the network, and this server has no authentication: "
-                        + "listen on 127.0.0.1 or a unix socket, and let a proxy with authentication "
-                        + "forward to it",
-                    at: position)
-            }
-            return address
+            return try ConfiguredAddress(text)
         } catch {
             diagnostics.error("\(text) \(error.text)", at: position)
             return nil

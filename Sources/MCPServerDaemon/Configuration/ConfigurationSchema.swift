@@ -25,6 +25,63 @@ enum ConfigurationSchema {
               "minItems": 1,
               "items": { "type": "string" }
             },
+            "auth": {
+              "description": "The access tokens that callers over HTTP need. Without it, all are accepted.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "resource": {
+                  "description": "The address of the endpoint as clients know it: https://HOST/mcp.",
+                  "type": "string"
+                },
+                "authorizationServers": {
+                  "description": "The issuers of access tokens (OAuth).", "$ref": "#/$defs/strings"
+                },
+                "tokens": {
+                  "description": "The file for tokens that mcp-server token new makes, mode 0600.",
+                  "type": "string"
+                },
+                "required": {
+                  "description": "The scopes that every request needs.", "$ref": "#/$defs/strings"
+                },
+                "scopes": {
+                  "description": "By scope: the tools, prompts and URIs that it allows.",
+                  "type": "object",
+                  "additionalProperties": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                      "allow": { "description": "Patterns such as \"git_*\".", "$ref": "#/$defs/strings" },
+                      "implies": {
+                        "description": "Scopes that this one includes.", "$ref": "#/$defs/strings"
+                      }
+                    }
+                  }
+                },
+                "anonymous": {
+                  "description": "Patterns for what callers without a token may use.",
+                  "$ref": "#/$defs/strings"
+                },
+                "jwt": {
+                  "description": "By issuer: how its tokens are verified.",
+                  "type": "object",
+                  "additionalProperties": { "$ref": "#/$defs/issuer" }
+                },
+                "introspection": {
+                  "description": "Asks the issuer about tokens that are not JWTs.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "required": ["clientId", "clientSecret"],
+                  "properties": {
+                    "issuer": { "type": "string" },
+                    "endpoint": { "description": "Default: from its metadata.", "type": "string" },
+                    "clientId": { "type": "string" },
+                    "clientSecret": { "type": "string" },
+                    "audience": { "enum": ["server-scoped"] }
+                  }
+                }
+              }
+            },
             "limits": {
               "type": "object",
               "additionalProperties": false,
@@ -98,6 +155,30 @@ enum ConfigurationSchema {
                   "properties": { "file": { "type": "string" } }
                 }
               ]
+            },
+            "strings": { "type": "array", "items": { "type": "string" } },
+            "issuer": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "audiences": {
+                  "description": "Audiences that are accepted beside the resource.",
+                  "$ref": "#/$defs/strings"
+                },
+                "algorithms": {
+                  "type": "array", "minItems": 1,
+                  "items": { "enum": ["RS256", "PS256", "ES256", "EdDSA"] }
+                },
+                "skew": { "$ref": "#/$defs/duration", "default": "30s" },
+                "strictType": {
+                  "description": "Accepts only tokens of the type at+jwt.",
+                  "type": "boolean", "default": false
+                },
+                "jwks": {
+                  "description": "A file or an https URL; default: from the issuer's metadata.",
+                  "type": "string"
+                }
+              }
             },
             "duration": { "type": "string", "pattern": "^[0-9]+ *(ms|s|m|min|h|d)$" },
             "size": { "type": "string", "pattern": "^[0-9]+ *(B|[kK]B|K|KiB|MB|M|MiB|GB|G|GiB)?$" },

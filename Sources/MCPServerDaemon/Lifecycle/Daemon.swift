@@ -36,8 +36,12 @@ struct Daemon {
         case .help: Terminal.out([HelpText.text])
         case .version: Terminal.out(["mcp-server \(DaemonVersion.current)"])
         case .schema: Terminal.out([ConfigurationSchema.text])
-        case .check(let file, let overrides):
-            return CheckCommand.run(file: file, overrides: overrides, environment: environment).rawValue
+        case .check(let file, let overrides, let isOnline):
+            let check = CheckCommand(file: file, overrides: overrides, environment: environment)
+            return await check.run(isOnline: isOnline).rawValue
+        case .token(let request, let file, let overrides):
+            return TokenCommand(environment: environment).run(request, file: file, overrides: overrides)
+                .rawValue
         case .run(let options): return await run(options).rawValue
         }
         return ExitCode.success.rawValue
@@ -61,6 +65,7 @@ struct Daemon {
                     "--stdio and --listen cannot be combined without --client-tools",
                     hint: "give one of them")
             }
+            try check(options.listen, configuration)
         } catch {
             Terminal.error(error.lines)
             return .usage
@@ -72,9 +77,11 @@ struct Daemon {
         let file = options.isDemo ? nil : options.file ?? DefaultFile.find(environment)
         let built: ServerBuilder.Built
         let clientTools: ClientToolService?
+        let access: AccessControl?
         do {
             let builder = ServerBuilder(
                 configuration: configuration, log: log, supervisor: supervisor, isReloaded: file != nil)
+            access = try makeAccess(configuration, addresses, log)
             built = try options.isDemo ? builder.buildDemo() : builder.build()
             clientTools = try configuration.clientTools.map {
                 try ClientToolService(
@@ -88,17 +95,35 @@ struct Daemon {
         let served = clientTools?.served ?? ServedServers(built.server)
         let reloader = file.map {
             Reloader(
-                $0, loaded,
-                loader: loader(options),
-                served: served, log: log, supervisor: supervisor)
+                $0, loaded, loader: loader(options), served: served, log: log, supervisor: supervisor,
+                access: access)
         }
         let plan = Plan(
             served: served, contents: built.contents, clientTools: clientTools, isStdio: isStdio,
-            addresses: addresses, supervisor: supervisor)
+            addresses: addresses, supervisor: supervisor, access: access)
         return await serve(plan, configuration, reloader, log)
     }
 
     // MARK: Preparing
+
+    private func check(
+        _ addresses: [ConfiguredAddress], _ configuration: Configuration
+    ) throws(CommandLineError) {
+        for address in addresses {
+            guard let problem = address.problem(with: configuration.auth) else { continue }
+            throw CommandLineError("--listen \(problem)", hint: "docs/authorization.md, \"The daemon\"")
+        }
+    }
+
+    /// Returns the authorization of callers over HTTP; `nil` if none is configured.
+    private func makeAccess(
+        _ configuration: Configuration, _ addresses: [ConfiguredAddress], _ log: Log
+    ) throws(AccessControl.Failure) -> AccessControl? {
+        guard !addresses.isEmpty, let settings = configuration.auth else { return nil }
+        let access = try AccessControl(settings, addresses: addresses, environment: environment, log: log)
+        access.start()
+        return access
+    }
 
     /// Makes the log: with journal prefixes under systemd, as text for a person, as JSON for everything else.
     private func makeLog(_ level: LogLevel) -> Log? {
@@ -170,6 +195,7 @@ struct Daemon {
         let isStdio: Bool
         let addresses: [ConfiguredAddress]
         let supervisor: ProcessSupervisor
+        let access: AccessControl?
 
         func transports(_ limits: LimitSettings) -> [ServerTransport] {
             var options = HTTPServerOptions()
@@ -179,7 +205,7 @@ struct Daemon {
             let all = addresses + [clientTools?.access.socket].compactMap { $0 }
             let http = ServerTransport.http(
                 all.map(\.listenAddress), servers: clientTools?.endpoints, handler: clientTools?.endpoints,
-                options: options)
+                policy: access?.policy, options: options, authorization: access?.authorization)
             return (isStdio ? [.stdio] : []) + (all.isEmpty ? [] : [http])
         }
     }

@@ -25,6 +25,7 @@ struct ConfigurationDifference {
             ("limits.memory", started.limits.memory == new.limits.memory),
             ("limits.drain", started.limits.drain == new.limits.drain),
             ("clientTools", started.clientTools == new.clientTools),
+            ("auth", started.auth == new.auth),
         ]
         needingRestart = isSame.filter { !$0.1 }.map(\.key)
     }

@@ -18,6 +18,7 @@ final class Reloader: Sendable {
     private let served: ServedServers
     private let log: Log
     private let supervisor: ProcessSupervisor?
+    private let access: AccessControl?
     /// The configuration at the start; its values for the keys that are read only then are still in effect.
     private let started: Configuration
     private let state: Mutex<State>
@@ -29,8 +30,9 @@ final class Reloader: Sendable {
 
     init(
         _ file: String, _ configuration: Configuration, loader: ConfigurationLoader,
-        served: ServedServers, log: Log, supervisor: ProcessSupervisor?
+        served: ServedServers, log: Log, supervisor: ProcessSupervisor?, access: AccessControl? = nil
     ) {
+        self.access = access
         self.supervisor = supervisor
         started = configuration
         self.file = Paths.absolute(file, relativeTo: Paths.currentDirectory)
@@ -74,6 +76,8 @@ final class Reloader: Sendable {
     }
 
     private func reloadNow(_ reason: String) {
+        // A revoked token is refused, whatever else is wrong.
+        access?.reloadTokens()
         let outcome = loader.load(file: file)
         for diagnostic in outcome.diagnostics.sorted {
             switch diagnostic.severity {

@@ -61,9 +61,9 @@ import Testing
     }
 
     @Test func readsTheOtherCommands() throws {
-        #expect(try parse("check") == .check(file: nil, []))
-        #expect(try parse("check m.jsonc") == .check(file: "m.jsonc", []))
-        #expect(try parse("check -c m.jsonc") == .check(file: "m.jsonc", []))
+        #expect(try parse("check") == .check(file: nil, [], isOnline: false))
+        #expect(try parse("check m.jsonc") == .check(file: "m.jsonc", [], isOnline: false))
+        #expect(try parse("check -c m.jsonc") == .check(file: "m.jsonc", [], isOnline: false))
         #expect(try parse("schema") == .schema)
         #expect(try parse("version") == .version)
         #expect(try parse("--version") == .version)
@@ -106,9 +106,33 @@ import Testing
         #expect(throws: CommandLineError(text, hint: hint)) { try parse(line) }
     }
 
-    @Test(arguments: ["127.0.0.1:99999", "0.0.0.0:80", "nonsense"])
+    @Test(arguments: ["127.0.0.1:99999", "0.0.0.0", "nonsense"])
     func refusesAddresses(text: String) {
         #expect(throws: CommandLineError.self) { try parse("--listen \(text)") }
+    }
+
+    @Test func readsTokenCommands() throws {
+        let new = TokenRequest.new(
+            name: "ci", allow: ["git_*", "docs:*"], scopes: ["s"], lifetime: .seconds(90 * 86_400))
+        let line = "token new ci --allow git_* --allow=docs:* --scope s --expires 90d -c m.jsonc"
+        #expect(try parse(line) == .token(new, file: "m.jsonc", []))
+        #expect(try parse("token list") == .token(.list, file: nil, []))
+        #expect(try parse("token revoke ci") == .token(.revoke(name: "ci"), file: nil, []))
+        #expect(try parse("check --online") == .check(file: nil, [], isOnline: true))
+    }
+
+    @Test(arguments: [
+        ("token", "token needs a command"), ("token nwe", "unknown command \"token nwe\""),
+        ("token new", "token new needs a name"), ("token new ci", "the token ci could do nothing"),
+        ("token new ci --allow * --expires soon", "--expires soon is not a duration"),
+        ("token revoke", "token revoke needs a name"), ("token list a", "unexpected argument \"a\""),
+        ("token list --allow a", "--allow has no effect with token list"),
+        ("token revoke a --expires 1d", "--expires has no effect with token revoke"),
+        ("run --allow a", "--allow has no effect with run"), ("--online", "--online has no effect with run"),
+    ])
+    func explainsMistakesAboutTokens(line: String, text: String) {
+        let error = #expect(throws: CommandLineError.self) { try parse(line) }
+        #expect(error?.text == text)
     }
 
     @Test func helpFitsOneScreen() {

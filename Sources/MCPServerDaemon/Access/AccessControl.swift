@@ -1,0 +1,163 @@
+import MCPCore
+import Synchronization
+
+/// The authorization of the daemon's callers, and the tokens that it makes itself.
+final class AccessControl: Sendable {
+    let authorization: ServerAuthorization
+    /// The hosts that requests may name.
+    let policy: AccessPolicy?
+    private let tokens: StaticTokens
+    private let file: TokenFile?
+    private let log: Log
+    private let watch = Mutex<DirectoryWatch?>(nil)
+
+    /// - Parameter addresses: the addresses to listen on.
+    init(
+        _ settings: AuthSettings, addresses: [ConfiguredAddress], environment: [String: String], log: Log
+    ) throws(Failure) {
+        self.log = log
+        file = settings.tokens.map { TokenFile($0) }
+        do throws(TokenFile.Failure) {
+            let records = try file?.read() ?? []
+            do { tokens = try StaticTokens(records) } catch { throw .init(text: "\(error)") }
+        } catch {
+            throw Failure(text: "auth.tokens: \(error.text)")
+        }
+        let resource = try Self.resource(settings, addresses)
+        var verifiers: [any TokenVerifier] = settings.tokens == nil ? [] : [tokens]
+        let allowed = Self.allowedHosts(environment)
+        for issuer in settings.issuers {
+            do { verifiers.append(try Self.verifier(issuer, allowed, log)) } catch {
+                throw Failure(text: "auth.jwt: the tokens of \(issuer.name) cannot be verified: \(error)")
+            }
+        }
+        if let introspection = settings.introspection {
+            verifiers.append(Self.verifier(introspection, allowed, log))
+        }
+        do {
+            authorization = try ServerAuthorization(
+                resource: resource, authorizationServers: settings.authorizationServers,
+                verifier: FirstVerifier(verifiers), requiredScopes: settings.required,
+                impliedScopes: settings.impliedScopes, rules: settings.rules
+            ) { Self.audit($0, log) }
+        } catch {
+            throw Failure(text: "auth: \(error)")
+        }
+        policy = settings.host.map { host in
+            AccessPolicy(hosts: .names(["127.0.0.1", "localhost", "[::1]", host]))
+        }
+    }
+
+    /// The reason why callers cannot be authorized.
+    struct Failure: Error, CustomStringConvertible {
+        var text: String
+        var description: String { text }
+    }
+
+    // MARK: Parts
+
+    /// Returns the canonical URI. Only the loopback interface has one that need not be configured: there,
+    /// nobody can be led to another host.
+    private static func resource(
+        _ settings: AuthSettings, _ addresses: [ConfiguredAddress]
+    ) throws(Failure) -> String {
+        if let resource = settings.resource { return resource }
+        for case .tcp(let host, let port) in addresses {
+            if port == 0, !settings.authorizationServers.isEmpty {
+                throw Failure(
+                    text:
+                        "auth.resource is missing: the port is not known before the start, and clients need "
+                        + "the address in the metadata")
+            }
+            guard ConfiguredAddress.tcp(host: host, port: port).isLoopback,
+                host == "127.0.0.1" || host == "::1"
+            else { continue }
+            return ConfiguredAddress.tcp(host: host, port: port).shown
+        }
+        return "http://localhost/mcp"
+    }
+
+    private static func verifier(
+        _ issuer: AuthSettings.Issuer, _ allowedHosts: Set<String>, _ log: Log
+    ) throws -> any TokenVerifier {
+        let options = JWTVerifier.Options(
+            audiences: issuer.audiences, algorithms: Set(issuer.algorithms), skew: issuer.skew,
+            strictType: issuer.strictType
+        ) { error in
+            log.warning("the keys cannot be fetched", ["issuer": issuer.name, "error": "\(error)"])
+        }
+        switch issuer.keys {
+        case .text(let text): return try JWTVerifier(issuer: issuer.name, keys: text, options: options)
+        case .discovered, .url:
+            let keys = issuer.fetchedKeys(allowedHosts)
+            return try JWTVerifier(issuer: issuer.name, options: options) { try await keys.fetch() }
+        }
+    }
+
+    private static func verifier(
+        _ settings: AuthSettings.Introspection, _ allowedHosts: Set<String>, _ log: Log
+    ) -> any TokenVerifier {
+        let options = IntrospectionVerifier.Options(requiresAudience: !settings.serverScoped) { error in
+            log.warning("tokens cannot be verified", ["issuer": settings.issuer, "error": error.message])
+        }
+        return IntrospectionVerifier(
+            issuer: settings.issuer, endpoint: settings.endpoint, clientID: settings.clientID,
+            clientSecret: settings.secret.value, options: options,
+            http: HTTPFetcher(for: settings.endpoint ?? settings.issuer, allowedHosts: allowedHosts))
+    }
+
+    /// The hosts that may be reached at any address and over plain http (`MCP_AUTH_ALLOW`).
+    static func allowedHosts(_ environment: [String: String]) -> Set<String> {
+        Set((environment["MCP_AUTH_ALLOW"] ?? "").split(separator: ",").map { String($0) })
+    }
+
+    /// Writes a line for each decision. It names the caller and the id of the token, never the token.
+    private static func audit(_ event: AccessEvent, _ log: Log) {
+        log.info(
+            event.isAllowed ? "access allowed" : "access denied",
+            [
+                "principal": event.principal.map { "\($0.kind.rawValue):\($0.subject)" } ?? "-",
+                "jti": event.tokenID ?? "-", "method": event.method ?? "-", "name": event.name ?? "-",
+                "reason": event.reason ?? "-",
+            ])
+    }
+
+    // MARK: Changes
+
+    /// Reads the file of the tokens again. If it cannot be used, the tokens stay as they are.
+    func reloadTokens() {
+        guard let file else { return }
+        do throws(TokenFile.Failure) {
+            let records = try file.read()
+            guard records != tokens.records else { return }
+            do { try tokens.replaceAll(with: records) } catch { throw .init(text: "\(error)") }
+            log.info("the tokens have changed", ["tokens": records.count])
+        } catch {
+            log.error("the tokens stay as they are", ["error": error.text])
+        }
+    }
+
+    /// Starts to watch the file of the tokens.
+    func start() {
+        guard let file else { return }
+        let name = Paths.components(file.path).last ?? file.path
+        let interest = DirectoryWatch.Interest(
+            files: { $0 == name }, directories: { _ in false }, permissions: true)
+        do throws(IOError) {
+            let made = try DirectoryWatch(Paths.parent(of: file.path), interest) { [weak self] _ in
+                self?.reloadTokens()
+            }
+            watch.withLock { $0 = made }
+        } catch {
+            log.info("the tokens are not watched; SIGHUP reads them again", ["error": error])
+        }
+    }
+}
+
+extension AuthSettings.Issuer {
+    /// The source of the keys of an issuer whose keys are not in a file.
+    func fetchedKeys(_ allowedHosts: Set<String>) -> IssuerKeys {
+        if case .url(let url) = keys { return IssuerKeys(issuer: name, at: url, allowedHosts: allowedHosts) }
+        return IssuerKeys(issuer: name, allowedHosts: allowedHosts)
+    }
+}

@@ -1,0 +1,68 @@
+import MCPCore
+
+/// The settings for the authorization of callers over HTTP.
+struct AuthSettings: Sendable, Hashable {
+    /// What one scope allows, and which other scopes it includes.
+    struct Scope: Sendable, Hashable {
+        var name: String
+        var allow: [String] = []
+        var implies: [String] = []
+    }
+
+    /// How the tokens of one issuer are verified.
+    struct Issuer: Sendable, Hashable {
+        enum Keys: Sendable, Hashable {
+            /// At the address that the issuer's metadata name.
+            case discovered
+            case url(String)
+            /// The text of a file, which was checked.
+            case text(String)
+        }
+
+        var name: String
+        var audiences: [String] = []
+        var algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases
+        var skew: Duration = .seconds(30)
+        var strictType = false
+        var keys = Keys.discovered
+    }
+
+    /// How tokens that are not JWTs are verified.
+    struct Introspection: Sendable, Hashable {
+        var issuer: String
+        var endpoint: String?
+        var clientID: String
+        var secret: Redacted<String>
+        var serverScoped = false
+    }
+
+    /// The URI of the endpoint as clients know it; `nil` on the loopback interface, where it is derived.
+    var resource: String?
+    var authorizationServers: [String] = []
+    var required: [String] = []
+    var scopes: [Scope] = []
+    var anonymous: [String] = []
+    /// The file of the static tokens.
+    var tokens: String?
+    var issuers: [Issuer] = []
+    var introspection: Introspection?
+
+    /// The rules about names; `nil` if every caller may use everything.
+    var rules: AccessRules? {
+        if scopes.isEmpty, anonymous.isEmpty { return nil }
+        return AccessRules(scopes.map { .init(scope: $0.name, allow: $0.allow) }, anonymous: anonymous)
+    }
+
+    var impliedScopes: [String: [String]] {
+        Dictionary(scopes.filter { !$0.implies.isEmpty }.map { ($0.name, $0.implies) }) { $1 }
+    }
+
+    /// The host that `Host` may name beside those of this machine.
+    var host: String? {
+        guard let authority = resource?.split(separator: "/").dropFirst().first else { return nil }
+        if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
+            return String(authority[...end])
+        }
+        return String(authority.prefix { $0 != ":" })
+    }
+}

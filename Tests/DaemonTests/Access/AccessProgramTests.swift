@@ -1,0 +1,234 @@
+import MCPCore
+import TestSupport
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// `mcp-server` with `auth`, as a process of its own.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct AccessProgramTests {
+    /// A directory with a configuration, and the program that serves it.
+    private final class Place {
+        let directory: TemporaryDirectory
+        var file: String { "\(directory.path)/mcp.jsonc" }
+        var tokens: String { "\(directory.path)/tokens.json" }
+
+        init(_ auth: String = #""tokens": "tokens.json""#, tools: String = #""env": { "exec": ["env"] }"#)
+            throws
+        {
+            directory = try TemporaryDirectory()
+            try directory.write(
+                "mcp.jsonc",
+                #"{ "tools": { \#(tools), "git_log": { "exec": ["echo", "log"] } }, "auth": { \#(auth) } }"#)
+        }
+
+        func run(_ arguments: String...) async throws -> (status: ProcessExit, output: String, errors: String)
+        {
+            let launch = ProcessLaunch(
+                try WatchedProgram.path(), arguments + ["-c", file], environment: WatchedProgram.environment)
+            let result = try await Offload.run { try ProcessRunner.run(launch, input: []) }
+            return (
+                result.status, String(decoding: result.output, as: UTF8.self),
+                String(decoding: result.errors, as: UTF8.self)
+            )
+        }
+
+        func make(_ name: String, _ arguments: String...) async throws -> String {
+            let launch = ProcessLaunch(
+                try WatchedProgram.path(), ["token", "new", name, "-c", file] + arguments,
+                environment: WatchedProgram.environment)
+            let result = try await Offload.run { try ProcessRunner.run(launch, input: []) }
+            try #require(
+                result.status == .exited(0), "\(String(decoding: result.errors, as: UTF8.self))")
+            return String(String(decoding: result.output, as: UTF8.self).filter { !$0.isNewline })
+        }
+
+        func start() async throws -> (program: WatchedProgram, port: UInt16) {
+            let program = try await WatchedProgram(["-c", file, "--listen", "127.0.0.1:0"])
+            let line = try #require(
+                program.output.split(separator: "\n").first { $0.contains("http://127.0.0.1:") })
+            let digits = try #require(line.split(separator: "127.0.0.1:").last).prefix { $0.isNumber }
+            return (program, try #require(UInt16(digits)))
+        }
+    }
+
+    private struct Reply {
+        var status: Int
+        var challenge: String?
+        var json: JSONValue?
+    }
+
+    private static func ask(
+        _ port: UInt16, _ method: String, _ members: String = "", name: String? = nil, token: String?
+    ) async throws -> Reply {
+        let meta =
+            #""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+            + #""io.modelcontextprotocol/clientCapabilities":{}}"#
+        let body =
+            #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":{\#(members)\#(members.isEmpty ? "" : ",")\#(meta)}}"#
+        var headers = [
+            ("Host", "127.0.0.1"),
+            ("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream"),
+            ("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method),
+        ]
+        if let name { headers.append(("Mcp-Name", name)) }
+        if let token { headers.append(("Authorization", "Bearer \(token)")) }
+        let fields = headers
+        let response = try await Offload.run {
+            let connection = try PlainConnection(port: port)
+            try connection.send("POST", "/mcp", headers: fields, body: body)
+            return try connection.response()
+        }
+        return Reply(
+            status: response.status, challenge: response.headers["www-authenticate"],
+            json: try? JSONValue(parsing: response.text))
+    }
+
+    private static func call(_ port: UInt16, _ tool: String, token: String?) async throws -> Reply {
+        try await ask(port, "tools/call", #""name":"\#(tool)","arguments":{}"#, name: tool, token: token)
+    }
+
+    // Shown once, kept as a digest, and refused once it is revoked, without a restart.
+    @Test func tokensOfTheServer() async throws {
+        let place = try Place()
+        let (program, port) = try await place.start()
+        #expect(try await Self.call(port, "git_log", token: nil).status == 401)
+        let token = try await place.make("ci", "--allow", "git_*", "--expires", "90d")
+        #expect(token.hasPrefix("mcps_"))
+        let kept = String(decoding: try Files.read(place.tokens, maxBytes: 10_000), as: UTF8.self)
+        #expect(kept.contains(#""ci""#) && !kept.contains(token.dropFirst(5)))
+        #expect(try Files.info(place.tokens).permissions == 0o600)
+        let list = try await place.run("token", "list")
+        #expect(list.output.hasPrefix("ci  20") && list.output.contains("git_*"))
+        let again = try await place.run("token", "new", "ci", "--allow", "*")
+        #expect(again.status == .exited(2) && again.output.isEmpty)
+        #expect(again.errors.contains("a token with the name ci exists"))
+        // The running server takes it up.
+        #expect(await program.logs("the tokens have changed"))
+        let good = try await Self.call(port, "git_log", token: token)
+        #expect(good.status == 200 && good.json?["result"]?["content"]?[0]?["text"] == "log\n", "\(good)")
+        // A token sees what it may use, and nothing else exists.
+        let tools = try await Self.ask(port, "tools/list", token: token)
+        #expect(tools.json?["result"]?["tools"]?.arrayValue?.map { $0["name"] } == ["git_log"])
+        let hidden = try await Self.call(port, "env", token: token)
+        #expect(hidden.json?["error"]?["message"] == "Unknown tool: env")
+        #expect(try await place.run("token", "revoke", "ci").status == .exited(0))
+        #expect(await program.logs("the tokens have changed", times: 2))
+        #expect(try await Self.call(port, "git_log", token: token).status == 401)
+        #expect(try await place.run("token", "revoke", "ci").status == .exited(2))
+        #expect(try await place.run("token", "list").output == "no tokens in \(place.tokens)\n")
+        // AUTH-43: lines for what was allowed and denied, and the token in none of them.
+        #expect(program.output.contains("access allowed") && program.output.contains("access denied"))
+        #expect(program.output.contains("token:ci"))
+        #expect(!program.output.contains(token.dropFirst(5).prefix(20)))
+        await program.stop()
+    }
+
+    // What a command of a tool gets, and what the log says at the lowest level.
+    // AUTH-42
+    @Test func noCommandSeesTheToken() async throws {
+        let place = try Place()
+        let token = try await place.make("all", "--allow", "*")
+        let (program, port) = try await place.start()
+        let environment = try await Self.call(port, "env", token: token)
+        let text = try #require(environment.json?["result"]?["content"]?[0]?["text"]?.stringValue)
+        #expect(text.contains("PATH=") && !text.contains("mcps_"))
+        for bad in [token + "x", "mcps_planted-secret", "a.b.planted-secret"] {
+            let refused = try await Self.call(port, "env", token: bad)
+            #expect(refused.status == 401)
+            #expect(refused.challenge?.contains("planted") == false)
+        }
+        #expect(!program.output.contains("planted-secret") && !program.output.contains(token.dropFirst(5)))
+        await program.stop()
+    }
+
+    @Test func anExpiredToken() async throws {
+        let place = try Place()
+        let token = try await place.make("old", "--allow", "*", "--expires", "1s")
+        let (program, port) = try await place.start()
+        // Until its second is over.
+        var reply = try await Self.call(port, "git_log", token: token)
+        for _ in 0 ..< 500 where reply.status != 401 {
+            try await Task.sleep(for: .milliseconds(20))
+            reply = try await Self.call(port, "git_log", token: token)
+        }
+        #expect(reply.challenge?.contains("the token has expired") == true, "\(reply)")
+        #expect(try await place.run("token", "list").output.contains("expired"))
+        await program.stop()
+    }
+
+    #if !canImport(Darwin)
+    // JWTs of an issuer whose keys come from its metadata, and the scopes of a configuration.
+    @Test func tokensOfAnIssuer() async throws {
+        let key = try OpenSSLSignatures.system.makeP256Key()
+        let issuer = try IssuerStub(key)
+        let url = try await issuer.start()
+        let place = try Place(
+            """
+            "resource": "http://127.0.0.1/mcp", "authorizationServers": ["\(url)"],
+            "scopes": { "git:read": { "allow": ["git_*"] }, "all": { "allow": ["*"], "implies": ["git:read"] } }
+            """)
+        let checked = try await place.run("check", "--online")
+        #expect(checked.output.contains("\(url): ok (1 key)"), "\(checked)")
+        let (program, port) = try await place.start()
+        let metadata = try await Offload.run {
+            let connection = try PlainConnection(port: port)
+            try connection.send(
+                "GET", "/.well-known/oauth-protected-resource/mcp",
+                headers: [("Host", "127.0.0.1")])
+            return try connection.response()
+        }
+        #expect(metadata.status == 200)
+        let document = try JSONValue(parsing: metadata.text)
+        #expect(document["authorization_servers"]?[0]?.stringValue == url)
+        #expect(document["scopes_supported"] == ["git:read", "all"])
+        let reader = try issuer.token(scope: "git:read")
+        #expect(try await Self.call(port, "git_log", token: reader).status == 200)
+        let more = try await Self.call(port, "env", token: reader)
+        #expect(more.status == 403)
+        #expect(more.challenge?.contains(#"scope="all""#) == true)
+        let all = try issuer.token(scope: "all")
+        #expect(try await Self.call(port, "git_log", token: all).status == 200)
+        #expect(try await Self.call(port, "env", token: all).status == 200)
+        let tools = try await Self.ask(port, "tools/list", token: reader)
+        #expect(tools.json?["result"]?["tools"]?.arrayValue?.count == 2)
+        let foreign = try issuer.token(scope: "all", audience: "https://other.example/mcp")
+        #expect(try await Self.call(port, "env", token: foreign).status == 401)
+        #expect(issuer.keyFetches == 2)
+        // A token that was not seen before is still verified while the issuer is away.
+        await issuer.stop()
+        let late = try issuer.token(scope: "all")
+        #expect(try await Self.call(port, "env", token: late).status == 200)
+        #expect(program.output.contains("jti"))
+        await program.stop()
+        let unreachable = try await place.run("check", "--online")
+        #expect(unreachable.status == .exited(8) && unreachable.output.contains("\(url): error: "))
+    }
+
+    // Without authorization, nothing of OpenSSL is loaded.
+    @Test func nothingIsLoadedWithoutJWTs() async throws {
+        let place = try Place()
+        let (program, _) = try await place.start()
+        let maps = try Files.read("/proc/\(program.pid)/maps", maxBytes: 1 << 20)
+        #expect(!String(decoding: maps, as: UTF8.self).contains("libcrypto"))
+        await program.stop()
+    }
+    #endif
+
+    // HTTP-05
+    @Test func anAddressOfTheNetworkNeedsAuthorization() async throws {
+        let launch = ProcessLaunch(
+            try WatchedProgram.path(), ["--demo", "--listen", "0.0.0.0:1"],
+            environment: WatchedProgram.environment)
+        let result = try await Offload.run { try ProcessRunner.run(launch, input: []) }
+        let errors = String(decoding: result.errors, as: UTF8.self)
+        #expect(result.status == .exited(2))
+        #expect(errors.contains("--listen 0.0.0.0:1 can be reached from the network"))
+        #expect(errors.contains("require tokens with \"auth\""))
+    }
+}
