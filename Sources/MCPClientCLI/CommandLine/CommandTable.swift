@@ -146,7 +146,7 @@ extension Command {
         Command(
             name: "host", summary: "show servers' user interfaces (MCP Apps) in a browser",
             operands: [Operand("TARGET", .zeroOrMore)], targets: .several,
-            flags: Flag.connected + Flag.withModel + HostFlag.allCases.map(Flag.host),
+            flags: Flag.connectedWithoutLogins + Flag.withModel + HostFlag.allCases.map(Flag.host),
             notes: [
                 "Prints one line, the address of the page; it ends with the key of this run. Serves on",
                 "127.0.0.1 until it is stopped. Views run in a sandbox, each with an origin of its own.",
@@ -171,6 +171,40 @@ extension Command {
                 "mcp-client provide --channel general localhost:3001 -- ./server",
             ],
             run: untilStopped { context throws(Failure) in try await ProvideCommand(context).run() }),
+        Command(
+            name: "login", summary: "log in to a server (OAuth) and keep its tokens",
+            flags: Flag.connected + Flag.login,
+            notes: [
+                "Opens the login page of the authorization server in the browser, and waits until it",
+                "returns to an address of this machine, which can also be pasted at the terminal.",
+                "--timeout limits the wait (5m). Other commands use the tokens and renew them.",
+            ],
+            examples: [
+                "mcp-client login https://mcp.example.com/mcp",
+                "mcp-client login --no-browser --scope files:read https://mcp.example.com/mcp",
+            ],
+            run: { context throws(Failure) in try await LoginCommand(context: context).run() }),
+        Command(
+            name: "logout", summary: "revoke and delete the tokens for a server",
+            operands: [Operand("TARGET", .optional)], targets: .none,
+            flags: Flag.authorized + [.auth(.all), .auth(.forget)],
+            examples: [
+                "mcp-client logout https://mcp.example.com/mcp", "mcp-client logout --all --forget",
+            ],
+            run: { context throws(Failure) in try await LogoutCommand(context: context).run() }),
+        Command(
+            name: "auth", summary: "show logins, or print a token for another program",
+            operands: [Operand("status|token"), Operand("TARGET", .optional)], targets: .none,
+            flags: Flag.authorized + [.auth(.show)],
+            notes: [
+                "status TARGET exits with 4 when there is no usable login. token TARGET renews the token",
+                "first; to a terminal it prints it only with --show.",
+            ],
+            examples: [
+                "mcp-client auth status", "mcp-client auth status --json https://mcp.example.com/mcp",
+                "mcp-client auth token https://mcp.example.com/mcp",
+            ],
+            run: { context throws(Failure) in try await AuthCommand(context: context).run() }),
         version,
     ]
 

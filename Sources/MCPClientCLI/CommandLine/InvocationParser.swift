@@ -135,7 +135,10 @@ struct InvocationParser {
         }
         // A token is for one server: no other server may see it.
         let secrets = options.given.filter {
-            [.transport(.header), .transport(.bearerEnv), .transport(.bearerFile)].contains($0)
+            [
+                .transport(.header), .transport(.bearerEnv), .transport(.bearerFile),
+                .auth(.clientSecretEnv), .auth(.clientSecretFile), .auth(.clientKey), .auth(.assertionFile),
+            ].contains($0)
         }
         let isRemote = servers.filter { if case .program = $0.target { false } else { true } }
         if let flag = secrets.first, isRemote.count != 1 {

@@ -12,6 +12,13 @@ struct Failure: Error, Sendable {
         case output
         case authRequired = "auth_required"
         case forbidden
+        case insufficientScope = "insufficient_scope"
+        case issuerMismatch = "issuer_mismatch"
+        case resourceMismatch = "resource_mismatch"
+        case registrationFailed = "registration_failed"
+        case tokenRefused = "token_refused"
+        case loginTimedOut = "login_timed_out"
+        case store
         case protocolError = "protocol_error"
         case rpcError = "rpc_error"
         case notFound = "not_found"

@@ -46,6 +46,7 @@ struct Options: Sendable {
     var demoTools: [DemoTool] = []
     var agent = AgentOptions()
     var host = HostOptions()
+    var auth = AuthOptions()
     var help = false
     var version = false
     /// The flags in the order given, to be checked against the command.
@@ -73,6 +74,7 @@ struct Options: Sendable {
         case .provide(let flag): try apply(flag, value)
         case .agent(let flag): try agent.apply(flag, value)
         case .host(let flag): try host.apply(flag, value)
+        case .auth(let flag): try auth.apply(flag, value)
         case .other(let flag): apply(flag)
         }
     }

@@ -108,9 +108,8 @@ struct HostCommands {
 
     private func messages(_ id: HostedView.ID) async throws -> HTTPResponse {
         let body = try object()
-        guard let number = body["seq"]?.intValue, let messages = body["messages"]?.arrayValue else {
-            throw HostRefusal.malformed("seq or messages are missing")
-        }
+        guard let number = body["seq"]?.intValue, number > 0, let messages = body["messages"]?.arrayValue
+        else { throw HostRefusal.malformed("seq or messages are missing") }
         let receipt = await handler.feed.receive(
             messages, number: number, page: try text("page", in: body), from: id)
         switch receipt {
@@ -133,7 +132,12 @@ struct HostCommands {
             }
             try await handler.connect(found[index])
         case ("POST", 2) where rest[1] == "reconnect": try await host.reconnect(HostID(rawValue: rest[0]))
-        case ("DELETE", 1): await host.removeServer(HostID(rawValue: rest[0]))
+        case ("DELETE", 1):
+            let id = HostedServer.ID(rawValue: rest[0])
+            guard await host.hostedServers.contains(where: { $0.id == id }) else {
+                throw AppHostError.unknownServer(id)
+            }
+            await host.removeServer(id)
         default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
         }
         return HostAnswer.done

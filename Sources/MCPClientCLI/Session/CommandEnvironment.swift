@@ -18,6 +18,9 @@ struct CommandEnvironment: Sendable {
     var person: Person?
     var connect: @Sendable (Target, Options, ClientOptions) async throws -> MCPClient
 
+    /// Opens a page in a browser; nil where there is none.
+    var openPage: (@Sendable (String) async throws(Failure) -> Void)?
+
     /// Writes a file next to the one given by `-o`.
     func saveFile(_ bytes: [UInt8], _ path: String) throws(Failure) { try outputFile(path)(bytes) }
 

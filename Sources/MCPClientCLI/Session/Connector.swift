@@ -10,10 +10,15 @@ struct Connector {
     ///
     /// - Parameter name: the name of the server, when there are several. If nil, questions are attributed to
     ///   the first operand of the command.
+    /// - Parameter authorizer: the credentials to use in place of those that the flags describe.
     func connect(
-        _ target: Target, _ invocation: Invocation, name: String? = nil
+        _ target: Target, _ invocation: Invocation, name: String? = nil,
+        authorizer: OAuthAuthorizer? = nil
     ) async throws(Failure) -> Session {
         var options = try clientOptions(invocation)
+        let logins = Logins(environment: environment, options: invocation.options)
+        options.authorizer =
+            if let authorizer { authorizer } else { try await logins.authorizer(for: target) }
         let interaction = try interaction(invocation, name ?? invocation.operands.first ?? "the server")
         options.onElicit = { try await interaction.answer($0) }
         options.supportsElicitationURL = true

@@ -7,9 +7,48 @@ enum FailureMapping {
     ) -> Failure {
         switch error {
         case let error as MCPError: rpc(error, method: method, subject: subject, invocation: invocation)
-        case let error as ClientError: client(error, subject: subject ?? method)
+        case let error as ClientError:
+            if let cause = error.authorization {
+                authorization(cause, status: error.httpStatus, invocation)
+            } else {
+                client(error, subject: subject ?? method, invocation)
+            }
+        case let error as AuthorizationError: authorization(error, status: nil, invocation)
         case is CancellationError: StopReason.interrupted
         default: .malformed(inlineText("\(error)"))
+        }
+    }
+
+    /// Returns the failure for an access token that could not be obtained or used.
+    static func authorization(
+        _ error: AuthorizationError, status: Int?, _ invocation: Invocation
+    ) -> Failure {
+        if error.kind == .cancelled { return StopReason.interrupted }
+        let (code, kind) = codes(error.kind)
+        var failure = Failure(
+            code: code, kind: kind, message: TerminalText.inline(error.message, limit: 1000),
+            details: error.details.map { TerminalText.inline($0, limit: 1000) },
+            hint: error.hint.map { inlineText($0) }, status: status)
+        let isLogin = failure.hint?.hasPrefix("mcp-client login") ?? true
+        if error.kind == .loginRequired, isLogin, invocation.targetText != nil {
+            failure.hint = invocation.line("login", [])
+        }
+        return failure
+    }
+
+    private static func codes(_ kind: AuthorizationError.Kind) -> (ExitCode, Failure.Kind) {
+        switch kind {
+        case .insufficientScope: (.authentication, .insufficientScope)
+        case .issuerMismatch: (.authentication, .issuerMismatch)
+        case .resourceMismatch: (.authentication, .resourceMismatch)
+        case .registrationFailed: (.authentication, .registrationFailed)
+        case .tokenRefused: (.authentication, .tokenRefused)
+        case .timedOut: (.timeout, .loginTimedOut)
+        case .unreachable: (.unreachable, .cannotConnect)
+        case .malformed: (.protocolError, .protocolError)
+        case .store: (.unreachable, .store)
+        case .usage: (.usage, .usage)
+        default: (.authentication, .authRequired)
         }
     }
 
@@ -66,7 +105,9 @@ enum FailureMapping {
         }
     }
 
-    private static func client(_ error: ClientError, subject: String?) -> Failure {
+    private static func client(
+        _ error: ClientError, subject: String?, _ invocation: Invocation
+    ) -> Failure {
         if error.kind == .cancelled { return StopReason.interrupted }
         if error.kind == .inputRequired {
             let questions = InputRequired.questions(error.result?["inputRequests"]?.value)
@@ -81,7 +122,15 @@ enum FailureMapping {
         failure.details = stderr.suffix(maxStderrLines).map { inlineText($0) }
         failure.details += error.details.filter { !$0.hasPrefix("stderr: ") }.map { inlineText($0) }
         if error.kind == .authentication, error.httpStatus == 401 {
-            failure.hint = "--bearer-file FILE or --bearer-env VAR sends a token"
+            failure.hint =
+                if invocation.usesLogins {
+                    invocation.line("login", [])
+                } else if invocation.options.hasCredentials {
+                    "the token that was sent is not accepted; send another one"
+                } else {
+                    "--bearer-file FILE or --bearer-env VAR sends a token"
+                }
+
         }
         if stderr.count > maxStderrLines, failure.hint == nil {
             failure.hint = "-v shows everything that it wrote to stderr"

@@ -221,7 +221,7 @@ struct BadServerTests {
         let outcome = try await run(["--json", "tools", "http://127.0.0.1:\(listener.port)/mcp"])
         #expect(outcome.code == code)
         #expect(outcome.stderr.contains("\"status\":\(status.prefix(3))"))
-        let hint = "hint: --bearer-file FILE or --bearer-env VAR sends a token"
+        let hint = "hint: mcp-client login http://127.0.0.1:\(listener.port)/mcp"
         #expect(outcome.stderr.contains(hint) == status.hasPrefix("401"))
         #expect(outcome.stderr.hasPrefix("error: "))
     }

@@ -63,6 +63,10 @@ struct CommandHarness {
     var variables: [String: String] = [:]
     /// What the person at the terminal types, line by line; nil when nobody is there.
     var typed: [String]?
+    /// Whether targets are connected to; otherwise each one is the server in this process.
+    var connectsToTargets = false
+    /// Opens pages; nil when there is no browser.
+    var browser: (@Sendable (String) async throws -> Void)?
 
     func run(_ words: String...) async -> CommandOutcome { await run(words) }
 
@@ -72,6 +76,7 @@ struct CommandHarness {
         let saved = SavedFiles()
         let connections = SharedNumber()
         let (server, stdin, files, variables) = (server, stdin, files, variables)
+        let (connectsToTargets, browser) = (connectsToTargets, browser)
         let person = typed.map(Typist.init)
         var environment = CommandEnvironment(
             stdout: stdout, stderr: stderr,
@@ -88,10 +93,18 @@ struct CommandHarness {
                 }
                 return { bytes throws(Failure) in saved.set(path, bytes) }
             }, secret: { variables[$0] },
-            connect: { _, _, options in
+            connect: { target, flags, options in
                 connections.increment()
+                if connectsToTargets {
+                    return try await MCPClient.connect(target.clientTarget(flags), options: options)
+                }
                 return try await MCPClient.connect(.inProcess(server), options: options)
             })
+        if let browser {
+            environment.openPage = { page throws(Failure) in
+                do { try await browser(page) } catch { throw .usage("\(error)") }
+            }
+        }
         if let person { environment.person = Person { person.line() } }
         var code = ExitCode.usage
         do {

@@ -13,6 +13,7 @@ enum Flag: Sendable, Hashable {
     case provide(ProvideFlag)
     case agent(AgentFlag)
     case host(HostFlag)
+    case auth(AuthFlag)
     case other(OtherFlag)
 }
 
@@ -37,6 +38,7 @@ extension Flag: CaseIterable {
         + ArgumentFlag.allCases.map(Flag.arguments) + InteractionFlag.allCases.map(Flag.interaction)
         + BenchFlag.allCases.map(Flag.bench) + ProvideFlag.allCases.map(Flag.provide)
         + AgentFlag.allCases.map(Flag.agent) + HostFlag.allCases.map(Flag.host)
+        + AuthFlag.allCases.map(Flag.auth)
         + OtherFlag.allCases.map(Flag.other)
 
     /// The headings under which help texts list flags.
@@ -47,6 +49,7 @@ extension Flag: CaseIterable {
         case interaction = "Interaction"
         case agent = "Agent"
         case host = "Host"
+        case login = "Login"
         case other = "Other"
     }
 
@@ -58,6 +61,7 @@ extension Flag: CaseIterable {
         case .interaction: .interaction
         case .agent: .agent
         case .host: .host
+        case .auth: .login
         case .provide, .other: .other
         }
     }
@@ -72,6 +76,7 @@ extension Flag: CaseIterable {
         case .provide(let flag): flag.row
         case .agent(let flag): flag.row
         case .host(let flag): flag.row
+        case .auth(let flag): flag.row
         case .other(let flag): flag.row
         }
     }

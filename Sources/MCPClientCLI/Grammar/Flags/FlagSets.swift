@@ -6,10 +6,25 @@ extension Flag {
     ]
 
     /// The flags of commands that connect to servers.
-    static let connected: [Flag] =
+    static let connected: [Flag] = connectedWithoutLogins + authorized
+
+    /// The flags of commands that connect to servers and use no logins.
+    static let connectedWithoutLogins: [Flag] =
         TransportFlag.allCases.map(Flag.transport) + [
             .output(.verbose), .output(.wire), .output(.timings), .interaction(.logLevel),
         ]
+
+    /// The flags of commands that use stored logins, or tokens that need no user.
+    static let authorized: [Flag] = [
+        .auth(.clientID), .auth(.clientSecretEnv), .auth(.clientSecretFile), .auth(.clientKey),
+        .auth(.metadataURL), .auth(.scope), .auth(.issuer), .auth(.resource), .auth(.grant),
+        .auth(.assertionFile), .auth(.store),
+    ]
+
+    /// The additional flags of a login.
+    static let login: [Flag] = [
+        .auth(.callbackPort), .auth(.callbackHost), .auth(.noBrowser), .interaction(.noInput),
+    ]
 
     /// The flags of commands with a result that can be reduced to a part, or saved.
     static let results: [Flag] = [.output(.select), .output(.output)]

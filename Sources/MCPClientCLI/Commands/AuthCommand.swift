@@ -1,0 +1,90 @@
+import MCPCore
+
+/// The commands `auth status` and `auth token`.
+struct AuthCommand {
+    let context: CommandContext
+
+    private var console: Console { context.console }
+    private var logins: Logins {
+        Logins(environment: context.environment, options: context.invocation.options)
+    }
+
+    func run() async throws(Failure) -> ExitCode {
+        let text = context.invocation.operand(1)
+        let server: String? = if let text { try Target.httpURL(text) } else { nil }
+        switch context.invocation.operand(0) {
+        case "status":
+            if let server { return try await status(server) }
+            return try await statusOfAll()
+        case "token":
+            guard let server else { throw .usage("auth token needs TARGET") }
+            return try await token(server)
+        case let other:
+            throw .usage("auth \(quoted(other ?? "")) is not auth status or auth token")
+        }
+    }
+
+    private func mapped<T>(_ work: () async throws(AuthorizationError) -> T) async throws(Failure) -> T {
+        do throws(AuthorizationError) { return try await work() } catch {
+            var failure = FailureMapping.authorization(error, status: nil, context.invocation)
+            if error.kind == .loginRequired { failure.hint = hint }
+            throw failure
+        }
+    }
+
+    private var hint: String {
+        "mcp-client login " + ShellWord.quote(context.invocation.operand(1) ?? "TARGET")
+    }
+
+    // MARK: Status
+
+    private func statusOfAll() async throws(Failure) -> ExitCode {
+        let store = try logins.store()
+        let now = WallTime.now
+        let all = try await mapped { () throws(AuthorizationError) in
+            var all: [LoginSummary] = []
+            for (url, key) in try await store.servers() {
+                guard let entry = try await store.read(key) else { continue }
+                all.append(LoginSummary(entry, key: key, server: url, now: now))
+            }
+            return all
+        }
+        if console.isJSON {
+            console.line(JSONValue.object(["logins": .array(all.map(\.json))]).serialized())
+        } else if all.isEmpty {
+            console.line("there are no logins")
+        } else {
+            for login in all { for line in login.lines(at: now) { console.line(line) } }
+        }
+        return .ok
+    }
+
+    private func status(_ server: String) async throws(Failure) -> ExitCode {
+        let authorizer = try await logins.authorizer(for: server)
+        let found = try await mapped { () throws(AuthorizationError) in try await authorizer.status() }
+        let login = found.map { LoginSummary($0, server: server) }
+        if let login, console.isJSON {
+            console.line(login.json.serialized())
+        } else if let login {
+            for line in login.lines(at: .now) { console.line(line) }
+        }
+        if login?.isGood == true { return .ok }
+        throw Failure(
+            code: .authentication, kind: .authRequired,
+            message: "there is no usable login for \(inlineText(server))", hint: hint)
+    }
+
+    // MARK: Token
+
+    private func token(_ server: String) async throws(Failure) -> ExitCode {
+        if console.stdout.isTerminal, !context.invocation.options.auth.showsToken {
+            throw .usage(
+                "auth token prints a secret, and its output is a terminal",
+                hint: "pipe it into a program, or use --show")
+        }
+        let authorizer = try await logins.authorizer(for: server)
+        let token = try await mapped { () throws(AuthorizationError) in try await authorizer.accessToken() }
+        console.line(token)
+        return .ok
+    }
+}
