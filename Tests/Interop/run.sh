@@ -13,6 +13,7 @@ here=$root/Tests/Interop
 server=${1:-${MCP_SERVER:-$root/.build/debug/mcp-server}}
 client=${2:-${MCP_CLIENT:-$root/.build/debug/mcp-client}}
 venv=$root/.build/interop-venv
+providers=$root/.build/interop-providers-venv # authorization servers
 limit=${INTEROP_LIMIT:-175} # seconds for the matrix, which stops on its own a little earlier
 
 skip() {
@@ -34,20 +35,24 @@ install_python() {
     fi >/dev/null 2>&1
 }
 
-# A folder that an interrupted run left incomplete has no `complete` mark and is created again.
-if [[ ! -e $venv/complete || $here/requirements.txt -nt $venv/complete ]]; then
-    rm -rf "$venv"
-    mkdir -p "$(dirname "$venv")"
-    if ! python3 -m venv "$venv" >/dev/null 2>&1; then
+# Makes a virtual environment with the packages of a list. A folder that an interrupted run left incomplete has
+# no `complete` mark and is created again.
+environment() { # FOLDER REQUIREMENTS
+    [[ -e $1/complete && ! $2 -nt $1/complete ]] && return
+    rm -rf "$1"
+    mkdir -p "$(dirname "$1")"
+    if ! python3 -m venv "$1" >/dev/null 2>&1; then
         install_python || true
-        rm -rf "$venv"
-        python3 -m venv "$venv" >/dev/null 2>&1 || skip "python3 with venv is needed (apt-get install python3-venv)"
+        rm -rf "$1"
+        python3 -m venv "$1" >/dev/null 2>&1 || skip "python3 with venv is needed (apt-get install python3-venv)"
     fi
-    "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || skip "Python 3.11 or newer is needed"
-    timeout 300 "$venv/bin/python" -m pip install --quiet --requirement "$here/requirements.txt" >/dev/null 2>&1 ||
-        skip "pip could not install $(tr '\n' ' ' <"$here/requirements.txt")from a package index"
-    touch "$venv/complete"
-fi
+    "$1/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || skip "Python 3.11 or newer is needed"
+    timeout 300 "$1/bin/python" -m pip install --quiet --requirement "$2" >/dev/null 2>&1 ||
+        skip "pip could not install $(tr '\n' ' ' <"$2")from a package index"
+    touch "$1/complete"
+}
+environment "$venv" "$here/requirements.txt"
+environment "$providers" "$here/requirements-authorization.txt"
 
 status=0
 PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 "$limit" \
@@ -60,4 +65,6 @@ PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
     "$venv/bin/python" "$here/client_tools.py" --server "$server" --client "$client" || status=1
 PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
     "$venv/bin/python" "$here/apps.py" --server "$server" --client "$client" || status=1
+PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
+    "$venv/bin/python" "$here/authorization.py" --server "$server" --client "$client" || status=1
 exit $((status == 0 ? 0 : 1))
