@@ -25,6 +25,7 @@ let examples: [(name: String, folder: String, imports: [Target.Dependency])] = [
     ("example-view-host", "ViewHost", [apps, core]),
     ("example-reports", "Reports", [core]),
     ("example-protected", "Protected", [core]),
+    ("example-login", "Login", [core]),
 ]
 
 let package = Package(

@@ -37,6 +37,10 @@ extension LimitProofs {
                 "\(LimitText.seconds(options.keyLifetime)) (300 s to 86400 s), and \(LimitText.seconds(JWKSource.staleTime)) more while fetches fail",
                 staleness),
             LimitProof(
+                "failures of an introspection in a row",
+                "\(IntrospectionVerifier.maxFailures), then a rest of \(LimitText.seconds(IntrospectionVerifier.restTime))"
+            ) { try await VerifierHTTPTests.anAuthorizationServerThatFails(0) },
+            LimitProof(
                 "difference of clocks",
                 "\(LimitText.seconds(options.skew)) (\(LimitText.seconds(JWTVerifier.Options.maxSkew)) at most)",
                 skew),

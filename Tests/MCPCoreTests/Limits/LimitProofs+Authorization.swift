@@ -31,6 +31,13 @@ extension LimitProofs {
             LimitProof(
                 "streams of an expired token", LimitText.seconds(.seconds(AccessGuard.skewSeconds))
             ) { try await TokenVerificationTests().streamsEndWithTheirToken() },
+            LimitProof(
+                "wrong tokens of one address",
+                "\(FailedAttempts.maxFailures) in \(LimitText.seconds(FailedAttempts.period)), of the last \(LimitText.grouped(FailedAttempts.maxAddresses)) addresses"
+            ) { try await AccessRulesTests.failedAttempts() },
+            LimitProof("lists for callers with different rights", LimitText.grouped(Registry.maxViews)) {
+                try AccessRulesTests.numberOfViews()
+            },
             LimitProof("static tokens", LimitText.grouped(StaticTokens.maxTokens)) {
                 try StaticTokensTests.numberOfTokens()
             },

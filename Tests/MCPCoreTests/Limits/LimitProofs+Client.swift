@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -11,7 +12,13 @@ extension LimitProofs {
             "messages that wait for a transport of the program",
             LimitText.bytes(ClientOptions().maxMessageBytes)
         ) { try await MessageTransportTests().aTransportThatIsStuck() },
-        LimitProof("rounds of questions in one call (2026-07-28)", "\(ClientOptions().maxRounds)", rounds),
+        LimitProof(
+            "rounds of questions in one call, or in its task (2026-07-28)", "\(ClientOptions().maxRounds)"
+        ) {
+            try await rounds()
+            try await TaskFollowerTests().rounds()
+        },
+        LimitProof("questions in one result (2026-07-28)", "\(MCPClient.maxInputRequests)", questions),
         LimitProof(
             "answers that are kept",
             "\(LimitText.grouped(ResultCache.maxEntries)), \(LimitText.bytes(ResultCache.maxBytes)) in all"
@@ -45,6 +52,21 @@ extension LimitProofs {
             }
         },
         LimitProof("pages of a list", LimitText.grouped(PagedSequence<Tool>.maxPages), pages),
+        LimitProof(
+            "flows that one request may cause",
+            "\(HTTPCredentials.maxLogins) by 401, \(HTTPCredentials.maxStepUps) by 403"
+        ) {
+            try await AuthorizerRefusalTests().newTokenIsRefused()
+            try await AuthorizerRefusalTests().twoStepUps()
+        },
+        LimitProof(
+            "times that it is sent again without a flow",
+            "\(HTTPCredentials.maxRenewals) with newer credentials of others, "
+                + "\(HTTPCredentials.maxNonces) with another nonce"
+        ) {
+            AuthorizerRefusalTests().newerCredentialsOfOthers()
+            try await AuthorizerRefusalTests().endlessNonces()
+        },
     ]
 
     /// Who answers within the time is connected to, and no step may take longer than that.
@@ -79,6 +101,36 @@ extension LimitProofs {
             let error = await clientError { _ = try await client.callTool("t") }
             #expect(error?.kind == kind)
             #expect(transport.methods.count { $0 == "tools/call" } == limit + 1)
+            await client.close()
+        }
+    }
+
+    @Sendable private static func questions() async throws {
+        let limit = MCPClient.maxInputRequests
+        for (count, kind) in [(limit, nil), (limit + 1, ClientError.Kind.protocolViolation)] {
+            let answered = Counter()
+            let isFirst = Mutex(true)
+            let transport = Script.modern { _ in
+                guard
+                    isFirst.withLock({ first in
+                        defer { first = false }; return first
+                    })
+                else {
+                    return [Script.result(Script.done)]
+                }
+                let requests = (0 ..< count).map { #""\#($0)":{"method":"roots/list"}"# }
+                let members = requests.joined(separator: ",")
+                return [Script.result(#"{"resultType":"input_required","inputRequests":{\#(members)}}"#)]
+            }
+            var options = ClientOptions()
+            options.onRoots = {
+                answered.increment()
+                return []
+            }
+            let client = try await MCPClient.connect(transport.target, options: options)
+            let error = await clientError { _ = try await client.callTool("t") }
+            #expect(error?.kind == kind)
+            #expect(answered.value == (kind == nil ? limit : 0))
             await client.close()
         }
     }

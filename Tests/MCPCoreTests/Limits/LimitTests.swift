@@ -22,6 +22,8 @@ import Testing
         Area(section: "Client tools", proofs: LimitProofs.clientTools),
         Area(section: "Schemas", proofs: LimitProofs.schemas),
         Area(section: "Access tokens", proofs: LimitProofs.accessTokens),
+        Area(section: "Logins", proofs: LimitProofs.logins),
+        Area(section: "Files and redirects of logins", proofs: LimitProofs.loginFiles),
     ]
 
     /// Proven in `MCPHarnessTests`, in `MCPAppsTests`, and in `ClientCLITests`, where the page of `mcp-client host`

@@ -23,7 +23,7 @@ struct Requirement: Sendable, Hashable {
     var prefix: String { String(id.prefix { $0 != "-" }) }
 }
 
-/// The requirements of the specification that concern this package, authorization aside.
+/// The requirements of the specification that concern this package.
 enum Requirements {
     struct Section: Sendable {
         let prefix: String
@@ -31,12 +31,13 @@ enum Requirements {
         var requirements: [Requirement] = []
     }
 
-    static let sections: [Section] = [base, transports, features, conversations].flatMap(sections(of:))
+    static let sections: [Section] = [base, transports, features, conversations, authorization].flatMap(
+        sections(of:))
     static let all = sections.flatMap(\.requirements)
     static let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
 
     /// Lines that could not be read; none.
-    static let unreadable = [base, transports, features, conversations].flatMap { text in
+    static let unreadable = [base, transports, features, conversations, authorization].flatMap { text in
         text.split(separator: "\n").filter { !$0.hasPrefix("# ") && requirement($0) == nil }.map {
             String($0)
         }

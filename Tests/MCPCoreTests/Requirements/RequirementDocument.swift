@@ -8,7 +8,7 @@ enum RequirementDocument {
             # Requirements
 
             What the specification asks of a server or client, with the tests that name it, or the reason why it does
-            not apply. Authorization is left out. A test names a requirement in a comment: that says what it is meant
+            not apply. A test names a requirement in a comment: that says what it is meant
             to check, not that it would notice every mistake (`make mutants` looks at that in samples). This page is
             written by `make docs` from the table in `Tests/MCPCoreTests/Requirements` and these comments; a test
             fails when it is out of date.

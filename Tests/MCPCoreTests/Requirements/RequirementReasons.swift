@@ -34,13 +34,11 @@ extension Requirements {
         STDIO-15: Optional and not used: the server ends when its input does.
         STDIO-18: The library has no byte streams but stdio: Unix sockets carry HTTP, other transports bring their own framing.
         STDIO-21: There is no OAuth on stdio: a server's process gets its credentials from the environment that it is started with.
-        HTTP-05: Authorization is optional in the specification and is not offered here: the listener binds loopback or a Unix socket unless told otherwise, and a proxy that authenticates can stand in front.
         HTTPC-09: A note on extensions whose clients send notifications over HTTP; this client has none.
         HDR-28: Which parameters are mirrored is decided by who writes a tool.
         HDR-29: The library grants nothing by a header; headers are compared with the body and then forgotten.
         HDR-30: A rule for intermediaries, and this package is none.
         HDR-31: A rule for intermediaries, and this package is none.
-        LEG-29: Part of the authorization of 2025-03-26, which is optional and not offered here.
         LEG-32: The server has no HTTP+SSE; the client falls back to it only for servers that have nothing else.
         TOOL-09: A client talks to one server; who brings tools of several together names them apart.
         TOOL-19: The result, `isError` included, is handed to the program; what a model gets to see is the program's choice.
@@ -76,6 +74,9 @@ extension Requirements {
         ELIC-21 partly: The state of a question is bound to who asked; who opens a page is checked by the page.
         ELIC-23 partly: The state that the library keeps is bound to the principal; what a program stores besides is its own.
         LIFE-07: The server asks only while it serves a request, and a client sends none before it is initialized.
+        AUTH-01: Logins and tokens exist over HTTP only; a program gets its credentials from the environment that it is started with.
+        AUTH-47: Nothing here issues tokens or forwards a login to a third party, so there is no consent to ask for.
+        AUTH-58: Optional and not offered by the server: a token that is bound to a key is refused, because no proof is checked.
         PROG-08: Optional and not used: the client reports no progress on questions.
         ROOT-05 partly: Nothing but what the program's handler returns is told; what that is, is the program's choice.
         ROOT-06: Roots are handed to the handler, which treats them as guidance.
