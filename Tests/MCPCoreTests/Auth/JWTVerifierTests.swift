@@ -79,7 +79,6 @@ import Testing
         Good("no iat", ["iat": nil]),
         Good("the last time", ["exp": "9007199254740992"]),
         Good("nonce in an at+jwt", ["nonce": #""1""#]),
-        Good("bound to a certificate", ["cnf": #"{"x5t#S256":"1"}"#]),
         Good("equal names in different objects", ["act": #"{"sub":"a","act":{"sub":"a"}}"#]),
     ]
 
