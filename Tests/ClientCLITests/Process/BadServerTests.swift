@@ -221,7 +221,8 @@ struct BadServerTests {
         let outcome = try await run(["--json", "tools", "http://127.0.0.1:\(listener.port)/mcp"])
         #expect(outcome.code == code)
         #expect(outcome.stderr.contains("\"status\":\(status.prefix(3))"))
-        let hint = "hint: mcp-client login http://127.0.0.1:\(listener.port)/mcp"
+        // It names no authorization server, so there is nowhere to log in.
+        let hint = "hint: if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it"
         #expect(outcome.stderr.contains(hint) == status.hasPrefix("401"))
         #expect(outcome.stderr.hasPrefix("error: "))
     }
