@@ -209,13 +209,6 @@ enum ScopeList {
     /// Returns the scopes of several lists in order, each once.
     static func union(_ lists: [String]...) -> [String] {
         var seen = Set<String>()
-        return lists.joined().filter { isScope($0) && seen.insert($0).inserted }
-    }
-
-    private static func isScope(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy {
-                $0 > 0x20 && $0 < 0x7F && $0 != ASCII.quote && $0 != ASCII.backslash
-            }
+        return lists.joined().filter { ScopeSyntax.isScope($0) && seen.insert($0).inserted }
     }
 }
