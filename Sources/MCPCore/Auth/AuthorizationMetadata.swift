@@ -54,7 +54,7 @@ struct AuthorizationServerMetadata: Sendable, Hashable {
 
     /// Reads the metadata. Endpoints must be https, or http on this machine or on an allowed host (AUTH-10).
     ///
-    /// - Throws: `MetadataFault` if a member is missing, has a wrong type or is no such URL.
+    /// - Throws: `MetadataFault` if a member is missing, has a wrong type or is not such a URL.
     init(_ members: JSONObject, allowedHosts: Set<String> = []) throws(MetadataFault) {
         func endpoint(_ name: String) throws(MetadataFault) -> String? {
             guard let text = try MetadataFault.string(name, members) else { return nil }

@@ -73,7 +73,7 @@ public final class JWTVerifier: TokenVerifier {
     ///   - issuer: the issuer identifier of the authorization server.
     ///   - keys: its JWK set as JSON text (RFC 7517). Keys that cannot be used are left out.
     /// - Throws: `SignatureError` of the kind `.key` if the text is not a JWK set or has no key that can be
-    ///   used, or `.unavailable` if there is no implementation of the algorithms.
+    ///   used, or `.unavailable` if no implementation of the algorithms exists.
     public convenience init(
         issuer: String, keys: String, options: Options = Options()
     ) throws(SignatureError) {
@@ -90,7 +90,7 @@ public final class JWTVerifier: TokenVerifier {
     ///   - issuer: the issuer identifier of the authorization server.
     ///   - fetchKeys: returns its JWK set as JSON text (RFC 7517). The address has to come from the program
     ///     or from metadata that it has checked, and never from a token.
-    /// - Throws: `SignatureError` of the kind `.unavailable` if there is no implementation of the algorithms.
+    /// - Throws: `SignatureError` of the kind `.unavailable` if no implementation of the algorithms exists.
     public convenience init(
         issuer: String, options: Options = Options(),
         fetchKeys: @escaping @Sendable () async throws -> String

@@ -85,5 +85,5 @@ package enum SecretMask {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    private static func isSecret(_ name: String) -> Bool { names.contains(name.lowercased()) }
+    static func isSecret(_ name: String) -> Bool { names.contains(name.lowercased()) }
 }

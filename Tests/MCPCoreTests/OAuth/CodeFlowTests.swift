@@ -207,6 +207,20 @@ struct CodeFlowTests {
         }
     }
 
+    // AUTH-43
+    @Test("an error does not show what the authorization server repeats")
+    func repeatedSecrets() async throws {
+        try await OAuthFixture.with(OAuthFixture.knobs { $0.repeatsSecrets = true }) {
+            (server) async throws in
+            let fixture = OAuthFixture(server)
+            let error = await fixture.failure { try await fixture.unauthorized() }
+            #expect(error?.kind == .tokenRefused)
+            #expect(
+                error?.message == "\(server.issuer) refused the token request: invalid_grant: "
+                    + "code [redacted], code_verifier [redacted] are not good")
+        }
+    }
+
     // AUTH-22
     @Test("a redirect with another state or to another place is not accepted")
     func state() async throws {

@@ -34,6 +34,8 @@ package final class TestAuthorizationServer: Sendable {
         package var redirectError: String?
         /// The status of each token response, if they fail.
         package var tokenStatus: Int?
+        /// Whether it refuses each token request, and repeats what was sent.
+        package var repeatsSecrets = false
         /// The lifetime of access tokens in seconds; nil for one that is not told.
         package var lifetime: Int? = 3_600
         package var issuesRefreshTokens = true
@@ -286,6 +288,14 @@ package final class TestAuthorizationServer: Sendable {
 
     private func token(_ entry: Entry, _ state: inout State) -> HTTPResponse {
         if let status = state.knobs.tokenStatus { return HTTPResponse(status: status) }
+        if state.knobs.repeatsSecrets {
+            let sent = ["code", "code_verifier"].map { "\($0) \(entry.members[$0] ?? "")" }
+            return Self.json(
+                [
+                    "error": "invalid_grant",
+                    "error_description": .string(sent.joined(separator: ", ") + " are not good"),
+                ], status: 400)
+        }
         if entry.proof != nil, state.knobs.bindsTokens, !hasNonce(entry) {
             var answer = Self.error("use_dpop_nonce")
             try? answer.headers.append("DPoP-Nonce", "nonce-of-as")

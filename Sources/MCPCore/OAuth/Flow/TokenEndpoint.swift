@@ -38,7 +38,7 @@ struct TokenEndpoint: Sendable {
     func request(_ form: [(name: String, value: String)]) async throws(Failure) -> Response {
         let response: OAuthHTTPResponse
         do throws(AuthorizationError) { response = try await sendBound(form) } catch { throw .failed(error) }
-        guard response.status == 200 else { throw refusal(response) }
+        guard response.status == 200 else { throw refusal(response, form) }
         guard let members = response.object, let answer = read(members) else {
             throw .failed(
                 AuthorizationError(
@@ -109,7 +109,9 @@ struct TokenEndpoint: Sendable {
         return seconds.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    private func refusal(_ response: OAuthHTTPResponse) -> Failure {
+    private func refusal(
+        _ response: OAuthHTTPResponse, _ form: [(name: String, value: String)]
+    ) -> Failure {
         let members = response.object
         if response.status >= 500 || response.status == 429 {
             return .failed(
@@ -117,15 +119,23 @@ struct TokenEndpoint: Sendable {
                     .unreachable, "\(metadata.issuer) cannot issue tokens now (HTTP \(response.status))"))
         }
         let code = members?["error"]?.stringValue ?? "HTTP \(response.status)"
+        let secrets = form.filter { SecretMask.isSecret($0.name) }.map(\.value)
+        let reason = Self.text(code, members, hiding: secrets + (identity.clientSecret.map { [$0] } ?? []))
         return .refused(
             code: code,
             AuthorizationError(
-                .tokenRefused, "\(metadata.issuer) refused the token request: \(Self.text(code, members))"))
+                .tokenRefused, "\(metadata.issuer) refused the token request: \(reason)"))
     }
 
     /// Returns the code and the description of an error, for people.
-    static func text(_ code: String, _ members: JSONObject?) -> String {
-        let description = members?["error_description"]?.stringValue.map { ": " + HTTPFetcher.shortened($0) }
-        return HTTPFetcher.shortened(code) + (description ?? "")
+    ///
+    /// - Parameter secrets: what was sent, and the authorization server may repeat.
+    static func text(_ code: String, _ members: JSONObject?, hiding secrets: [String] = []) -> String {
+        func shown(_ text: String) -> String {
+            let masked = secrets.filter { !$0.isEmpty }.reduce(text) { $0.replacing($1, with: "[redacted]") }
+            return HTTPFetcher.shortened(masked)
+        }
+        let description = members?["error_description"]?.stringValue.map { ": " + shown($0) }
+        return shown(code) + (description ?? "")
     }
 }

@@ -70,7 +70,7 @@ extension JWTVerifier {
     ///   - issuer: the issuer identifier of the authorization server.
     ///   - address: the address of its JWK set; nil discovers it.
     ///   - http: sends the requests; nil uses an `HTTPFetcher`.
-    /// - Throws: `SignatureError` of the kind `.unavailable` if there is no implementation of the algorithms.
+    /// - Throws: `SignatureError` of the kind `.unavailable` if no implementation of the algorithms exists.
     public convenience init(
         discovering issuer: String, keysAt address: String? = nil, options: Options = Options(),
         http: (any OAuthHTTP)? = nil
