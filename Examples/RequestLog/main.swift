@@ -2,9 +2,9 @@
 import MCPCore
 
 struct RequestLog: ServerMiddleware {
-    func didServe(_ request: IncomingRequest, outcome: RequestOutcome, duration: Duration) {
+    func didServe(_ request: IncomingRequest, _ end: RequestEnd) {
         // Printed text goes to standard error: standard output is reserved for the protocol.
-        print(request.method, request.name ?? "", outcome, duration)
+        print(request.method, request.name ?? "", end.outcome, end.duration)
     }
 }
 

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Advisories about reading messages.
 @Suite("advisories: messages", .ownThreads) struct AdvisoryMessageTests {

@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 /// SEC-09: valid messages with random damage, sent to the real process: it lives, and serves the next valid
@@ -26,23 +27,8 @@ import Testing
             " ", "\t", "=?base64?",
         ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xEF, 0xBB, 0xBF], [0]]
 
-    /// One to four changes.
     private static func mutated(_ bytes: [UInt8], _ random: inout SeededNumbers) -> [UInt8] {
-        var bytes = bytes
-        for _ in 0 ... random.below(4) where !bytes.isEmpty {
-            let place = random.below(bytes.count)
-            let end = min(bytes.count, place + 1 + random.below(8))
-            switch random.below(7) {
-            case 0: bytes[place] = UInt8(random.below(256))
-            case 1: bytes[place] ^= 1 << UInt8(random.below(8))
-            case 2: bytes.insert(contentsOf: tokens[random.below(tokens.count)], at: place)
-            case 3: bytes.replaceSubrange(place ..< end, with: tokens[random.below(tokens.count)])
-            case 4: bytes.removeSubrange(place ..< end)
-            case 5: bytes.insert(contentsOf: bytes[place ..< end], at: random.below(bytes.count))
-            default: bytes.removeSubrange(place...)
-            }
-        }
-        return bytes
+        Mutation.mutated(bytes, with: tokens, &random)
     }
 
     private static let seconds = 5
@@ -118,21 +104,4 @@ import Testing
         }
         try daemon.expectAlive()
     }
-}
-
-/// SplitMix64: the same numbers on every run.
-struct SeededNumbers {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Addresses and lists.
 @Suite("faults: resources and lists", .ownThreads) struct ResourceFaults {

@@ -1,8 +1,7 @@
+import MCPCore
+import MCPHarness
 import TestSupport
 import Testing
-
-@testable import MCPCore
-@testable import MCPHarness
 
 /// What the harness takes of a model's answer.
 @Suite(.timeLimit(.minutes(1))) struct ModelTurnTests {

@@ -13,6 +13,7 @@
 #include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -94,6 +95,79 @@ static inline int mcp_openat2(
 static inline int mcp_peer_credentials(int fd, struct mcp_peer_credentials *peer) {
     socklen_t length = sizeof *peer;
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
+}
+
+/* sock_diag(7), from linux/netlink.h and linux/inet_diag.h: one request about one TCP socket, and the
+ * response. */
+struct mcp_diag_socket {
+    uint16_t port, peer_port;
+    uint32_t address[4], peer_address[4];
+    uint32_t interface;
+    uint32_t cookie[2];
+};
+
+struct mcp_diag_request {
+    uint32_t length;
+    uint16_t type, flags;
+    uint32_t sequence, sender;
+    uint8_t family, protocol, extensions, padding;
+    uint32_t states;
+    struct mcp_diag_socket socket;
+};
+
+struct mcp_diag_response {
+    uint32_t length;
+    uint16_t type, flags;
+    uint32_t sequence, sender;
+    uint8_t family, state, timer, retransmissions;
+    struct mcp_diag_socket socket;
+    uint32_t expires, receive_queue, send_queue, user, inode;
+};
+
+/* Finds the user who created the TCP socket with this address and this peer, in network byte order; addresses
+ * have 16 bytes, of which IPv4 uses 4. Returns -1 with errno set if no process has it: the kernel reports root
+ * as the user of a socket that was closed, but no inode. */
+static inline int mcp_tcp_user(
+    int family, const void *address, uint16_t port, const void *peer, uint16_t peer_port, uint32_t *user) {
+    enum { netlink = 16, sock_diag = 4, by_family = 20, is_request = 1 };
+    int fd = socket(netlink, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, sock_diag);
+    if (fd < 0) { return -1; }
+    struct mcp_diag_request request;
+    memset(&request, 0, sizeof request);
+    request.length = sizeof request;
+    request.type = by_family;
+    request.flags = is_request;
+    request.sequence = 1;
+    request.family = (uint8_t)family;
+    request.protocol = 6;
+    request.states = ~0u;
+    request.socket.port = port;
+    request.socket.peer_port = peer_port;
+    memcpy(request.socket.address, address, 16);
+    memcpy(request.socket.peer_address, peer, 16);
+    request.socket.cookie[0] = request.socket.cookie[1] = ~0u;
+    struct mcp_diag_response response;
+    struct {
+        uint16_t family, padding;
+        uint32_t port, groups;
+    } sender = {netlink, 0, 0, 0};
+    socklen_t size = sizeof sender;
+    ssize_t count = sendto(fd, &request, sizeof request, 0, (const struct sockaddr *)&sender, size);
+    if (count >= 0) {
+        memset(&response, 0, sizeof response);
+        /* The kernel has responded by the time the request was sent. */
+        count = recvfrom(fd, &response, sizeof response, 0, (struct sockaddr *)&sender, &size);
+    }
+    int error = count < 0 ? errno : 0;
+    close(fd);
+    if (error == 0
+        && (count < (ssize_t)sizeof response || sender.port != 0 || response.type != by_family
+            || response.sequence != 1 || response.inode == 0)) {
+        error = ENOENT;
+    }
+    errno = error;
+    if (error == 0) { *user = response.user; }
+    return error == 0 ? 0 : -1;
 }
 
 /* Sets the name of this thread, and thus of a single-threaded process; 15 bytes are kept. */

@@ -32,16 +32,18 @@ extension AppHost {
     ///     has that.
     ///   - headers: additional HTTP header fields for this server alone, such as `Authorization`; those of
     ///     `AppHostOptions.client` are sent to all.
+    ///   - authorizer: the source of the credentials for this server alone.
     /// - Returns: the server's id.
     /// - Throws: `AppHostError.tooManyServers`.
     @discardableResult
     public func addServer(
-        _ target: ClientTarget, name: String, takesOwnName: Bool = false, headers: [(String, String)] = []
+        _ target: ClientTarget, name: String, takesOwnName: Bool = false,
+        headers: [(String, String)] = [], authorizer: (any RequestAuthorizer)? = nil
     ) async throws(AppHostError) -> HostedServer.ID {
         guard servers.count < Self.maxServers else { throw .tooManyServers }
         let id: HostedServer.ID = nextID("s")
         let connection = ServerConnection(
-            target, clientOptions(for: id, headers), firstPause: options.reconnectPause
+            target, clientOptions(for: id, headers, authorizer), firstPause: options.reconnectPause
         ) { [weak self] change in await self?.take(change, from: id) }
         let source = HostedServerSource(
             id: ToolSourceID(id.rawValue), displayName: name, connection: connection,
@@ -101,9 +103,12 @@ extension AppHost {
         record(of: source.id)?.server.name ?? source.id.name
     }
 
-    private func clientOptions(for id: HostedServer.ID, _ headers: [(String, String)]) -> ClientOptions {
+    private func clientOptions(
+        for id: HostedServer.ID, _ headers: [(String, String)], _ authorizer: (any RequestAuthorizer)?
+    ) -> ClientOptions {
         var client = options.client
         client.headers += headers
+        client.authorizer = authorizer ?? client.authorizer
         client.extensions[UIExtension.identifier] = .object(UIExtension.clientCapability)
         client.followsTasks = true
         client.timeout = options.timeout
@@ -139,9 +144,10 @@ extension AppHost {
     private func take(_ change: ServerConnection.Change, from id: HostedServer.ID) async {
         guard let index = servers.firstIndex(where: { $0.server.id == id }) else { return }
         switch change {
-        case .state(let state):
+        case .state(let state, needsLogin: let needsLogin):
             guard servers[index].server.state != state else { return }
             servers[index].server.state = state
+            servers[index].server.needsLogin = needsLogin
             switch state {
             case .lost(let reason):
                 closeQuestions(for: .server(id)) { if case .approval = $0 { false } else { true } }

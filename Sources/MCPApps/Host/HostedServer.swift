@@ -20,6 +20,8 @@ public struct HostedServer: Sendable, Identifiable {
     public let target: String
     /// The state of the connection.
     public internal(set) var state: State = .connecting
+    /// Whether the server is lost because it requires a login, and none is stored that can be used.
+    public internal(set) var needsLogin = false
     /// The revision of MCP in use; `nil` before the first connection.
     public internal(set) var version: ProtocolVersion?
     /// The identity that the server reports.

@@ -5,7 +5,7 @@ actor ServerConnection {
     private let counted = Counted(.appServer)
 
     enum Change: Sendable {
-        case state(HostedServer.State)
+        case state(HostedServer.State, needsLogin: Bool = false)
         /// The connection is open; the values describe the server.
         case opened(ProtocolVersion, Implementation?, ServerCapabilities)
         case tools([Tool])
@@ -116,7 +116,9 @@ actor ServerConnection {
     }
 
     private func lost(_ error: any Error) async {
-        await report(.state(.lost((error as? ClientError)?.message ?? "\(error)")))
+        let failure = error as? ClientError
+        let needsLogin = if case .login = failure?.authorization?.remedy { true } else { false }
+        await report(.state(.lost(failure?.message ?? "\(error)"), needsLogin: needsLogin))
     }
 
     private func readTools(_ client: MCPClient) async {

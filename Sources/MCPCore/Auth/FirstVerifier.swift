@@ -28,4 +28,9 @@ public struct FirstVerifier: TokenVerifier {
 
     /// Changes when the generation of any of the verifiers does.
     public var generation: UInt64 { verifiers.reduce(0) { $0 &+ $1.generation } }
+
+    /// Has all of the verifiers notify the observer.
+    public func observe(_ observer: VerifierObserver) {
+        for verifier in verifiers { verifier.observe(observer) }
+    }
 }

@@ -27,6 +27,7 @@ final class JWKSource: Sendable {
     private struct State {
         var current: Snapshot?
         var fetchedAt = MonotonicInstant(nanoseconds: 0)
+        var lifetime = Duration.zero
         var flight: Flight?
         /// The last fetch because of a key that was not in the set.
         var refetchedAt: MonotonicInstant?
@@ -45,12 +46,13 @@ final class JWKSource: Sendable {
     private let lifetime: Duration
     private let signatures: any SignatureProvider
     private let clock: any TimeSource
-    private let fetch: @Sendable () async throws -> String
+    private let fetch: @Sendable () async throws -> JWTVerifier.FetchedKeys
     private let onFailure: (@Sendable (any Error) -> Void)?
 
     init(
         lifetime: Duration, signatures: any SignatureProvider, clock: any TimeSource,
-        onFailure: (@Sendable (any Error) -> Void)?, fetch: @escaping @Sendable () async throws -> String
+        onFailure: (@Sendable (any Error) -> Void)?,
+        fetch: @escaping @Sendable () async throws -> JWTVerifier.FetchedKeys
     ) {
         self.lifetime = lifetime
         self.signatures = signatures
@@ -65,7 +67,7 @@ final class JWKSource: Sendable {
     func current() async throws(TokenRefusal) -> Snapshot {
         let step = state.withLock { state -> Step in
             let now = clock.now
-            if let current = state.current, now < state.fetchedAt + lifetime { return .use(current) }
+            if let current = state.current, now < state.fetchedAt + state.lifetime { return .use(current) }
             if let flight = state.flight { return .wait(flight, isNew: false) }
             if let failedAt = state.failedAt, now < failedAt + Self.retryInterval { return .refuse }
             return .wait(Self.depart(&state), isNew: true)
@@ -77,7 +79,7 @@ final class JWKSource: Sendable {
         case .refuse, .nothingNewer: break
         }
         let old = state.withLock { state in
-            clock.now < state.fetchedAt + lifetime + Self.staleTime ? state.current : nil
+            clock.now < state.fetchedAt + state.lifetime + Self.staleTime ? state.current : nil
         }
         guard let old else { throw .unavailable }
         return old
@@ -134,14 +136,17 @@ final class JWKSource: Sendable {
 
     @concurrent private func run(_ flight: Flight) async {
         do {
-            land(flight, .success(try JWKSet(try await fetch(), signatures)))
+            let fetched = try await fetch()
+            land(flight, .success(try JWKSet(fetched.text, signatures)), keptFor: fetched.lifetime)
         } catch {
             land(flight, .failure(error))
         }
     }
 
     /// Records the result of a fetch, unless its time is over and another one may run.
-    private func land(_ flight: Flight, _ result: Result<JWKSet, any Error>) {
+    private func land(
+        _ flight: Flight, _ result: Result<JWKSet, any Error>, keptFor lifetime: Duration? = nil
+    ) {
         let snapshot = state.withLock { state -> Snapshot?? in
             guard state.flight === flight else { return nil }
             state.flight = nil
@@ -152,6 +157,7 @@ final class JWKSource: Sendable {
             let snapshot = Snapshot(set: set, number: (state.current?.number ?? 0) + 1)
             state.current = snapshot
             state.fetchedAt = clock.now
+            state.lifetime = JWTVerifier.Options.clampedLifetime(lifetime ?? self.lifetime)
             state.failedAt = nil
             return snapshot
         }

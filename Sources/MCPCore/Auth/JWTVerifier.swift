@@ -21,8 +21,8 @@ public final class JWTVerifier: TokenVerifier {
         /// By default, the type may also be `JWT` or missing, since most authorization servers issue such
         /// tokens. ID tokens are refused in either case.
         public var strictType: Bool
-        /// How long fetched keys are used before they are fetched again: 1 hour by default, and 5 minutes to
-        /// 24 hours.
+        /// How long fetched keys are used before they are fetched again, if their sender does not say it: 1
+        /// hour by default, and 5 minutes to 24 hours.
         public var keyLifetime: Duration { didSet { keyLifetime = Self.clampedLifetime(keyLifetime) } }
         /// The implementation of the algorithms.
         public var signatures: any SignatureProvider
@@ -51,8 +51,21 @@ public final class JWTVerifier: TokenVerifier {
 
         private static func clamped(_ skew: Duration) -> Duration { min(max(skew, .zero), maxSkew) }
 
-        private static func clampedLifetime(_ lifetime: Duration) -> Duration {
+        static func clampedLifetime(_ lifetime: Duration) -> Duration {
             min(max(lifetime, keyLifetimes.lowerBound), keyLifetimes.upperBound)
+        }
+    }
+
+    /// A JWK set as it was fetched.
+    package struct FetchedKeys: Sendable {
+        /// JSON text (RFC 7517).
+        package let text: String
+        /// The time for which its sender lets it be kept; nil for `Options.keyLifetime`.
+        package let lifetime: Duration?
+
+        package init(text: String, lifetime: Duration? = nil) {
+            self.text = text
+            self.lifetime = lifetime
         }
     }
 
@@ -82,9 +95,9 @@ public final class JWTVerifier: TokenVerifier {
 
     /// Creates a verifier that fetches the keys.
     ///
-    /// The keys are fetched for the first token, again when `Options.keyLifetime` is over, and at most once
-    /// in 60 seconds for tokens whose key is unknown. One fetch runs at a time, for at most 15 seconds. While
-    /// fetches fail, the old keys are used for up to 24 hours more.
+    /// The keys are fetched for the first token, again when their lifetime (`Options.keyLifetime`) is over,
+    /// and at most once in 60 seconds for tokens whose key is unknown. One fetch runs at a time, for at most
+    /// 15 seconds. While fetches fail, the old keys are used for up to 24 hours more.
     ///
     /// - Parameters:
     ///   - issuer: the issuer identifier of the authorization server.
@@ -113,9 +126,21 @@ public final class JWTVerifier: TokenVerifier {
         self.clock = clock
     }
 
-    package init(
+    package convenience init(
         issuer: String, options: Options, clock: any TimeSource,
         fetchKeys: @escaping @Sendable () async throws -> String
+    ) throws(SignatureError) {
+        try self.init(
+            issuer: issuer, options: options, clock: clock,
+            fetching: {
+                FetchedKeys(text: try await fetchKeys())
+            })
+    }
+
+    /// - Parameter fetch: returns the JWK set with the lifetime that its sender gives it.
+    package init(
+        issuer: String, options: Options, clock: any TimeSource = SystemClock(),
+        fetching fetch: @escaping @Sendable () async throws -> FetchedKeys
     ) throws(SignatureError) {
         try options.signatures.prepare()
         self.issuer = issuer
@@ -124,7 +149,7 @@ public final class JWTVerifier: TokenVerifier {
         keys = .fetched(
             JWKSource(
                 lifetime: options.keyLifetime, signatures: options.signatures, clock: clock,
-                onFailure: options.onKeyFailure, fetch: fetchKeys))
+                onFailure: options.onKeyFailure, fetch: fetch))
     }
 
     /// Returns the principal that a token stands for.

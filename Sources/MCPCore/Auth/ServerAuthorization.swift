@@ -20,6 +20,10 @@ public struct ServerAuthorization: Sendable {
     public let resourceName: String?
     /// What the callers may use; nil if every caller may use everything.
     public let rules: AccessRules?
+    /// The processes of this machine that need no token, by the first rule that is about them.
+    public let peers: [PeerRule]
+    /// The rate of requests of each principal that has none of its own; nil for no limit.
+    public let rate: RateLimit?
     /// Called for each decision about access, for an audit log, on any thread; must not wait.
     public let onAccess: (@Sendable (AccessEvent) -> Void)?
     private let impliedScopes: [String: [String]]
@@ -38,20 +42,25 @@ public struct ServerAuthorization: Sendable {
     ///   - impliedScopes: for a scope, others that it includes (AUTH-35).
     ///   - resourceName: a name for people, for the metadata.
     ///   - rules: what the callers may use. Their scopes are listed in the metadata.
+    ///   - peers: see the property. The required scopes are not required of them.
+    ///   - rate: see the property. A request beyond it is refused with 429 and Retry-After.
     ///   - onAccess: see the property.
     /// - Throws: `ServerAuthorizationError` when a URI or a scope cannot be used.
     public init(
         resource: String, authorizationServers: [String] = [], verifier: any TokenVerifier,
         requiredScopes: [String] = [], supportedScopes: [String] = [],
         impliedScopes: [String: [String]] = [:], resourceName: String? = nil,
-        rules: AccessRules? = nil, onAccess: (@Sendable (AccessEvent) -> Void)? = nil
+        rules: AccessRules? = nil, peers: [PeerRule] = [], rate: RateLimit? = nil,
+        onAccess: (@Sendable (AccessEvent) -> Void)? = nil
     ) throws(ServerAuthorizationError) {
         guard let location = ResourceLocation(resource) else { throw .badResource(resource) }
         for issuer in authorizationServers where ResourceLocation(issuer) == nil { throw .badIssuer(issuer) }
         var more: [String] = []
         for scope in supportedScopes + (rules?.rules ?? []).map(\.scope)
         where !requiredScopes.contains(scope) && !more.contains(scope) { more.append(scope) }
-        for scope in requiredScopes + more + impliedScopes.keys + impliedScopes.values.joined() {
+        for scope in requiredScopes + more + impliedScopes.keys + impliedScopes.values.joined()
+            + peers.flatMap(\.scopes)
+        {
             // AUTH-36
             guard ScopeSyntax.isScope(scope), scope != "offline_access" else { throw .badScope(scope) }
         }
@@ -62,6 +71,8 @@ public struct ServerAuthorization: Sendable {
         self.supportedScopes = requiredScopes + more
         self.impliedScopes = impliedScopes
         self.rules = rules
+        self.peers = peers
+        self.rate = rate
         self.onAccess = onAccess
         self.resourceName = resourceName
         self.location = location

@@ -13,16 +13,20 @@ public struct StaticToken: Sendable, Hashable, Codable {
     public let allow: [String]?
     /// The time at which the token expires, in seconds since 1970; nil if it does not.
     public let expiresAt: Int64?
+    /// The rate of its requests; nil for that of `ServerAuthorization`.
+    public let rate: RateLimit?
 
     /// Creates the record of a token from its digest, as read from a file.
     public init(
-        name: String, digest: String, scopes: [String] = [], allow: [String]? = nil, expiresAt: Int64? = nil
+        name: String, digest: String, scopes: [String] = [], allow: [String]? = nil, expiresAt: Int64? = nil,
+        rate: RateLimit? = nil
     ) {
         self.name = name
         self.digest = digest
         self.scopes = scopes
         self.allow = allow
         self.expiresAt = expiresAt
+        self.rate = rate
     }
 
     /// Creates the record of a token that was made before, such as one from an environment variable. Returns
@@ -48,12 +52,14 @@ public struct StaticToken: Sendable, Hashable, Codable {
 
     /// Makes a new token from 256 random bits.
     public static func make(
-        name: String, scopes: [String] = [], allow: [String]? = nil, expiresAt: Int64? = nil
+        name: String, scopes: [String] = [], allow: [String]? = nil, expiresAt: Int64? = nil,
+        rate: RateLimit? = nil
     ) -> New {
         let body = prefix + Base64URL.encode(SystemRandom().bytes(secretBytes))
         let token = body + check(of: body)
         let record = StaticToken(
-            name: name, digest: digest(of: token), scopes: scopes, allow: allow, expiresAt: expiresAt)
+            name: name, digest: digest(of: token), scopes: scopes, allow: allow, expiresAt: expiresAt,
+            rate: rate)
         return New(token: token, record: record)
     }
 

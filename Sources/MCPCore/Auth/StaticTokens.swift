@@ -20,6 +20,8 @@ public final class StaticTokens: TokenVerifier {
 
     private let entries = Mutex<[Entry]>([])
     private let changes = Atomic<UInt64>(0)
+    private struct WeakObserver { weak var observer: VerifierObserver? }
+    private let observers = Mutex<[WeakObserver]>([])
     private let clock: any TimeSource
 
     /// Creates a verifier of these tokens.
@@ -56,8 +58,8 @@ public final class StaticTokens: TokenVerifier {
         if let failure { throw failure }
     }
 
-    /// Revokes the token with this name. Returns false if there is none. Requests that are being served
-    /// continue.
+    /// Revokes the token with this name. Returns false if there is none. Open streams of its callers end; a
+    /// request that has no stream is served to its end.
     @discardableResult
     public func revoke(_ name: String) -> Bool {
         let isFound = entries.withLock { entries in
@@ -65,7 +67,7 @@ public final class StaticTokens: TokenVerifier {
             entries.removeAll { $0.record.name == name }
             return entries.count < before
         }
-        if isFound { changes.add(1, ordering: .acquiringAndReleasing) }
+        if isFound { change() }
         return isFound
     }
 
@@ -75,7 +77,16 @@ public final class StaticTokens: TokenVerifier {
     public func replaceAll(with records: [StaticToken]) throws(StaticTokenError) {
         let new = try Self.entries(of: records)
         entries.withLock { $0 = new }
+        change()
+    }
+
+    private func change() {
         changes.add(1, ordering: .acquiringAndReleasing)
+        let present = observers.withLock { observers in
+            observers.removeAll { $0.observer == nil }
+            return observers.compactMap(\.observer)
+        }
+        for observer in present { observer.notify() }
     }
 
     private static func entries(of records: [StaticToken]) throws(StaticTokenError) -> [Entry] {
@@ -90,6 +101,9 @@ public final class StaticTokens: TokenVerifier {
             }
             if let scope = record.scopes.first(where: { !ScopeSyntax.isScope($0) }) {
                 throw .badScope(scope)
+            }
+            if let pattern = record.allow?.first(where: { !NamePatterns.isPattern($0) }) {
+                throw .badPattern(pattern)
             }
             entries.append(Entry(digest: digest, record: record))
         }
@@ -120,7 +134,7 @@ public final class StaticTokens: TokenVerifier {
         if let end = record.expiresAt, end <= clock.wallTime.secondsSinceEpoch { throw .invalid(.expired) }
         return Principal(
             kind: .token, subject: record.name, scopes: Set(record.scopes), expiresAt: record.expiresAt,
-            allowedNames: record.allow)
+            allowedNames: record.allow, rate: record.rate)
     }
 
     /// Returns whether the token begins like a static token.
@@ -128,6 +142,11 @@ public final class StaticTokens: TokenVerifier {
 
     /// Changes when a token is revoked or all are replaced.
     public var generation: UInt64 { changes.load(ordering: .acquiring) }
+
+    /// Notifies the observer when a token is revoked or all are replaced.
+    public func observe(_ observer: VerifierObserver) {
+        observers.withLock { $0.append(WeakObserver(observer: observer)) }
+    }
 }
 
 /// The reason why a record of a static token cannot be used.
@@ -140,6 +159,8 @@ public enum StaticTokenError: Error, Sendable, Hashable, CustomStringConvertible
     case badDigest(String)
     /// Not a scope (RFC 6749, section 3.3).
     case badScope(String)
+    /// Not a pattern for names: empty, or with a space or a control character.
+    case badPattern(String)
     /// There are more than `StaticTokens.maxTokens` tokens.
     case tooMany
 
@@ -147,11 +168,22 @@ public enum StaticTokenError: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String {
         switch self {
         case .badName(let name):
-            "\"\(name.prefix(64))\" is not a name: use 1 to 64 letters, digits, \".\", \"_\", \"-\" and \"@\""
+            "\"\(Self.shown(name))\" is not a name: "
+                + "use 1 to 64 letters, digits, \".\", \"_\", \"-\" and \"@\""
         case .nameIsTaken(let name): "a token with the name \(name) exists"
         case .badDigest(let name): "the digest of the token \(name) is not 64 hexadecimal digits"
-        case .badScope(let scope): "\"\(scope.prefix(64))\" is not a scope"
+        case .badScope(let scope): "\"\(Self.shown(scope))\" is not a scope"
+        case .badPattern(let pattern): "\"\(Self.shown(pattern))\" is not a pattern for names"
         case .tooMany: "at most \(StaticTokens.maxTokens) tokens"
         }
+    }
+
+    /// A text from outside, shortened, without what a terminal would obey.
+    private static func shown(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.prefix(64).map {
+                    $0.value < 0x20 || (0x7F ... 0x9F).contains($0.value) ? "?" : $0
+                }))
     }
 }

@@ -22,6 +22,10 @@ public protocol TokenVerifier: Sendable {
     ///
     /// Read for each request; must not wait.
     var generation: UInt64 { get }
+
+    /// Keeps an observer weakly, and notifies it after each change of `generation`. By default it does
+    /// neither: open streams of a token that is no longer good then end within 60 s.
+    func observe(_ observer: VerifierObserver)
 }
 
 extension TokenVerifier {
@@ -30,6 +34,9 @@ extension TokenVerifier {
 
     /// Always 0.
     public var generation: UInt64 { 0 }
+
+    /// Does nothing.
+    public func observe(_ observer: VerifierObserver) {}
 }
 
 /// An access token of a request, with the resource that it has to be for.

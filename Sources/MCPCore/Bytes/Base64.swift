@@ -9,7 +9,7 @@ package enum Base64 {
     ///
     /// Whitespace, missing or superfluous padding, and nonzero unused bits at the end are refused (RFC 4648,
     /// section 3).
-    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         var digits = text.count
         var padding = 0
@@ -30,10 +30,10 @@ package enum Base64URL {
     }
 
     /// Returns the decoded bytes, or nil if the text is not their one canonical encoding without padding.
-    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { Base64Alphabet.url.decode(text) }
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { Base64Alphabet.url.decode(text) }
 
     /// Returns the decoded bytes, or nil if the text is not their one canonical encoding without padding.
-    static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
+    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
 }
 
 /// The 64 digits of one of the two Base64 alphabets, which differ in the last two.

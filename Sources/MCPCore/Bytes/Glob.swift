@@ -60,7 +60,7 @@ package struct Glob: Sendable {
 
     /// Matches iteratively, with one point to backtrack to: linear in practice, and the number of `steps` is
     /// at most the number of parts times the number of scalars.
-    func matches(_ name: String, steps: inout Int) -> Bool {
+    package func matches(_ name: String, steps: inout Int) -> Bool {
         let name = Array(name.unicodeScalars)
         var (part, index) = (0, 0)
         var retry: (part: Int, index: Int)?

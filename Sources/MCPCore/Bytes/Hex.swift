@@ -19,7 +19,7 @@ package enum Hex {
     }
 
     /// Returns the bytes for an even number of digits, or nil for anything else.
-    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 2)
         var high: UInt8?
@@ -36,5 +36,5 @@ package enum Hex {
     }
 
     /// Returns the bytes for an even number of digits, or nil for anything else.
-    static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
+    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
 }

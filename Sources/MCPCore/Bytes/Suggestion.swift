@@ -28,7 +28,7 @@ package enum Suggestion {
 
     /// Returns the number of insertions, deletions, replacements and swaps of neighbors (optimal string
     /// alignment).
-    static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
+    package static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
         if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
         var beforeLast = [Int](repeating: 0, count: b.count + 1)
         var last = Array(0 ... b.count)

@@ -31,6 +31,27 @@ public struct AuthorizationError: Error, Sendable, CustomStringConvertible {
         public static let usage = Kind(description: "usage")
     }
 
+    /// What would resolve a failure. A program can word its own hint by it, such as the name of a flag; cases
+    /// may be added.
+    public enum Remedy: Sendable, Hashable {
+        /// A login; with these scopes if there are any.
+        case login(scopes: [String])
+        /// The id of a client that was registered by hand, and its secret if it has one.
+        case registeredClient
+        /// The secret or the key of the client.
+        case clientSecret
+        /// This issuer, if it is the right one.
+        case issuer(String)
+        /// A token that the operator of the server has issued.
+        case issuedToken
+        /// The permission to reach this host at any address and over plain http.
+        case allowedHost(String)
+        /// Another port for the redirect.
+        case callbackPort
+        /// A place for logins.
+        case store
+    }
+
     /// The kind of the failure.
     public var kind: Kind
     /// One sentence for a person. Contains no secret.
@@ -39,13 +60,27 @@ public struct AuthorizationError: Error, Sendable, CustomStringConvertible {
     public var details: [String]
     /// Advice on how to resolve the failure.
     public var hint: String?
+    /// What would resolve the failure, if it is one of a few things.
+    public var remedy: Remedy?
 
     /// Creates an error.
-    public init(_ kind: Kind, _ message: String, details: [String] = [], hint: String? = nil) {
+    public init(
+        _ kind: Kind, _ message: String, details: [String] = [], hint: String? = nil, remedy: Remedy? = nil
+    ) {
         self.kind = kind
         self.message = message
         self.details = details
         self.hint = hint
+        self.remedy = remedy
+    }
+
+    /// The same error without secrets that others have repeated.
+    func masked(by secrets: KnownSecrets) -> AuthorizationError {
+        var error = self
+        error.message = secrets.mask(message)
+        error.details = details.map { secrets.mask($0) }
+        error.hint = hint.map { secrets.mask($0) }
+        return error
     }
 
     /// The message, the details and the hint, one per line.

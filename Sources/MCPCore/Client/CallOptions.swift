@@ -22,6 +22,10 @@ public struct CallOptions: Sendable {
     /// The default is true.
     public var usesCache = true
 
+    /// Answers the questions of the server during this call, instead of the client's handlers.
+    var onInput: (@Sendable (InputRequest) async throws -> JSONValue)?
+    /// The capabilities that this call declares (2026-07-28), instead of the client's.
+    var capabilities: ClientCapabilities?
     /// Receives the notifications of a subscription, which ends neither by silence nor by a time limit.
     var onNotification: (@Sendable (String, RawJSON?) -> Void)?
 

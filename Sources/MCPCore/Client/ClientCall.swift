@@ -40,13 +40,16 @@ final class ClientCall: Sendable {
     let onLog: (@Sendable (LogMessage) -> Void)?
     /// Receives the notifications of a subscription.
     let onNotification: (@Sendable (String, RawJSON?) -> Void)?
+    /// Answers the server's questions during this call.
+    let onInput: (@Sendable (InputRequest) async throws -> JSONValue)?
     private let state: Mutex<State>
 
     init(
         _ id: Int64, _ method: String, _ speech: WireDialect, idleTimeout: Duration?, deadline: Duration?,
         now: MonotonicInstant, onProgress: (@Sendable (Progress) -> Void)?,
         onLog: (@Sendable (LogMessage) -> Void)? = nil,
-        onNotification: (@Sendable (String, RawJSON?) -> Void)? = nil
+        onNotification: (@Sendable (String, RawJSON?) -> Void)? = nil,
+        onInput: (@Sendable (InputRequest) async throws -> JSONValue)? = nil
     ) {
         self.id = id
         self.method = method
@@ -56,6 +59,7 @@ final class ClientCall: Sendable {
         self.onProgress = onProgress
         self.onLog = onLog
         self.onNotification = onNotification
+        self.onInput = onInput
         state = Mutex(State(idleDeadline: idleTimeout.map { now + $0 } ?? .never))
     }
 

@@ -1,6 +1,9 @@
 import Synchronization
 
 extension ClientConnection: ClientInbox {
+    /// The most bytes in a row that are not messages; more end the connection.
+    static let maxUnreadableBytes = 1 << 20
+
     func receive(_ bytes: ByteSlice, exchange: Int64?, status: Int?) {
         trace(.received(bytes: bytes))
         receive(bytes, exchange: exchange, status: status, isElement: false)
@@ -14,6 +17,7 @@ extension ClientConnection: ClientInbox {
         } catch {
             return unreadable(bytes, error.description)
         }
+        if unreadableBytes.load(ordering: .relaxed) != 0 { unreadableBytes.store(0, ordering: .relaxed) }
         switch message.head.kind {
         case .response: answer(message, exchange, status)
         case .notification: notify(message, exchange)
@@ -31,14 +35,28 @@ extension ClientConnection: ClientInbox {
     private var takesBatches: Bool { profile?.revision.has(.batches) ?? false }
 
     private func garbage(_ bytes: ByteSlice) {
-        trace(.garbage(String(bytes.count > 1_000 ? bytes[0 ..< 1_000] : bytes)))
+        trace(.garbage(shortened(bytes, to: 1_000)))
+    }
+
+    /// Returns the beginning of a text, from which secrets are removed before it is cut.
+    private func shortened(_ bytes: ByteSlice, to count: Int) -> String {
+        ClientSecrets.shortened(bytes, to: count, options.secrets)
     }
 
     /// Records bytes that are not a message. The call that they were meant for is unknown, so every call that
     /// is waiting now mentions them if it times out.
     private func unreadable(_ bytes: ByteSlice, _ reason: String) {
         state.withLock { $0.unreadable = Unreadable(reason: reason, lastCall: pending.lastID) }
+        let total = unreadableBytes.add(bytes.count + 1, ordering: .relaxed).newValue
         garbage(bytes)
+        guard total > Self.maxUnreadableBytes else { return }
+        conclude(
+            ClientError(
+                .protocolViolation,
+                "the server sent more than \(Self.maxUnreadableBytes >> 20) MiB that are not messages",
+                details: ["\(reason): " + String(bytes[0 ..< min(bytes.count, 80)]).cleaned(maxBytes: 80)],
+                hint: "its standard output must carry messages only; its log belongs on standard error"))
+        transport.shutDown()
     }
 
     /// Handles an invalid message; one with the id of a call and without a method is a malformed response.
@@ -54,7 +72,7 @@ extension ClientConnection: ClientInbox {
     private func fail(_ call: ClientCall, _ message: Message, _ reason: String, _ status: Int?) {
         garbage(message.bytes)
         if let status, status >= 400 { return }
-        let text = String(message.bytes.count > 200 ? message.bytes[0 ..< 200] : message.bytes)
+        let text = shortened(message.bytes, to: 200)
         var error = ClientError(
             .protocolViolation, "the response to \(call.method) is malformed: \(reason)",
             details: ["response: \(text)"])
@@ -131,15 +149,16 @@ extension ClientConnection: ClientInbox {
         guard let params = message.params, let token = params["progressToken"].flatMap(RequestID.init),
             let call = pending.call(token), let progress = Progress(params: params)
         else { return garbage(message.bytes) }
-        call.report(progress, now: clock.now)
+        call.report(options.secrets?.mask(progress) ?? progress, now: clock.now)
     }
 
     /// Delivers a log message. On an HTTP exchange it belongs to the request; on a shared channel its call is
     /// unknown (STDIO-10).
     private func log(_ message: Message, _ exchange: Int64?) {
-        guard let json = message.params?.value, let entry = try? LogMessage(json: json) else {
+        guard let json = message.params?.value, let received = try? LogMessage(json: json) else {
             return garbage(message.bytes)
         }
+        let entry = options.secrets?.mask(received) ?? received
         let own = exchange.flatMap { pending.call(RequestID($0))?.onLog }
         if let own { own(entry) } else { options.onLog?(entry) }
     }
@@ -177,7 +196,7 @@ extension ClientConnection: ClientInbox {
         let revision = speech?.headerRevision ?? .newestLegacy
         let params = message.params?.value ?? [:]
         let admitted = serverRequests.run(id, call: exchange) { [self] in
-            let outcome = await outcome(of: method, params, revision)
+            let outcome = await outcome(of: method, params, revision, exchange)
             guard !Task.isCancelled else { return }
             let bytes = MessageEncoder.answer(id, outcome)
             trace(.sent(method: "", bytes: bytes))
@@ -189,7 +208,7 @@ extension ClientConnection: ClientInbox {
     }
 
     private func outcome(
-        of method: String, _ params: JSONValue, _ revision: Revision
+        of method: String, _ params: JSONValue, _ revision: Revision, _ exchange: Int64?
     ) async -> Result<JSONValue, MCPError> {
         if method == "ping" { return .success([:]) }
         guard ["elicitation/create", "sampling/createMessage", "roots/list"].contains(method) else {
@@ -197,12 +216,19 @@ extension ClientConnection: ClientInbox {
         }
         do {
             let request = try InputRequest(method: method, params: params)
-            return .success(try await InputHandlers(options: options).answer(request, for: revision))
+            return .success(try await handlers(exchange).answer(request, for: revision))
         } catch let error as JSONError {
             return .failure(.invalidParams("\(method): \(error)"))
         } catch {
             return .failure(error as? MCPError ?? .internalError())
         }
+    }
+
+    /// Returns the handlers for a question of the server: those of the call that it belongs to, which on a
+    /// shared channel is known only if no other call is pending.
+    private func handlers(_ exchange: Int64?) -> InputHandlers {
+        let call = exchange.flatMap { pending.call(RequestID($0)) } ?? pending.only
+        return InputHandlers(options: options, ofCall: call?.onInput)
     }
 
     // MARK: Failures

@@ -56,6 +56,8 @@ final class ClientConnection: Sendable {
     let cache: ResultCache
     /// The requests from the server that are being handled.
     let serverRequests = ServerRequestHandler()
+    /// The number of bytes since the last message that were not a message.
+    let unreadableBytes = Atomic<Int>(0)
     let clock: any TimeSource
     private let alarm: Alarm
 
@@ -184,13 +186,13 @@ final class ClientConnection: Sendable {
                 id, method, speech,
                 idleTimeout: options.onNotification == nil ? options.timeout ?? self.options.timeout : nil,
                 deadline: options.deadline, now: now, onProgress: options.onProgress, onLog: options.onLog,
-                onNotification: options.onNotification)
+                onNotification: options.onNotification, onInput: options.onInput)
         }
         guard let call else { return nil }
         do {
             let bytes = try encoder.request(
                 call.id, method, params, meta: options.meta, wantsProgress: options.onProgress != nil,
-                logLevel: options.logLevel ?? logLevel, speech)
+                logLevel: options.logLevel ?? logLevel, capabilities: options.capabilities, speech)
             var message = outbound(bytes, method, speech)
             if speech.isModern || self.options.authorizer != nil {
                 message.mirroredName = MessageEncoder.mirroredName(method, params)
@@ -221,7 +223,7 @@ final class ClientConnection: Sendable {
 
     func finish(_ call: ClientCall, _ reply: ClientCall.Reply) {
         pending.remove(call.requestID)
-        call.finish(reply)
+        call.finish(options.secrets?.mask(reply) ?? reply)
     }
 
     /// Stops waiting and notifies the server if the revision has a way to do so.

@@ -5,6 +5,7 @@ extension ClientOptions {
     var capabilities: ClientCapabilities {
         var extensions = extensions
         if followsTasks { extensions[Self.tasksExtension] = [:] }
+        if let declared { return declared.adding(extensions) }
         return ClientCapabilities(
             roots: onRoots != nil, sampling: onSample != nil,
             samplingTools: onSample != nil && supportsSamplingTools, elicitation: onElicit != nil,
@@ -13,6 +14,17 @@ extension ClientOptions {
 }
 
 extension ClientCapabilities {
+    /// Returns the capabilities with these extensions added.
+    func adding(_ extensions: JSONObject) -> ClientCapabilities {
+        guard !extensions.isEmpty, case .object(var members) = json else { return self }
+        var all = self.extensions
+        for (key, value) in extensions { all[key] = value }
+        members["extensions"] = .object(all)
+        var copy = self
+        copy.json = .object(members)
+        return copy
+    }
+
     /// Returns the capabilities in the form of a handshake revision: only those that it knows (Table 3), and
     /// extensions that do not depend on the revision. Tasks do (TASK-25); views do not.
     func json(for revision: Revision) -> JSONValue {

@@ -39,7 +39,8 @@ public struct ClientOptions: Sendable {
     public var restart: RestartPolicy
     /// A cache of facts about servers that clients can share, which saves the probe; none by default.
     public var profiles: ServerProfileCache?
-    /// Receives the events of the connection, on a thread of the client.
+    /// Receives the events of the connection, on a thread of the client. What the server repeats of the
+    /// credentials in `headers` and of `authorizer` is masked.
     public var trace: (@Sendable (TraceEvent) -> Void)?
     /// Receives the lines that a program writes to stderr, on a thread of the client.
     public var onServerStderr: (@Sendable (String) -> Void)?
@@ -76,6 +77,12 @@ public struct ClientOptions: Sendable {
     public var followsTasks: Bool
     /// Receives notifications other than progress: the method and the params, on a thread of the client.
     public var onNotification: (@Sendable (_ method: String, _ params: RawJSON?) -> Void)?
+    /// The credentials to remove from texts; nil without any.
+    var secrets: ClientSecrets?
+
+    /// The capabilities to declare instead of those of the handlers, for a client whose calls answer the
+    /// questions of the server themselves (`CallOptions.onInput`).
+    var declared: ClientCapabilities?
 
     /// Creates options with the default values.
     public init(name: String = "swift-mcp-core", version: String = "0.1.0") {

@@ -2,6 +2,8 @@
 /// every revision.
 struct InputHandlers: Sendable {
     let options: ClientOptions
+    /// The handler of a single call, which takes precedence.
+    var ofCall: (@Sendable (InputRequest) async throws -> JSONValue)?
 
     /// Returns the response to one request, as JSON in the form of the revision.
     ///
@@ -10,6 +12,7 @@ struct InputHandlers: Sendable {
     ///   does not match its form; -1 when sampling is refused (SAMP-15); the `MCPError` that a handler
     ///   throws.
     func answer(_ request: InputRequest, for revision: Revision) async throws(MCPError) -> JSONValue {
+        if let ofCall { return try await answer(request, with: ofCall, for: revision) }
         switch request.kind {
         case .elicit(let question): return try await elicit(question, revision).json
         case .sample(let question):
@@ -28,6 +31,30 @@ struct InputHandlers: Sendable {
             var writer = JSONWriter()
             writer.array(roots, for: revision)
             return ["roots": RawJSON(unchecked: writer.finish()).value]
+        }
+    }
+
+    /// Returns the answer of another program, in the form of the revision.
+    private func answer(
+        _ request: InputRequest, with handler: @Sendable (InputRequest) async throws -> JSONValue,
+        for revision: Revision
+    ) async throws(MCPError) -> JSONValue {
+        do {
+            let answer = try await handler(request)
+            var writer = JSONWriter()
+            switch request.kind {
+            case .elicit: return answer
+            case .sample: try CreateMessageResult(json: answer).write(to: &writer, for: revision)
+            case .roots:
+                let roots = try InputResponses.roots(in: answer)
+                writer.beginObject()
+                writer.key("roots")
+                writer.array(roots, for: revision)
+                writer.endObject()
+            }
+            return RawJSON(unchecked: writer.finish()).value
+        } catch {
+            throw Self.failure(error, "The question cannot be answered")
         }
     }
 

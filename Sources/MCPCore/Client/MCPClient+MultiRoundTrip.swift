@@ -44,7 +44,8 @@ extension MCPClient {
         throw ClientError(.protocolViolation, "\(method) has no result")
     }
 
-    private func requestOnce(
+    /// Sends a request once: a result may be a request for input, or a task.
+    func requestOnce(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) async throws -> RawJSON {
         if connection.options.authorizer != nil, connection.transport.adoptsOtherIdentity() {
@@ -101,11 +102,12 @@ extension MCPClient {
         return !connection.tools.fields(for: params).elementsEqual(before, by: ==)
     }
 
-    private enum Kind { case complete, inputRequired, task }
+    /// The kind of a result.
+    enum Kind { case complete, inputRequired, task }
 
     /// Returns the kind of a result (JRPC-07, JRPC-08): no `resultType` means `complete`, and an unknown one
     /// is not a valid response.
-    private func kind(of result: RawJSON, _ method: String) throws(ClientError) -> Kind {
+    func kind(of result: RawJSON, _ method: String) throws(ClientError) -> Kind {
         guard protocolVersion.isModern, let type = result["resultType"] else { return .complete }
         switch type.string {
         case "complete": return .complete

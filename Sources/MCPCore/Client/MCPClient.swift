@@ -32,7 +32,8 @@ public final class MCPClient: Sendable {
     static func connect(
         _ target: ClientTarget, options: ClientOptions, clock: any TimeSource
     ) async throws -> MCPClient {
-        try await connect(over: target.open(options), options: options, clock: clock)
+        let options = options.guarded()
+        return try await connect(over: target.open(options), options: options, clock: clock)
     }
 
     static func connect(

@@ -7,7 +7,7 @@ struct MessageEncoder: Sendable {
     /// which take precedence.
     func request(
         _ id: Int64, _ method: String, _ params: JSONObject, meta extra: JSONObject, wantsProgress: Bool,
-        logLevel: LoggingLevel?, _ speech: WireDialect
+        logLevel: LoggingLevel?, capabilities own: ClientCapabilities? = nil, _ speech: WireDialect
     ) throws(ClientError) -> ByteSlice {
         var writer = JSONWriter()
         writer.beginObject()
@@ -17,7 +17,7 @@ struct MessageEncoder: Sendable {
         var meta = params["_meta"]?.objectValue ?? [:]
         for member in extra { meta[member.key] = member.value }
         if wantsProgress { meta["progressToken"] = JSONValue.number(JSONNumber(Int(id))) }
-        if case .modern(let revision) = speech { addClaims(to: &meta, revision, logLevel) }
+        if case .modern(let revision) = speech { addClaims(to: &meta, revision, logLevel, own) }
         if !params.isEmpty || !meta.isEmpty {
             writer.key("params")
             writer.beginObject()
@@ -37,10 +37,11 @@ struct MessageEncoder: Sendable {
 
     /// Adds the fields that every modern request carries (basic/index "Per-request protocol fields").
     private func addClaims(
-        to meta: inout JSONObject, _ revision: Revision, _ logLevel: LoggingLevel?
+        to meta: inout JSONObject, _ revision: Revision, _ logLevel: LoggingLevel?,
+        _ own: ClientCapabilities?
     ) {
         meta["io.modelcontextprotocol/protocolVersion"] = .string(revision.version.text)
-        meta["io.modelcontextprotocol/clientCapabilities"] = capabilities.json
+        meta["io.modelcontextprotocol/clientCapabilities"] = (own ?? capabilities).json
         meta["io.modelcontextprotocol/clientInfo"] = clientInfo.json
         if let logLevel { meta["io.modelcontextprotocol/logLevel"] = .string(logLevel.rawValue) }
     }

@@ -19,6 +19,15 @@ public protocol RequestAuthorizer: Sendable {
     /// A name for whom the credentials stand, which stays the same when tokens are renewed; nil for nobody.
     /// Cached responses and remembered servers are kept apart by it (AUTH-46). It is not a secret.
     var identity: String? { get }
+
+    /// Returns a text without the secrets that this authorizer knows, such as tokens that a server repeats in
+    /// an error. The client removes the fields of `authorization(for:)` itself.
+    func masking(_ text: String) -> String
+}
+
+extension RequestAuthorizer {
+    /// Returns the text as it is.
+    public func masking(_ text: String) -> String { text }
 }
 
 /// A request over HTTP, as far as its credentials depend on it.

@@ -1,6 +1,7 @@
 /// An event on the connection, for `--verbose` and for logs.
 ///
-/// Header values that may be secret are masked; bodies are not.
+/// Header values that may be secret are masked, and so are the client's own credentials wherever they occur;
+/// other secrets in bodies are not.
 public enum TraceEvent: Sendable {
     /// A message was sent.
     case sent(method: String, bytes: ByteSlice)

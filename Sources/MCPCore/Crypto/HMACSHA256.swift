@@ -1,10 +1,10 @@
 /// HMAC with SHA-256 (RFC 2104).
-struct HMACSHA256: Sendable {
+package struct HMACSHA256: Sendable {
     private var inner = SHA256()
     private var outer = SHA256()
 
     /// Begins an authentication code with `key`, which may have any length.
-    init(key: some Collection<UInt8>) {
+    package init(key: some Collection<UInt8>) {
         var block = key.count > 64 ? SHA256.hash(key).bytes : Array(key)
         block.append(contentsOf: repeatElement(0, count: 64 - block.count))
         inner.update(block.map { $0 ^ 0x36 })
@@ -12,17 +12,19 @@ struct HMACSHA256: Sendable {
     }
 
     /// Returns the authentication code of `bytes` with `key`.
-    static func authenticate(_ bytes: some Collection<UInt8>, key: some Collection<UInt8>) -> SHA256.Digest {
+    package static func authenticate(_ bytes: some Collection<UInt8>, key: some Collection<UInt8>)
+        -> SHA256.Digest
+    {
         var code = HMACSHA256(key: key)
         code.update(bytes)
         return code.finalize()
     }
 
     /// Adds more bytes.
-    mutating func update(_ bytes: some Collection<UInt8>) { inner.update(bytes) }
+    package mutating func update(_ bytes: some Collection<UInt8>) { inner.update(bytes) }
 
     /// Returns the code of all bytes added.
-    consuming func finalize() -> SHA256.Digest {
+    package consuming func finalize() -> SHA256.Digest {
         outer.update(inner.finalize().bytes)
         return outer.finalize()
     }

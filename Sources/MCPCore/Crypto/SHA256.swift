@@ -25,7 +25,7 @@ package struct SHA256: Sendable {
     private var filled = 0
     private var length: UInt64 = 0
 
-    init() {}
+    package init() {}
 
     /// Returns the digest of `bytes`.
     package static func hash(_ bytes: some Collection<UInt8>) -> Digest {
@@ -35,7 +35,7 @@ package struct SHA256: Sendable {
     }
 
     /// Adds more bytes.
-    mutating func update(_ bytes: some Collection<UInt8>) {
+    package mutating func update(_ bytes: some Collection<UInt8>) {
         let isDone: Void? = bytes.withContiguousStorageIfAvailable {
             unsafe update(UnsafeRawBufferPointer($0))
         }
@@ -43,7 +43,7 @@ package struct SHA256: Sendable {
     }
 
     /// Returns the digest of all bytes added.
-    consuming func finalize() -> Digest {
+    package consuming func finalize() -> Digest {
         let bits = length &* 8
         var padding = [UInt8](repeating: 0, count: (filled < 56 ? 64 : 128) - filled)
         padding[0] = 0x80

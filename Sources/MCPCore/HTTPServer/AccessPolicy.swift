@@ -32,7 +32,15 @@ public struct AccessPolicy: Sendable {
     /// Refuses a request that is not allowed here, regardless of its path.
     @inline(__always)
     func check(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
-        if let text = refusal(of: head, in: bytes) { throw EarlyResponse(status: 403, text: text) }
+        if let text = refusal(of: head, in: bytes) {
+            var response = EarlyResponse(status: 403, text: text)
+            let isHost = head.value(.host, in: bytes).map { !hosts.allows($0) } ?? false
+            response.reason = isHost ? .host : .origin
+            response.detail = head.value(isHost ? .host : .origin, in: bytes).map {
+                String($0[0 ..< min($0.count, HTTPRefusal.maxDetailBytes)])
+            }
+            throw response
+        }
         if Self.hasToken(head, in: bytes) {
             throw EarlyResponse(
                 status: 400, text: "Do not put a token in the URL; send it in the Authorization header")
@@ -42,6 +50,10 @@ public struct AccessPolicy: Sendable {
     /// Returns whether the query string contains a token, which would end up in logs (fault 104).
     private static func hasToken(_ head: RequestHead, in bytes: ByteSlice) -> Bool {
         guard let query = head.query(in: bytes) else { return false }
-        return String(query).split(separator: "&").contains { $0.hasPrefix("access_token=") }
+        // Decoded like a form, because a name can be written in many ways: access%5Ftoken.
+        return query.split(separator: UInt8(ascii: "&")).contains { member in
+            let name = PercentCoding.decode(member.prefix { $0 != UInt8(ascii: "=") })
+            return name.map { ASCII.equalsIgnoringCase($0.utf8, "access_token".utf8) } == true
+        }
     }
 }

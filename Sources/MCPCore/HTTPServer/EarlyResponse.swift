@@ -10,6 +10,10 @@ struct EarlyResponse: Error {
     var closes = false
     /// Whether the request presented a credential that is wrong, which one address may do only so often.
     var isFailedAttempt = false
+    /// The reason, where the status does not tell it.
+    var reason: HTTPRefusal.Reason?
+    /// The value that was refused.
+    var detail: String?
 
     init(
         status: Int, text: String? = nil, isJSON: Bool = false, fields: HeaderFields? = nil,

@@ -38,22 +38,27 @@ extension HTTPConnection {
         keepAlive = keepAlive && head.keepAlive
         let bytes = input.slice(0 ..< head.byteCount)
         let decision = context.handler.check(
-            head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser })
+            head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser }, peer: { peerUser })
         switch decision {
         case .serve(let handler): return begin(head, bytes, handler)
-        case .refuse(let response): return refuse(head, counted(response))
+        case .refuse(let response): return refuse(head, counted(response, head, in: bytes))
         }
     }
 
-    /// Whether this address has presented so many wrong credentials that another one is not even looked at.
-    var hasFailedTooOften: Bool {
-        guard context.failedAttempts.isActive, let address = peerAddress else { return false }
+    /// Whether the client of a request has presented so many wrong credentials that another one is not even
+    /// looked at.
+    func hasFailedTooOften(_ head: RequestHead, in bytes: ByteSlice) -> Bool {
+        guard context.failedAttempts.isActive, let address = clientAddress(head, in: bytes) else {
+            return false
+        }
         return context.failedAttempts.areTooMany(from: address, at: loop.clock.now)
     }
 
     /// Counts a refused credential, and returns the response to it.
-    func counted(_ response: EarlyResponse) -> EarlyResponse {
-        guard response.isFailedAttempt, let address = peerAddress else { return response }
+    func counted(_ response: EarlyResponse, _ head: RequestHead, in bytes: ByteSlice) -> EarlyResponse {
+        guard response.isFailedAttempt, let address = clientAddress(head, in: bytes) else {
+            return response
+        }
         return context.failedAttempts.add(address, at: loop.clock.now) ? .tooManyAttempts : response
     }
 
@@ -163,6 +168,9 @@ extension HTTPConnection {
     }
 
     private func write(_ response: EarlyResponse) {
+        if response.status >= 400, context.resources.onRefusal != nil {
+            context.report(response, peer: peer?.address)
+        }
         if let text = response.text {
             ResponseWriter.writeText(
                 status: response.status, text, isJSON: response.isJSON, withoutBody: isHead,

@@ -58,6 +58,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// The capacity that the input buffer may keep between two requests: large messages mostly arrive in
     /// succession, and new memory costs a page fault for every 4 KiB.
     @safe @exclusivity(unchecked) private var keptBytes = HTTPConnection.readBytes
+    /// The user of the client, once it was looked up.
+    @safe @exclusivity(unchecked) private var foundPeer: PeerUser??
     /// The number of bytes of the queued responses that have been written.
     @safe @exclusivity(unchecked) private var writtenBytes = 0
 
@@ -72,6 +74,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// by a small factor.
     static let drainBytes = 16 * 1024 * 1024
     private static let inboxBytes = 16 * 1024
+    /// The other end, once somebody has asked for it.
+    @safe @exclusivity(unchecked) private var knownPeer: ConnectionPeer?
 
     /// Whether the connection may serve another request after this one.
     var keepAlive: Bool {
@@ -352,16 +356,26 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Returns a second descriptor for the new owner of the socket; this one closes with the connection.
     func duplicateDescriptor() throws(IOError) -> FileDescriptor { try descriptor.duplicate() }
 
-    /// The address of the client without its port, or its network with IPv6; nil for a unix socket.
-    var peerAddress: [UInt8]? {
+    /// The address of the client of a request without its port, or its network with IPv6; nil for a unix
+    /// socket. A trusted proxy names its client.
+    func clientAddress(_ head: RequestHead, in bytes: ByteSlice) -> [UInt8]? {
         guard let address = try? Syscalls.peerAddress(descriptor.rawValue) else { return nil }
-        let bytes = Array(address.hostBytes)
-        return switch address.family {
-        case .unix: nil
-        case .ipv4: bytes
-        // One subscriber has a whole network, but all IPv4 addresses are in the same one.
-        case .ipv6: bytes.prefix(8).allSatisfy { $0 == 0 } ? bytes : Array(bytes.prefix(8))
-        }
+        return context.options.proxies.client(of: head, in: bytes, from: address)?.network
+    }
+
+    /// The user of the client, if it is a process of this machine.
+    var peerUser: PeerUser? {
+        if let foundPeer { return foundPeer }
+        let found = PeerUser.of(descriptor.rawValue)
+        foundPeer = .some(found)
+        return found
+    }
+
+    /// The other end, for logs; nil if it is not known.
+    var peer: ConnectionPeer? {
+        if let knownPeer { return knownPeer }
+        knownPeer = Syscalls.peerText(descriptor.rawValue).map { ConnectionPeer($0) }
+        return knownPeer
     }
 
     /// Whether the process at the other end belongs to our own user. This can be true only for a unix socket,

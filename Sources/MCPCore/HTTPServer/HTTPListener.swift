@@ -62,7 +62,8 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         resources: HTTPServerResources = HTTPServerResources(), memory: MemoryBudget? = nil
     ) throws(IOError) {
         context = ConnectionContext(
-            handler: handler, policy: policy, options: options, resources: resources, memory: memory)
+            handler: handler, policy: policy, options: options, resources: resources, memory: memory,
+            users: isTCP ? options.users : .any)
         takeReserve()
         registration = try loop.register(number, .readable, self)
     }
@@ -96,6 +97,10 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
 
     private func take(_ accepted: consuming FileDescriptor) {
         guard let context, counter.enter() else {
+            if let context, context.resources.onRefusal != nil {
+                let response = EarlyResponse(status: 503, text: "Too many connections")
+                context.report(response, peer: Syscalls.peerText(accepted.rawValue))
+            }
             refuse(accepted)
             return
         }

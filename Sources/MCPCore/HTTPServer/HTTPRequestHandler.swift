@@ -30,7 +30,8 @@ final class AsyncRequestHandler: RequestHandler, @unchecked Sendable {
     init(_ handler: any HTTPRequestHandler) { self.handler = handler }
 
     override func check(
-        _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool
+        _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool,
+        peer: () -> PeerUser?
     ) -> Decision {
         do throws(EarlyResponse) {
             try head.checkMethod()

@@ -113,6 +113,16 @@ public final class HTTPServer: Sendable {
                     targets: sets)
                 listeners.append((listener, sets[0].loop))
                 taken.append(address)
+            case .inherited(let descriptor, _, let port):
+                let socket = try ListenSocket.inherited(descriptor)
+                if let port, !socket.isLoopback {
+                    throw .needsLoopback("\(address) (port \(port))")
+                }
+                let standard = port == nil ? AccessPolicy.unixSocket : .loopback
+                let listener = HTTPListener(
+                    socket, loop: sets[0].loop, policy: policy ?? standard, counter: counter, targets: sets)
+                listeners.append((listener, sets[0].loop))
+                taken.append(address)
             case .tcp(let host, let port):
                 let (opened, actual) = try openTCP(host, port, policy ?? .loopback, sets, counter)
                 listeners += opened
@@ -130,9 +140,7 @@ public final class HTTPServer: Sendable {
             throw ListenError("\(host) is not a numeric address; use 127.0.0.1 or [::1]")
         }
         guard wanted.isLoopback else {
-            throw ListenError(
-                "\(wanted) can be reached from other machines, and there is no authentication; "
-                    + "listen on 127.0.0.1 and let a proxy with authentication forward to it")
+            throw .needsLoopback("\(wanted)")
         }
         let probe = try ListenSocket.tcp(wanted, shared: false)
         let bound: SocketAddress
@@ -168,6 +176,23 @@ public final class HTTPServer: Sendable {
     static func connectionLimit(
         _ wanted: Int, raise: (Int) -> Int = { OpenFileLimit.raise(to: $0) }
     ) -> Int { min(wanted, max(16, raise(wanted + keptDescriptors) - keptDescriptors)) }
+
+    // MARK: Watching
+
+    /// The number of open connections.
+    public var connectionCount: Int { counter.current }
+
+    /// Calls `body` once every event loop has finished a turn: never, while one of them is stuck or after the
+    /// server has ended.
+    public func whenResponsive(_ body: @escaping @Sendable () -> Void) {
+        Self.visit(sets.map(\.loop)[...], body)
+    }
+
+    private static func visit(_ loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
+        guard let first = loops.first else { return body() }
+        let rest = loops.dropFirst()
+        first.execute { visit(rest, body) }
+    }
 
     // MARK: Stopping
 

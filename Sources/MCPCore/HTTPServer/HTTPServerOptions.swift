@@ -18,6 +18,10 @@ public struct HTTPServerOptions: Sendable {
     public var keepAliveInterval: Duration = .seconds(15)
     /// The maximum time for requests in flight after a stop: 10 s; then they are cancelled.
     public var drainTimeout: Duration = .seconds(10)
+    /// The users of this machine whose processes may call an MCP endpoint over TCP: by default all.
+    public var users = UserPolicy.any
+    /// The proxies that name their clients: by default none.
+    public var proxies = ProxyPolicy()
     /// The number of event loops: one for every two cores, which leaves the other cores to handlers and the
     /// rest of the machine.
     public var loops: Int
@@ -41,6 +45,9 @@ public struct HTTPServerResources: Sendable {
     public var requestTimeout: Duration = .seconds(60)
     /// A closure that receives log lines about noteworthy events; nil discards them.
     public var log: (@Sendable (String) -> Void)?
+    /// A closure that receives each request and connection that is refused before a handler sees it, on any
+    /// thread; it must not block.
+    public var onRefusal: (@Sendable (HTTPRefusal) -> Void)?
 
     /// Creates the default values.
     public init() {}
@@ -53,6 +60,8 @@ final class ConnectionContext: Sendable {
     let options: HTTPServerOptions
     let resources: HTTPServerResources
     let memory: MemoryBudget
+    /// The users who may call an MCP endpoint without authorization.
+    let users: UserPolicy
     /// The time limits from `options`.
     let times: ConnectionTimes
     /// The wrong credentials that addresses have presented.
@@ -60,8 +69,10 @@ final class ConnectionContext: Sendable {
 
     init(
         handler: RequestHandler, policy: AccessPolicy, options: HTTPServerOptions = HTTPServerOptions(),
-        resources: HTTPServerResources = HTTPServerResources(), memory: MemoryBudget? = nil
+        resources: HTTPServerResources = HTTPServerResources(), memory: MemoryBudget? = nil,
+        users: UserPolicy = .any
     ) {
+        self.users = users
         self.handler = handler
         self.policy = policy
         self.options = options

@@ -29,6 +29,27 @@ struct ListenSocket: ~Copyable, Sendable {
         #endif
     }
 
+    /// Whether only processes of this machine can connect.
+    var isLoopback: Bool {
+        guard isTCP else { return true }
+        // A socket whose address cannot be determined counts as public.
+        return (try? Syscalls.localAddress(descriptor.rawValue))??.isLoopback ?? false
+    }
+
+    /// Returns a duplicate of a socket that already listens.
+    static func inherited(_ number: Int32) throws(ListenError) -> ListenSocket {
+        do throws(IOError) {
+            // Commands must not inherit it, and accepting must not wait for a client that has hung up.
+            try Syscalls.setCloseOnExec(number)
+            try Syscalls.setNonBlocking(number)
+            let descriptor = FileDescriptor(owning: try Syscalls.duplicate(number, atLeast: 3))
+            let isUnix = try Syscalls.localAddress(number)?.family == .unix
+            return ListenSocket(descriptor: descriptor, isTCP: !isUnix, place: nil)
+        } catch {
+            throw ListenError("cannot listen on descriptor \(number): \(error.reason)")
+        }
+    }
+
     /// Returns a listening TCP socket.
     ///
     /// With `shared`, each of several loops can have its own socket, and the kernel balances connections

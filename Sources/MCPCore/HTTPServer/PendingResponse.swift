@@ -70,9 +70,14 @@ class PendingResponse: @unchecked Sendable {
         connection.becomeIdle()
     }
 
+    /// Called when nothing has been sent for the keep-alive interval: a response that may become an event
+    /// stream begins one, so that comments can be sent.
+    func wasSilent() {}
+
     /// Sends a comment on a quiet stream, so that proxies keep it open and a dead client is noticed
     /// (HTTP-22).
     final func keepAlive() {
+        if !isStreaming { wasSilent() }
         guard isStreaming, let connection = waiting else { return }
         chunk(on: connection) { SSEEncoder.writeKeepAlive(to: &$0) }
         connection.scheduleFlush()

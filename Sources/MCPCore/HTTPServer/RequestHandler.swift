@@ -16,9 +16,12 @@ class RequestHandler: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - context: the context of the listener; the handler that serves a request applies its policy.
-    ///   - isFromOwnUser: returns whether the client is a process of our own user; costs a system call.
+    ///   - isFromOwnUser: returns whether the client is a process of our own user, by a unix socket; costs a
+    ///     system call.
+    ///   - peer: returns the user of a client on this machine; costs some system calls, once a connection.
     func check(
-        _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool
+        _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool,
+        peer: () -> PeerUser?
     ) -> Decision { .refuse(EarlyResponse(status: 404, text: "Not found")) }
 
     /// Serves a request that it accepted: writes the response to the connection, or makes the connection wait

@@ -20,6 +20,9 @@ extension OAuthAuthorizer {
         public let isUsable: Bool
     }
 
+    /// Returns the name by which a store remembers a server.
+    package static func storeName(of server: String) -> String { WebURL(server)?.storeName ?? server }
+
     /// Lets the user log in, or obtains new tokens without one, whatever is stored.
     ///
     /// The server is asked first what it demands.
@@ -78,7 +81,7 @@ extension OAuthAuthorizer {
         settings.grant.needsUser ? tokens?.refreshToken != nil : true
     }
 
-    /// Returns an access token that is good for at least 30 s if it can be renewed; a secret.
+    /// Returns an access token, renewed if it expires soon; a secret.
     ///
     /// - Throws: `.loginRequired` if there is none.
     public func accessToken() async throws(AuthorizationError) -> String {
@@ -97,8 +100,7 @@ extension OAuthAuthorizer {
             throw AuthorizationError(.loginRequired, "\(serverText) needs no login")
         }
         throw AuthorizationError(
-            .loginRequired, "there is no usable login for \(serverText)",
-            hint: "mcp-client login \(serverText)")
+            .loginRequired, "no usable login for \(serverText)", hint: "log in", remedy: .login(scopes: []))
     }
 
     /// The time for each request of a logout.
@@ -124,6 +126,7 @@ extension OAuthAuthorizer {
     /// The same for one stored login, whichever server it is for.
     package func logout(of key: TokenKey, forget: Bool) async throws(AuthorizationError) -> [String]? {
         guard let entry = try await store.read(key) else { return nil }
+        note(entry)
         var problems: [String] = []
         if let tokens = entry.tokens { problems = await revoke(tokens, entry, key) }
         try await store.update(key) { entry in
@@ -164,7 +167,7 @@ extension OAuthAuthorizer {
         do {
             return try await Race.run(within: Self.revocationTimeout * 2, work)
         } catch let error as AuthorizationError {
-            return ["the tokens were not revoked: \(error.message)"]
+            return ["the tokens were not revoked: \(secrets.mask(error.message))"]
         } catch {
             return ["the tokens were not revoked: \(key.issuer) did not answer in time"]
         }

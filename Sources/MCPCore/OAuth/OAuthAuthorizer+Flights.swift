@@ -2,7 +2,7 @@ import Synchronization
 
 /// One flow at a time: whoever needs one that is under way waits for it.
 extension OAuthAuthorizer {
-    /// Renews tokens that expire within 30 s, if that needs no user.
+    /// Renews tokens that expire soon, if that needs no user.
     func renewIfNeeded() async throws(AuthorizationError) {
         let generation = state.withLock { state -> Int? in
             guard let tokens = state.entry?.tokens, tokens.isExpired(at: clock.wallTime) else { return nil }
@@ -75,7 +75,7 @@ extension OAuthAuthorizer {
             }
             return .success(())
         } catch {
-            return .failure(error)
+            return .failure(error.masked(by: secrets))
         }
     }
 

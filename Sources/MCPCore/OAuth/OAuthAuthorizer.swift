@@ -53,6 +53,8 @@ public final class OAuthAuthorizer: RequestAuthorizer {
     let clock: any TimeSource
     let proofs: DPoPProofs
     let state = Mutex(State())
+    /// Everything secret that was sent, received or read, also tokens that were replaced.
+    let secrets: KnownSecrets
 
     /// Creates an authorizer for one MCP server.
     ///
@@ -81,7 +83,9 @@ public final class OAuthAuthorizer: RequestAuthorizer {
         self.settings = settings
         self.store = store
         self.user = user
-        self.http = http ?? HTTPFetcher(for: server, allowedHosts: settings.allowedHosts)
+        secrets = KnownSecrets(settings.secrets)
+        self.http = NotingHTTP(
+            http: http ?? HTTPFetcher(for: server, allowedHosts: settings.allowedHosts), secrets: secrets)
         self.clock = clock
         proofs = DPoPProofs(clock: clock)
         discovery = url.map { OAuthDiscovery($0, settings, clock: clock) }
@@ -100,7 +104,11 @@ public final class OAuthAuthorizer: RequestAuthorizer {
         }
     }
 
-    /// Returns the access token, renewed if it expires within 30 s, with a proof of its key if it has one.
+    /// Returns a text without the tokens, codes and secrets that this authorizer has used, also those that
+    /// were replaced.
+    public func masking(_ text: String) -> String { secrets.mask(text) }
+
+    /// Returns the access token, renewed if it expires soon, with a proof of its key if it has one.
     ///
     /// - Throws: `AuthorizationError` if the renewal fails for now. Without a token there are no fields.
     public func authorization(
@@ -219,7 +227,7 @@ public final class OAuthAuthorizer: RequestAuthorizer {
             throw AuthorizationError(
                 .insufficientScope, "\(serverText) requires more scopes (HTTP 403)",
                 details: ["scopes: \(names)"],
-                hint: "mcp-client login --scope '\(all.joined(separator: " "))' \(serverText)")
+                hint: "log in with these scopes", remedy: .login(scopes: all))
         }
         return all
     }
@@ -237,13 +245,23 @@ public final class OAuthAuthorizer: RequestAuthorizer {
             if state.isLoaded { return }
             state.isLoaded = true
             guard let key, let entry else { return }
+            note(entry)
             (state.key, state.entry) = (key, entry)
             if entry.tokens != nil { state.generation += 1 }
         }
     }
 
+    /// Remembers what must not appear in texts; another process may have stored it.
+    func note(_ entry: StoredAuthorization) {
+        let found = [
+            entry.registration?.clientSecret, entry.tokens?.refreshToken, entry.tokens?.accessToken,
+        ]
+        for secret in found { if let secret { secrets.note(secret) } }
+    }
+
     /// Adopts tokens that a flow or a renewal has stored.
     func adopt(_ outcome: OAuthFlow.Outcome) {
+        note(outcome.entry)
         state.withLock { state in
             let old = state.entry?.tokens
             if outcome.isNewLogin, old != nil, outcome.entry.tokens?.subject == nil { state.logins += 1 }

@@ -111,6 +111,9 @@ public struct OAuthSettings: Sendable {
     public var silentTimeout: Duration
     /// Hosts that may be reached at any address and over plain http; none by default.
     public var allowedHosts: Set<String>
+    /// What is stored with new tokens, so that a program can later use the same settings, such as the grant
+    /// and the file of a secret; none by default. They must contain no secrets.
+    public var notes: [String: String]?
 
     /// Creates settings with the default values.
     public init(clientName: String = "swift-mcp-core") {
@@ -125,5 +128,13 @@ public struct OAuthSettings: Sendable {
         loginTimeout = .seconds(300)
         silentTimeout = .seconds(30)
         allowedHosts = []
+    }
+
+    /// The secrets in the settings.
+    var secrets: [String] {
+        var found: [String?] = []
+        if case .registered(let client, issuer: _) = identity { found.append(client.clientSecret) }
+        if case .enterprise(let provider) = grant { found.append(provider.client.clientSecret) }
+        return found.compactMap { $0 }
     }
 }

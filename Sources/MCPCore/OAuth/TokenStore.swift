@@ -58,6 +58,9 @@ public struct StoredAuthorization: Sendable, Codable {
     public var generation: Int
     /// The last login whose redirect never came: the registration may no longer exist.
     public var isDoubtful: Bool
+    /// What the program that logged in wrote down, such as the grant and the file of a secret; see
+    /// `OAuthSettings.notes`.
+    public var notes: [String: String]?
 
     /// Creates an entry without tokens.
     public init(registration: OAuthClientIdentity? = nil) {
@@ -116,6 +119,8 @@ public struct StoredTokens: Sendable, Codable, CustomStringConvertible {
     public var scheme: String
     /// The time at which the access token expires, in seconds since 1970; nil if it is not known.
     public var expiresAt: Int64?
+    /// The lifetime of the access token in seconds; nil if it is not known.
+    public var lifetime: Int64?
     /// The scopes that were requested, in order.
     public var requestedScopes: [String]
     /// The scopes that were granted, in order.
@@ -126,12 +131,14 @@ public struct StoredTokens: Sendable, Codable, CustomStringConvertible {
     /// Creates tokens.
     public init(
         accessToken: String, refreshToken: String? = nil, scheme: String = "Bearer", expiresAt: Int64? = nil,
-        requestedScopes: [String] = [], grantedScopes: [String] = [], dpopKey: [UInt8]? = nil
+        lifetime: Int64? = nil, requestedScopes: [String] = [], grantedScopes: [String] = [],
+        dpopKey: [UInt8]? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.scheme = scheme
         self.expiresAt = expiresAt
+        self.lifetime = lifetime
         self.requestedScopes = requestedScopes
         self.grantedScopes = grantedScopes
         self.dpopKey = dpopKey

@@ -5,19 +5,19 @@ import Synchronization
 ///
 /// Moments are mostly set in ascending order, so setting the alarm usually costs one comparison and no
 /// additional timer.
-final class Alarm: Sendable {
+package final class Alarm: Sendable {
     private let clock: any TimeSource
     private let next = Mutex(MonotonicInstant.never)
     private let queue: DispatchQueue
 
-    init(label: String, clock: any TimeSource) {
+    package init(label: String, clock: any TimeSource) {
         self.clock = clock
         queue = DispatchQueue(label: label)
     }
 
     /// Calls `wake` at `moment`, unless the alarm is set for an earlier moment; the owner sets it again when
     /// it is woken. The owner is not kept alive.
-    func set<Owner: AnyObject & Sendable>(
+    package func set<Owner: AnyObject & Sendable>(
         for moment: MonotonicInstant, waking owner: Owner, _ wake: @escaping @Sendable (Owner) -> Void
     ) {
         let isEarlier = next.withLock { next in

@@ -17,7 +17,7 @@ import Glibc
 package enum Census {
     /// The kinds of instances that are counted.
     package enum Kind: String, CaseIterable, Sendable {
-        case appBridge, appHost, appServer
+        case appBridge, appHost, appServer, appendingFile
         case childPipe, childProcess, clientConnection, clientPool, commandModel
         case deferredCall, descriptor, directoryWatch
         case eventLoop
@@ -29,7 +29,7 @@ package enum Census {
         case rootDirectory, runCancellation
         case serverTask, sessionStream, signalWatch, socketPeer, subscription
         case toolHub
-        case unixSocketPath
+        case unixSocketPath, upstream
         case watchSource
     }
 

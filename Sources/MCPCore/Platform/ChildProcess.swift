@@ -31,12 +31,25 @@ package final class ChildProcess: Sendable {
 
     package let pid: Int32
     private let hasGroup: Bool
+    /// The supervisor that ends the process if this one ends first.
+    private let supervisor: ProcessSupervisor?
     private let queue: DispatchQueue
     private let state: Mutex<State>
 
     /// Starts a process, whose end is reported on `queue`.
-    package init(_ launch: ProcessLaunch, queue: DispatchQueue = .global()) throws(SpawnError) {
-        var spawned = try SpawnedProcess(launch)
+    ///
+    /// - Parameter supervisor: ends the process, which needs a process group of its own, if this process ends
+    ///   first.
+    package init(
+        _ launch: ProcessLaunch, queue: DispatchQueue = .global(), supervisor: ProcessSupervisor? = nil
+    ) throws(SpawnError) {
+        self.supervisor = supervisor
+        var spawned: SpawnedProcess
+        if let supervisor {
+            spawned = try supervisor.spawn(launch)
+        } else {
+            spawned = try SpawnedProcess(launch)
+        }
         pid = spawned.pid
         hasGroup = launch.group != .parent
         self.queue = queue
@@ -139,6 +152,7 @@ package final class ChildProcess: Sendable {
             if let status = state.status { return (status, []) }
             // While the leader is a zombie, its number, and therefore the group's, cannot be reused.
             if hasGroup { kill(-pid, SIGKILL) }
+            supervisor?.release(pid)
             let status = ProcessExit.reap(pid)
             state.status = status
             _ = state.input.take()

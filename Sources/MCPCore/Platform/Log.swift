@@ -55,6 +55,12 @@ package struct Log: Sendable {
         return Log(level: level, sink: sink, context: context + fields.map { ($0.key, $0.value.description) })
     }
 
+    /// The number of lines lost so far.
+    package var droppedLines: Int { sink?.droppedLines ?? 0 }
+
+    /// Opens the log's file again, after a rotation; has no effect without a file.
+    package func reopen() throws(IOError) { try sink?.reopen() }
+
     /// Returns whether lines of this level are written.
     @inline(__always)
     package func isEnabled(_ level: LogLevel) -> Bool { sink != nil && level <= self.level }
@@ -85,6 +91,6 @@ package struct Log: Sendable {
         var line = LogLine(format: sink.format, level: level, event: event, time: sink.time())
         for field in context { line.add(field.name, field.value) }
         for field in fields { line.add(field.key, field.value) }
-        sink.write(line.finish())
+        sink.write(level, line.finish())
     }
 }

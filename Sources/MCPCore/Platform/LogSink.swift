@@ -12,27 +12,47 @@ import Glibc
 package final class LogSink: Sendable {
     private let counted = Counted(.logSink)
 
-    private struct State: ~Copyable {
-        var stream: NonBlockingStream
-        var dropped = 0
+    fileprivate enum Target: ~Copyable {
+        case stream(NonBlockingStream)
+        case file(AppendingFile)
     }
+
+    fileprivate struct State: ~Copyable {
+        var target: Target
+        var dropped = 0
+        /// The next time that the name of a file is looked at.
+        var nextLook = MonotonicInstant(nanoseconds: 0)
+    }
+
+    /// The time between two looks at the name of a log file, which others may rename.
+    static let lookInterval = Duration.seconds(1)
 
     package let format: LogFormat
     private let state: Mutex<State>
     private let clock: any TimeSource
+    /// Receives the lines of warnings and errors, whether or not they could be written.
+    private let onProblem: (@Sendable (LogLevel, [UInt8]) -> Void)?
 
     /// Creates a sink that writes to the process's standard error.
-    package convenience init(format: LogFormat = .text) throws(IOError) {
-        try self.init(FileDescriptor(owning: try Syscalls.duplicate(2, atLeast: 3)), format: format)
+    ///
+    /// - Parameter onProblem: receives the lines of warnings and errors, on any thread; must not block.
+    package convenience init(
+        format: LogFormat = .text, onProblem: (@Sendable (LogLevel, [UInt8]) -> Void)? = nil
+    ) throws(IOError) {
+        try self.init(
+            FileDescriptor(owning: try Syscalls.duplicate(2, atLeast: 3)), format: format,
+            clock: SystemClock(), onProblem: onProblem)
     }
 
-    /// Creates a sink that appends to a file, which is created with mode 0600 if it is missing.
-    package convenience init(path: String, format: LogFormat = .text) throws(IOError) {
-        do {
-            try self.init(
-                try Syscalls.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, mode: 0o600),
-                format: format)
-        } catch { throw error.applied(to: path) }
+    /// Creates a sink that appends to a file, which is created with mode 0600 if it is missing. It is opened
+    /// again within a second after it was renamed or removed.
+    package init(
+        path: String, format: LogFormat = .text, onProblem: (@Sendable (LogLevel, [UInt8]) -> Void)? = nil
+    ) throws(IOError) {
+        self.format = format
+        self.onProblem = onProblem
+        clock = SystemClock()
+        state = Mutex(State(target: .file(try AppendingFile(path))))
     }
 
     package convenience init(_ descriptor: consuming FileDescriptor, format: LogFormat) throws(IOError) {
@@ -40,11 +60,13 @@ package final class LogSink: Sendable {
     }
 
     init(
-        _ descriptor: consuming FileDescriptor, format: LogFormat, clock: any TimeSource
+        _ descriptor: consuming FileDescriptor, format: LogFormat, clock: any TimeSource,
+        onProblem: (@Sendable (LogLevel, [UInt8]) -> Void)? = nil
     ) throws(IOError) {
         self.format = format
         self.clock = clock
-        state = Mutex(State(stream: try NonBlockingStream(descriptor, for: .write)))
+        self.onProblem = onProblem
+        state = Mutex(State(target: .stream(try NonBlockingStream(descriptor, for: .write))))
     }
 
     /// The number of lines lost so far because they were not read or the disk was full.
@@ -52,13 +74,46 @@ package final class LogSink: Sendable {
 
     func time() -> WallTime { clock.wallTime }
 
-    func write(_ line: [UInt8]) {
+    /// Opens a log file again under its name, after a rotation; has no effect on other sinks.
+    package func reopen() throws(IOError) {
+        try state.withLock { state throws(IOError) in
+            switch state.target {
+            case .stream: break
+            case .file(let file): try file.reopen()
+            }
+        }
+    }
+
+    func write(_ level: LogLevel, _ line: [UInt8]) {
         state.withLock { state in
             // A line that does not fit, or cannot be written at all, must not stop the service.
+            if !state.write(line, at: clock.now) { state.dropped += 1 }
+        }
+        if level <= .warning { onProblem?(level, line) }
+    }
+}
+
+extension LogSink.State {
+    /// Returns whether the line was written.
+    fileprivate mutating func write(_ line: [UInt8], at now: MonotonicInstant) -> Bool {
+        switch target {
+        case .stream(let stream):
             let written = unsafe line.withUnsafeBytes { bytes in
-                (unsafe try? state.stream.writeNonBlocking(bytes)) ?? nil
+                // A line that cannot be written is counted.
+                (unsafe try? stream.writeNonBlocking(bytes)) ?? nil
             }
-            if written == nil { state.dropped += 1 }
+            return written != nil
+        case .file(let file):
+            do throws(IOError) {
+                if now >= nextLook {
+                    nextLook = now + LogSink.lookInterval
+                    _ = try file.reopenIfMoved()
+                }
+            } catch {
+                // Without the new file, the old one stays in use.
+            }
+            do throws(IOError) { try file.append(line) } catch { return false }
+            return true
         }
     }
 }

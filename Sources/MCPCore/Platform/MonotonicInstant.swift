@@ -3,7 +3,7 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
     var nanoseconds: Int64
 
     /// The instant later than all others: no deadline.
-    static let never = MonotonicInstant(nanoseconds: .max)
+    package static let never = MonotonicInstant(nanoseconds: .max)
 
     /// Returns whether `a` is earlier than `b`.
     @inline(__always)
@@ -22,7 +22,7 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
     }
 
     /// Returns the time from `earlier` to `instant`.
-    static func - (instant: MonotonicInstant, earlier: MonotonicInstant) -> Duration {
+    package static func - (instant: MonotonicInstant, earlier: MonotonicInstant) -> Duration {
         let (difference, overflow) = instant.nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
         return .nanoseconds(overflow ? (instant > earlier ? .max : .min) : difference)
     }

@@ -8,6 +8,12 @@ import Glibc
 
 /// The limit on the number of descriptors of this process.
 package enum OpenFileLimit {
+    /// The limit in force; nil if it cannot be read.
+    package static var current: Int? {
+        var limit = rlimit()
+        return unsafe getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_cur) : nil
+    }
+
     /// Raises the soft limit to `wanted`, as far as the hard limit allows; returns the limit in force.
     package static func raise(to wanted: Int) -> Int {
         var limit = rlimit()

@@ -19,8 +19,10 @@ package enum ProcessRunner {
     package struct Limits: Sendable, Hashable {
         /// The maximum running time. Nil: no limit.
         package var timeout: Duration?
-        /// The maximum number of bytes of standard output; one more ends the process.
+        /// The maximum number of bytes of standard output; `excess` decides about more.
         package var maxOutputBytes: Int
+        /// What happens to more output.
+        package var excess = Excess.ends
         /// The maximum number of bytes of standard error; one more ends the process.
         package var maxErrorBytes: Int
         /// The time between SIGTERM and SIGKILL.
@@ -56,6 +58,8 @@ package enum ProcessRunner {
         package let status: ProcessExit
         /// Standard output, at most `maxOutputBytes`.
         package let output: [UInt8]
+        /// The number of bytes of standard output, including those that were dropped.
+        package let outputCount: Int
         /// Standard error, at most `maxErrorBytes`.
         package let errors: [UInt8]
         package let duration: Duration
@@ -86,10 +90,13 @@ package enum ProcessRunner {
     /// The command runs in a session of its own with pipes, whatever `launch` specifies for streams and
     /// group.
     ///
-    /// - Parameter supervisor: the supervisor that ends the command if this process ends first.
+    /// - Parameters:
+    ///   - supervisor: the supervisor that ends the command if this process ends first.
+    ///   - observer: sees the output while the command runs.
     package static func run(
         _ launch: ProcessLaunch, input: [UInt8] = [], limits: Limits = Limits(),
-        cancellation: Cancellation? = nil, supervisor: ProcessSupervisor? = nil
+        cancellation: Cancellation? = nil, supervisor: ProcessSupervisor? = nil,
+        observer: (any ProcessObserver)? = nil
     ) throws(SpawnError) -> Result {
         var launch = launch
         launch.group = .session
@@ -102,7 +109,8 @@ package enum ProcessRunner {
         } else {
             process = try SpawnedProcess(launch)
         }
-        var run = ProcessRun(process, input: input, limits: limits, supervisor: supervisor)
+        var run = ProcessRun(
+            process, input: input, limits: limits, supervisor: supervisor, observer: observer)
         return run.toItsEnd(cancelledBy: cancellation?.reader.rawValue ?? -1)
     }
 }
@@ -126,6 +134,7 @@ private struct ProcessRun: ~Copyable {
     private var written = 0
     private let limits: ProcessRunner.Limits
     private let supervisor: ProcessSupervisor?
+    private let observer: (any ProcessObserver)?
     private let started = SystemClock().now
 
     private var end: ProcessRunner.End?
@@ -136,13 +145,14 @@ private struct ProcessRun: ~Copyable {
 
     init(
         _ process: consuming SpawnedProcess, input: [UInt8], limits: ProcessRunner.Limits,
-        supervisor: ProcessSupervisor?
+        supervisor: ProcessSupervisor?, observer: (any ProcessObserver)?
     ) {
         self.supervisor = supervisor
+        self.observer = observer
         pid = process.pid
         self.input = process.input.take()
-        output = Capture(process.output.take(), limit: limits.maxOutputBytes)
-        errors = Capture(process.errors.take(), limit: limits.maxErrorBytes)
+        output = Capture(process.output.take(), .output, limit: limits.maxOutputBytes, limits.excess)
+        errors = Capture(process.errors.take(), .errors, limit: limits.maxErrorBytes, .ends)
         inputBytes = input
         self.limits = limits
         deadline = limits.timeout.map { [started] in started + $0 } ?? .never
@@ -159,7 +169,8 @@ private struct ProcessRun: ~Copyable {
         while status == nil {
             var entries = pollEntries(cancelFD)
             let now = SystemClock().now
-            var timeout = SystemClock().pollTimeout(until: deadline, now: now)
+            let wakeTime = observer?.wakeTime ?? .never
+            var timeout = SystemClock().pollTimeout(until: min(deadline, wakeTime), now: now)
             // Without a pidfd, the end is not reported and has to be polled for.
             if exitWatch == nil { timeout = timeout < 0 ? 20 : min(timeout, 20) }
             var isBlind = exitWatch == nil
@@ -173,13 +184,19 @@ private struct ProcessRun: ~Copyable {
             }
             movePipes(entries)
             if entries[Slot.cancel].revents != 0 { stop(because: .cancelled) }
-            if SystemClock().now >= deadline { deadlinePassed() }
+            let later = SystemClock().now
+            if later >= deadline { deadlinePassed() }
+            if let observer, later >= observer.wakeTime { observer.wake(at: later) }
             if isBlind || entries[Slot.exit].revents != 0 { collectExit() }
         }
         drain()
+        if let observer {
+            if output.keep(observer.end(of: .output)) { end = end ?? .outputLimit }
+            if errors.keep(observer.end(of: .errors)) { end = end ?? .errorLimit }
+        }
         return ProcessRunner.Result(
-            end: end ?? .exited, status: status ?? .unknown, output: output.bytes, errors: errors.bytes,
-            duration: SystemClock().now - started)
+            end: end ?? .exited, status: status ?? .unknown, output: output.bytes,
+            outputCount: output.count, errors: errors.bytes, duration: SystemClock().now - started)
     }
 
     private func pollEntries(_ cancelFD: Int32) -> [pollfd] {
@@ -195,8 +212,12 @@ private struct ProcessRun: ~Copyable {
 
     private mutating func movePipes(_ entries: [pollfd]) {
         if entries[Slot.input].revents != 0 { writeInput() }
-        if entries[Slot.output].revents != 0, let end = output.readOnce(.outputLimit) { abandon(end) }
-        if entries[Slot.errors].revents != 0, let end = errors.readOnce(.errorLimit) { abandon(end) }
+        if entries[Slot.output].revents != 0, let end = output.readOnce(.outputLimit, observer) {
+            abandon(end)
+        }
+        if entries[Slot.errors].revents != 0, let end = errors.readOnce(.errorLimit, observer) {
+            abandon(end)
+        }
     }
 
     private mutating func writeInput() {
@@ -280,10 +301,10 @@ private struct ProcessRun: ~Copyable {
                 end = end ?? .unreadable(error)
                 return
             }
-            if entries[Slot.output].revents != 0, let problem = output.readOnce(.outputLimit) {
+            if entries[Slot.output].revents != 0, let problem = output.readOnce(.outputLimit, observer) {
                 end = end ?? problem
             }
-            if entries[Slot.errors].revents != 0, let problem = errors.readOnce(.errorLimit) {
+            if entries[Slot.errors].revents != 0, let problem = errors.readOnce(.errorLimit, observer) {
                 end = end ?? problem
             }
         }
@@ -293,12 +314,21 @@ private struct ProcessRun: ~Copyable {
 /// The data read from one pipe.
 private struct Capture: ~Copyable {
     private var descriptor: FileDescriptor?
+    private let stream: ProcessRunner.OutputStream
     private let limit: Int
+    private let excess: ProcessRunner.Excess
     private(set) var bytes: [UInt8] = []
+    /// The number of bytes, including those that were dropped.
+    private(set) var count = 0
 
-    init(_ descriptor: consuming FileDescriptor?, limit: Int) {
+    init(
+        _ descriptor: consuming FileDescriptor?, _ stream: ProcessRunner.OutputStream, limit: Int,
+        _ excess: ProcessRunner.Excess
+    ) {
         self.descriptor = descriptor
+        self.stream = stream
         self.limit = limit
+        self.excess = excess
     }
 
     var rawValue: Int32 { FileDescriptor.rawValue(of: descriptor) }
@@ -309,9 +339,13 @@ private struct Capture: ~Copyable {
     ///
     /// - Parameter tooMuch: the value that is returned when there is more data than the limit allows.
     /// - Returns: the reason why the run cannot continue, or nil if it can.
-    mutating func readOnce(_ tooMuch: ProcessRunner.End) -> ProcessRunner.End? {
+    mutating func readOnce(
+        _ tooMuch: ProcessRunner.End, _ observer: (any ProcessObserver)?
+    ) -> ProcessRunner.End? {
         let fd = rawValue
-        let room = min(65_536, limit - bytes.count + 1)
+        // An observer takes some of it, and what is dropped has no limit.
+        let isWhole = observer != nil || excess == .isDropped
+        let room = isWhole ? Self.pieceSize : min(Self.pieceSize, limit - bytes.count + 1)
         var got: Int?
         var failure: IOError?
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
@@ -319,16 +353,33 @@ private struct Capture: ~Copyable {
             do throws(IOError) { got = unsafe try Syscalls.read(fd, into: raw) } catch { failure = error }
             count = got ?? 0
         }
-        bytes += piece
+        let isOver =
+            if let observer, !piece.isEmpty {
+                keep(observer.take(piece, from: stream, at: SystemClock().now))
+            } else {
+                keep(piece)
+            }
         if let failure {
             close()
             return .unreadable(failure)
         }
         // Nil: nothing was available after all.
         if got == 0 { close() }
-        guard bytes.count > limit else { return nil }
-        bytes.removeLast(bytes.count - limit)
-        return tooMuch
+        return isOver ? tooMuch : nil
+    }
+
+    private static let pieceSize = 65_536
+
+    /// Adds data up to the limit. Returns whether the run ends because there was more.
+    mutating func keep(_ piece: [UInt8]) -> Bool {
+        count += piece.count
+        let room = limit - bytes.count
+        if piece.count <= room {
+            bytes += piece
+            return false
+        }
+        bytes += piece.prefix(max(0, room))
+        return excess == .ends
     }
 
     mutating func close() { _ = descriptor.take() }

@@ -71,6 +71,12 @@ package final class ProcessSupervisor: Sendable {
         }
     }
 
+    /// The variable of the environment by which commands are found.
+    package static let variable = ProcessSweep.Mark.variable
+
+    /// The number of commands that are running.
+    package var runningCommands: Int { state.withLock { $0.groups.count } }
+
     // MARK: Commands
 
     /// Starts a command of this process; the code that reaps it calls `release` immediately before doing so.

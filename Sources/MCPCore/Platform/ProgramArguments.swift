@@ -19,7 +19,7 @@ package enum ProgramArguments {
     static let maxBytes = 8 << 20
 
     /// Splits the arguments, each of which ends with a NUL byte. Nil: not even a name is present.
-    static func parse(_ bytes: [UInt8]) -> [String]? {
+    package static func parse(_ bytes: [UInt8]) -> [String]? {
         guard bytes.last == 0 else { return nil }
         return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)

@@ -122,7 +122,7 @@ enum SignalReceiver {
     }
 
     private static func startThread() throws(IOError) {
-        #if canImport(Darwin)
+        #if canImport(Darwin) || canImport(Musl)
         var thread: pthread_t?
         let status = unsafe pthread_create(&thread, nil, { _ in unsafe SignalReceiver.receive() }, nil)
         if let thread = unsafe thread { unsafe pthread_detach(thread) }

@@ -3,6 +3,8 @@ import Darwin
 #elseif canImport(Musl)
 import Musl
 #else
+// With the static standard library, the kinds of sockets belong to this module.
+import CMCPSystem
 import Glibc
 #endif
 

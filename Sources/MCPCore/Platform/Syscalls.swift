@@ -140,15 +140,14 @@ package enum Syscalls {
         try require("fcntl", on: fd) { Int(fcntl(fd, F_SETFL, flags | O_NONBLOCK)) }
     }
 
-    #if !os(Linux)
-    /// Sets close-on-exec, for systems on which no call creates a descriptor with the flag already set.
+    /// Sets close-on-exec: on inherited descriptors, and on systems on which no call creates a descriptor
+    /// with the flag already set.
     ///
     /// A program that another thread starts in between could inherit the descriptor; our own programs are
     /// started with POSIX_SPAWN_CLOEXEC_DEFAULT.
     static func setCloseOnExec(_ fd: Int32) throws(IOError) {
         try require("fcntl", on: fd) { Int(fcntl(fd, F_SETFD, FD_CLOEXEC)) }
     }
-    #endif
 
     /// Creates a close-on-exec pipe whose ends are both at least 3, so that they survive being moved to 0, 1
     /// or 2.

@@ -11,16 +11,19 @@ final class Caller: Sendable {
         let grantedScopes: Set<String>
         let rights: AccessRights
         let onAccess: (@Sendable (AccessEvent) -> Void)?
+        /// Nil without a limit on the rate of its requests.
+        let meter: RateMeter?
 
         init(
             _ principal: Principal, grantedScopes: Set<String>, rules: AccessRules? = nil,
-            onAccess: (@Sendable (AccessEvent) -> Void)? = nil
+            meter: RateMeter? = nil, onAccess: (@Sendable (AccessEvent) -> Void)? = nil
         ) {
             self.principal = principal
             key = principal.key
             self.grantedScopes = grantedScopes
             rights = AccessRights(of: principal, granted: grantedScopes, rules: rules)
             self.onAccess = onAccess
+            self.meter = meter
         }
     }
 
@@ -48,6 +51,12 @@ extension RequestContext {
     /// Nil where the server does not authorize its callers: without `ServerAuthorization`, over stdio, and
     /// for clients in the same process.
     public var principal: Principal? { caller?.identity.principal }
+
+    /// Identifies the caller among others, for what they share: its principal, or without authorization its
+    /// connection or session.
+    package var callerKey: String {
+        caller?.identity.key ?? call.map { "\($0.exchange.key.channelID)" } ?? ""
+    }
 
     /// Requires that the caller's token grants all of these scopes, directly or by implication.
     ///

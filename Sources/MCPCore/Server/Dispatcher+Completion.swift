@@ -4,13 +4,17 @@ public struct CompletionQuery: Sendable, Hashable {
     public let value: String
     /// The arguments that are already filled in (2025-06-18 and later).
     public let arguments: [String: String]
+    /// The name of the argument.
+    public let argument: String
 }
 
 /// An argument whose values can be completed.
 struct CompletionEntry: Sendable {
     let reference: CompletionReference
+    /// The name of the argument; empty for a reference of another server, which knows its arguments.
     let argument: String
     let body: @Sendable (CompletionQuery, RequestContext) async throws -> CompletionResult
+    var isForwarded = false
 }
 
 /// `completion/complete` (server/utilities/completion).
@@ -28,9 +32,10 @@ extension Dispatcher {
             if let error = refusal(of: reference, request) { throw error }
             let (name, value) = try completedArgument(of: request)
             entry = registry.contents.completions.first {
-                $0.reference == reference && $0.argument == name
+                $0.reference == reference && ($0.argument == name || $0.isForwarded)
             }
-            query = CompletionQuery(value: value, arguments: try otherArguments(of: request))
+            query = CompletionQuery(
+                value: value, arguments: try otherArguments(of: request), argument: name)
         } catch {
             return fail(request, error, &writer)
         }

@@ -3,6 +3,19 @@ import Synchronization
 /// `tools/list`, `prompts/list`, `resources/templates/list` and the static part of `resources/list`
 /// (server/utilities/pagination).
 extension Dispatcher {
+    /// Serves a list, once the entries of other servers that are expected have arrived.
+    func list(
+        _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
+    ) -> Disposition {
+        guard let arrivals = registry.contents.arrivals, !arrivals.isOver else {
+            return list(request, registry, &writer)
+        }
+        return `defer`(request, timeout: nil, &writer, sink) { [self] _ in
+            await arrivals.wait()
+            return answer { list(request, self.registry.current.view(of: request.caller), &$0) }
+        }
+    }
+
     func list(_ request: Request, _ registry: Registry, _ writer: inout JSONWriter) -> Disposition {
         let list = request.verdict.entry.method
         let offset: Int

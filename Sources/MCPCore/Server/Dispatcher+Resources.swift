@@ -8,6 +8,9 @@ extension Dispatcher {
     func listResources(
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
+        if let arrivals = registry.contents.arrivals, !arrivals.isOver {
+            return listResources(request, after: arrivals, &writer, sink)
+        }
         if registry.contents.providers.isEmpty { return list(request, registry, &writer) }
         let place: Place
         do {
@@ -17,6 +20,24 @@ extension Dispatcher {
         }
         return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
             do {
+                let page = try await page(at: place, registry)
+                return answer { write(page, for: request, &$0) }
+            } catch {
+                return answer { fail(request, publicError(error, "resources/list"), &$0) }
+            }
+        }
+    }
+
+    /// Serves the list once the resources of other servers that are expected have arrived.
+    private func listResources(
+        _ request: Request, after arrivals: Arrivals, _ writer: inout JSONWriter, _ sink: SinkMaker
+    ) -> Disposition {
+        `defer`(request, timeout: nil, &writer, sink) { [self] _ in
+            await arrivals.wait()
+            let registry = registry.current.view(of: request.caller)
+            if registry.contents.providers.isEmpty { return answer { list(request, registry, &$0) } }
+            do {
+                let place = try place(of: cursor(of: request), registry, request.principalKey)
                 let page = try await page(at: place, registry)
                 return answer { write(page, for: request, &$0) }
             } catch {
@@ -126,6 +147,10 @@ extension Dispatcher {
         }
         for provider in registry.contents.providers {
             if let contents = try await provider.read(uri, context) { return contents }
+        }
+        if let arrivals = registry.contents.arrivals, !arrivals.isOver {
+            await arrivals.wait()
+            return try await read(uri, self.registry.current, context)
         }
         return nil
     }

@@ -12,6 +12,9 @@ extension Dispatcher {
             return fail(request, .invalidParams("tools/call needs \"name\", a string"), &writer)
         }
         guard let entry = registry.tool(named: bytes[head.name.range]) else {
+            if let arrivals = registry.contents.arrivals, !arrivals.isOver {
+                return callTool(request, after: arrivals, &writer, sink)
+            }
             let name = request.message.raw(head.name)?.string ?? ""
             return fail(request, .invalidParams("Unknown tool: \(name)"), &writer)
         }
@@ -46,6 +49,11 @@ extension Dispatcher {
                     try await body(call, RequestContext(request, deferred))
                 }
             }
+        case .forwarded(let body):
+            let call = ToolCall(name: entry.tool.name, arguments: arguments)
+            return `defer`(request, timeout: entry.timeout, &writer, sink) { [self] deferred in
+                await answer(request, entry, call, deferred, body)
+            }
         case .offloaded(let body):
             let call = ToolCall(name: entry.tool.name, arguments: arguments)
             return `defer`(request, timeout: entry.timeout, &writer, sink) { [self] deferred in
@@ -76,6 +84,7 @@ extension Dispatcher {
             failure = error
         }
         let (structured, meta) = (result.structuredRange, result.meta)
+        if result.isError { request.trace?.toolFailed() }
         swap(&result.json, &writer)
         if let failure {
             writer.rewind(to: mark)
@@ -91,7 +100,7 @@ extension Dispatcher {
     }
 
     /// Answers with the error that a handler threw, by the rules of `result(of:failedWith:)`.
-    private func answer(
+    func answer(
         _ request: Request, _ entry: ToolEntry, failedWith error: any Error, _ writer: inout JSONWriter
     ) -> Disposition {
         switch result(of: entry, failedWith: error, revision: request.revision) {
@@ -139,10 +148,11 @@ extension Dispatcher {
     }
 
     /// Writes a finished result.
-    private func write(
+    func write(
         _ result: CallToolResult, for request: Request, _ writer: inout JSONWriter
     ) -> Disposition {
         let mark = writer.mark
+        if result.isError { request.trace?.toolFailed() }
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
         result.writeMembers(to: &writer, for: request.revision)
         return close(request, from: mark, meta: result.meta, &writer)

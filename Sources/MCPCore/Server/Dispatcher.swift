@@ -91,6 +91,7 @@ final class Dispatcher: Sendable {
         _ error: JSONError, _ channel: ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
         counters.count(.parseErrors)
+        report(refused: .parseError("\(error)"), peer: channel.peer?.address)
         return refuse(
             Refusal(.parseError("Parse error: \(error)")), id: nil, session: channel.session, &writer)
     }
@@ -112,33 +113,40 @@ final class Dispatcher: Sendable {
         do {
             verdict = try Classifier.classify(message, claims: channel.claims, session: channel.session)
         } catch {
+            report(refused: error.error, peer: channel.peer?.address)
             return refuse(message, error, channel, &writer)
         }
         if message.head.kind == .notification { return take(message, verdict, channel, &writer) }
         let request = Request(
             message: message, verdict: verdict, channelID: channel.id,
             abilities: channel.session?.abilities ?? [], trace: nil, caller: channel.caller)
-        if verdict.entry.flags.contains(.notification) {
-            return fail(request, .methodNotFound(message.method), &writer)
-        }
-        if inFlight.count > 0, isDuplicate(request) {
-            return fail(request, .invalidRequest("A request with this id is being served"), &writer)
-        }
-        if verdict.entry.flags.contains(.needsParams), !message.head.params.isPresent {
-            return fail(request, .invalidParams("\(message.method) needs params"), &writer)
-        }
         let registry = registry.current
-        if message.head.metaLogLevel.isPresent, verdict.isModern, let error = badLogLevel(message) {
+        if let error = defect(of: request, registry) {
+            report(refused: error, peer: channel.peer?.address)
             return fail(request, error, &writer)
         }
-        guard offers(verdict.entry.capability, registry) else {
-            return fail(request, .methodNotFound(message.method), &writer)
-        }
         counters.count(.requests)
-        if options.middleware.isEmpty { return route(request, registry, &channel, &writer, sink) }
-        return serveTraced(request, &writer) { request, writer in
+        guard isObserved else { return route(request, registry, &channel, &writer, sink) }
+        return serveTraced(request, &channel, &writer) { request, channel, writer in
             route(request, registry, &channel, &writer, sink)
         }
+    }
+
+    /// Returns the reason why a request cannot be served at all.
+    @inline(__always)
+    private func defect(of request: Request, _ registry: Registry) -> MCPError? {
+        let (message, verdict) = (request.message, request.verdict)
+        if verdict.entry.flags.contains(.notification) { return .methodNotFound(message.method) }
+        if inFlight.count > 0, isDuplicate(request) {
+            return .invalidRequest("A request with this id is being served")
+        }
+        if verdict.entry.flags.contains(.needsParams), !message.head.params.isPresent {
+            return .invalidParams("\(message.method) needs params")
+        }
+        if message.head.metaLogLevel.isPresent, verdict.isModern, let error = badLogLevel(message) {
+            return error
+        }
+        return offers(verdict.entry.capability, registry) ? nil : .methodNotFound(message.method)
     }
 
     private func route(
@@ -148,7 +156,7 @@ final class Dispatcher: Sendable {
         switch request.verdict.entry.method {
         case .toolsCall: callTool(request, registry, channel.claims, &writer, sink)
         case .toolsList, .promptsList, .resourceTemplatesList:
-            list(request, registry.view(of: request.caller), &writer)
+            list(request, registry.view(of: request.caller), &writer, sink)
         case .resourcesList: listResources(request, registry.view(of: request.caller), &writer, sink)
         case .resourcesRead: readResource(request, registry, &writer, sink)
         case .promptsGet: getPrompt(request, registry, &writer, sink)

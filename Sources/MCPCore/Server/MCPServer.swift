@@ -47,4 +47,9 @@ public final class MCPServer: Sendable {
     }
 
     var options: ServerOptions { dispatcher.options }
+
+    /// Returns whether the server currently has a tool of this name, for whoever may call it.
+    public func hasTool(named name: String) -> Bool {
+        dispatcher.registry.current.contents.tools.contains { $0.tool.name == name }
+    }
 }

@@ -73,6 +73,9 @@ final class PendingRequest: Sendable {
     /// The time at which the server gives up, in nanoseconds of the monotonic clock.
     var deadline: Int64 { state.withLock { $0.deadline } }
 
+    /// Whether it ends when the client or the server wants it to, as a subscription does.
+    var isEndless: Bool { deadline == .max }
+
     /// Whether the handler is waiting for the client.
     var isAsking: Bool { state.withLock { !$0.questions.isEmpty } }
 
@@ -110,7 +113,7 @@ final class PendingRequest: Sendable {
     func finish(_ answer: Answer) -> Bool {
         guard let (sink, _) = end(stopping: false) else { return false }
         sink.finish(answer)
-        trace?.end(.of(answer.bytes))
+        trace?.end(with: answer.bytes)
         return true
     }
 
@@ -120,7 +123,7 @@ final class PendingRequest: Sendable {
         guard let (sink, task) = end(stopping: true) else { return false }
         task?.cancel()
         sink.finish(nil)
-        trace?.end(.cancelled)
+        trace?.endWithoutResponse()
         return true
     }
 
@@ -130,7 +133,7 @@ final class PendingRequest: Sendable {
         guard let (sink, task) = end(stopping: true) else { return false }
         task?.cancel()
         sink.finish(answer)
-        trace?.end(.of(answer.bytes))
+        trace?.end(with: answer.bytes)
         return true
     }
 

@@ -17,6 +17,8 @@ struct TemplateEntry: Sendable {
 struct PromptEntry: Sendable {
     let prompt: Prompt
     let get: @Sendable ([String: String], RequestContext) async throws -> GetPromptResult
+    /// Whether the prompt is one of another server.
+    var isForwarded = false
 }
 
 /// Everything that a server offers at one moment. A request keeps the snapshot that it started with.
@@ -34,6 +36,8 @@ final class Registry: Sendable {
         /// Whether others provide tools that come and go: tools are then declared even while there are none,
         /// and clients do not cache lists.
         var toolsComeAndGo = false
+        /// The entries of other servers that are still expected; nil without other servers.
+        var arrivals: Arrivals?
     }
 
     let contents: Draft
@@ -67,14 +71,17 @@ final class Registry: Sendable {
         promptNames = NameTable(draft.prompts.map(\.prompt.name))
     }
 
+    /// Whether entries of other servers may come and go, so that every kind is declared.
+    private var hasOtherServers: Bool { contents.arrivals != nil }
+
     var offersTools: Bool {
-        declared.contains(.tools) || contents.toolsComeAndGo || !contents.tools.isEmpty
+        declared.contains(.tools) || contents.toolsComeAndGo || hasOtherServers || !contents.tools.isEmpty
     }
-    var offersPrompts: Bool { declared.contains(.prompts) || !contents.prompts.isEmpty }
-    var offersCompletions: Bool { !contents.completions.isEmpty }
+    var offersPrompts: Bool { declared.contains(.prompts) || hasOtherServers || !contents.prompts.isEmpty }
+    var offersCompletions: Bool { hasOtherServers || !contents.completions.isEmpty }
     var offersResources: Bool {
-        declared.contains(.resources) || !contents.resources.isEmpty || !contents.templates.isEmpty
-            || !contents.providers.isEmpty
+        declared.contains(.resources) || hasOtherServers || !contents.resources.isEmpty
+            || !contents.templates.isEmpty || !contents.providers.isEmpty
     }
 
     /// Returns the tool that a JSON string, including its quotes, names.

@@ -11,12 +11,16 @@ extension RequestContext {
     ///   - data: a description of the event, as text or any other JSON.
     ///   - logger: the part of the server that reports the event.
     public func log(_ level: LoggingLevel, _ data: JSONValue, logger: String? = nil) async {
-        guard let call, let threshold = call.logLevel, level >= threshold, !call.exchange.isOver else {
-            return
-        }
+        report(LogMessage(level, data, logger: logger))
+    }
+
+    /// Sends a log message from code that cannot wait.
+    func report(_ message: LogMessage) {
+        guard let call, let threshold = call.logLevel, message.level >= threshold, !call.exchange.isOver
+        else { return }
         let number = call.logged.add(1, ordering: .relaxed).newValue
         guard number <= call.dispatcher.options.limits.maxLogMessages else { return }
-        call.exchange.notify(Notifications.message(LogMessage(level, data, logger: logger)))
+        call.exchange.notify(Notifications.message(message))
     }
 }
 

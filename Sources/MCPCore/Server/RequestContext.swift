@@ -10,8 +10,11 @@ public struct RequestContext: Sendable {
     let call: DeferredCall?
     /// Nil without authorization.
     let caller: Caller?
+    /// The trace context of the HTTP head; nil without middleware.
+    let header: TraceContext?
 
-    init(_ request: Dispatcher.Request, _ call: DeferredCall?) {
+    init(_ request: Dispatcher.Request, _ call: DeferredCall?, header: TraceContext? = nil) {
+        self.header = header ?? request.trace?.header
         message = request.message
         revision = request.revision
         abilities = request.abilities
@@ -57,10 +60,10 @@ public struct RequestContext: Sendable {
     }
 
     /// Whether the client requested progress reports.
-    var wantsProgress: Bool { call?.exchange.progressToken != nil }
+    package var wantsProgress: Bool { call?.exchange.progressToken != nil }
 
     /// Reports progress from code that cannot wait.
-    func report(_ progress: Progress) {
+    package func report(_ progress: Progress) {
         guard let exchange = call?.exchange, let token = exchange.progressToken,
             exchange.accepts(progress: progress.progress)
         else { return }

@@ -35,6 +35,8 @@ struct ServerChannel: Sendable {
     var stream: ConnectionStream?
     /// The authenticated caller of the message; nil without authorization.
     var caller: Caller?
+    /// The other end of the connection; nil in the same process, and over HTTP without middleware.
+    var peer: ConnectionPeer?
 
     init(
         id: UInt64, claims: HeaderClaims? = nil, session: NegotiatedSession? = nil,

@@ -1,8 +1,11 @@
+import Synchronization
+
 /// Middleware that sees every request that a server serves, in all revisions and on all transports: for logs,
 /// metrics, rate limits and authorization.
 ///
 /// Several are called in the order of `ServerOptions.middleware`, and end in the reverse order. Messages that
-/// cannot be served at all, such as one with an unknown method, are answered before any middleware is called.
+/// cannot be served at all, such as one with an unknown method or a foreign `Host`, are only reported to
+/// `didRefuse`.
 public protocol ServerMiddleware: Sendable {
     /// Called when a request is about to be served, on the connection's own thread: return at once,
     /// and do not block.
@@ -13,9 +16,14 @@ public protocol ServerMiddleware: Sendable {
 
     /// Called when a request that `willServe` accepted has ended: once for each request, on any
     /// thread. Do not block.
-    ///
-    /// - Parameter duration: the time since `willServe` was called.
-    func didServe(_ request: IncomingRequest, outcome: RequestOutcome, duration: Duration)
+    func didServe(_ request: IncomingRequest, _ end: RequestEnd)
+
+    /// Called for each request that was refused before `willServe`, on any thread. Do not block.
+    func didRefuse(_ refusal: RefusedRequest)
+
+    /// Whether `RequestEnd.response` is needed for requests that succeed, too; asked once for each of them.
+    /// It is a copy, so the default is false.
+    var wantsResponses: Bool { get }
 }
 
 extension ServerMiddleware {
@@ -23,7 +31,13 @@ extension ServerMiddleware {
     public func willServe(_ request: IncomingRequest) throws {}
 
     /// Does nothing.
-    public func didServe(_ request: IncomingRequest, outcome: RequestOutcome, duration: Duration) {}
+    public func didServe(_ request: IncomingRequest, _ end: RequestEnd) {}
+
+    /// Does nothing.
+    public func didRefuse(_ refusal: RefusedRequest) {}
+
+    /// False.
+    public var wantsResponses: Bool { false }
 }
 
 /// One request from a client.
@@ -32,12 +46,16 @@ public struct IncomingRequest: Sendable {
     public let method: String
     /// The number of the connection, or of the session of a revision before 2026-07-28.
     public let connection: UInt64
+    /// The address of the client as its transport gives it: `192.0.2.7:51234`, `unix:uid=1000,pid=4711`,
+    /// `stdio`; nil for a client in the same process.
+    public let peer: String?
     private let context: RequestContext
 
-    init(_ request: Dispatcher.Request) {
+    init(_ request: Dispatcher.Request, from channel: ServerChannel) {
         method = request.message.method
         connection = request.channelID
-        context = RequestContext(request, nil)
+        peer = channel.peer?.address
+        context = RequestContext(request, nil, header: channel.claims?.traceContext)
     }
 
     /// The protocol revision that the request uses.
@@ -49,18 +67,59 @@ public struct IncomingRequest: Sendable {
     /// The request's `params`, as received.
     public var params: RawJSON? { context.message.params }
 
+    /// The request's `_meta`, as received.
+    public var meta: RawJSON? { context.meta }
+
+    /// The `arguments` of a call or a prompt, as received.
+    public var arguments: RawJSON? { context.message.raw(context.message.head.arguments) }
+
+    /// The JSON-RPC id: a string or a number.
+    public var id: RawJSON? { context.message.raw(context.message.head.id) }
+
+    /// The size of the message in bytes.
+    public var size: Int { context.message.bytes.count }
+
+    /// The message, as received. A copy must be made of what is kept: it shares memory with the connection.
+    public var message: ByteSlice { context.message.bytes }
+
     /// The tool, the prompt or the URI of the resource that the request names; nil for other methods.
-    public var name: String? { (params?["name"] ?? params?["uri"])?.string }
+    public var name: String? { rawName?.string }
+
+    /// The same as JSON text, which may be something other than a string.
+    public var rawName: RawJSON? {
+        context.message.raw(context.message.head.name) ?? context.message.raw(context.message.head.uri)
+    }
 
     /// The identity that the client declares (2026-07-28): for display and logs, never for
     /// decisions (META-12).
     public var clientInfo: Implementation? { context.clientInfo }
+
+    /// The trace that the request belongs to: `traceparent` of its `_meta`, or else of its HTTP head; nil if
+    /// there is none, or it is not valid.
+    public var traceContext: TraceContext? { context.traceContext }
+
+    fileprivate var header: TraceContext? { context.header }
+}
+
+/// The end of one request.
+public struct RequestEnd: Sendable {
+    /// The way in which it ended.
+    public let outcome: RequestOutcome
+    /// The time since `willServe` was called.
+    public let duration: Duration
+    /// The size of the response in bytes; 0 without one.
+    public let responseSize: Int
+    /// The response, as it was sent: of a request that failed, and of all requests for middleware that
+    /// `wantsResponses`. Nil otherwise, and without a response.
+    public let response: RawJSON?
 }
 
 /// The way in which a request ended.
 public enum RequestOutcome: Sendable, Hashable {
-    /// With a result; that of a tool may report that the tool failed (`isError`).
+    /// With a result.
     case result
+    /// With a result that reports that the tool failed (`isError`).
+    case toolError
     /// With a JSON-RPC error of this code, including when its deadline passed (504) or the server stopped.
     case error(Int)
     /// Without a response: the client withdrew it, or is gone.
@@ -70,9 +129,12 @@ public enum RequestOutcome: Sendable, Hashable {
 /// The connection between one request and the middleware that accepted it.
 final class RequestTrace: Sendable {
     private let request: IncomingRequest
-    private let entered: [any ServerMiddleware]
+    private let middleware: [any ServerMiddleware]
+    /// The number of those that accepted the request.
+    private let entered: Int
     private let start: MonotonicInstant
     private let clock: any TimeSource
+    private let isToolError = Atomic<Bool>(false)
 
     /// Shows the request to each middleware, up to the first that throws.
     static func begin(
@@ -88,23 +150,42 @@ final class RequestTrace: Sendable {
             }
             count += 1
         }
-        return (RequestTrace(request, Array(middleware.prefix(count)), start, clock), refusal)
+        return (RequestTrace(request, middleware, count, start, clock), refusal)
     }
 
     private init(
-        _ request: IncomingRequest, _ entered: [any ServerMiddleware], _ start: MonotonicInstant,
-        _ clock: any TimeSource
+        _ request: IncomingRequest, _ middleware: [any ServerMiddleware], _ entered: Int,
+        _ start: MonotonicInstant, _ clock: any TimeSource
     ) {
         self.request = request
+        self.middleware = middleware
         self.entered = entered
         self.start = start
         self.clock = clock
     }
 
-    /// Reports the end. Called once.
-    func end(_ outcome: RequestOutcome) {
-        let duration = clock.now - start
-        for each in entered.reversed() { each.didServe(request, outcome: outcome, duration: duration) }
+    /// The trace context of the HTTP head.
+    var header: TraceContext? { request.header }
+
+    /// Records that the result of the tool reports a failure.
+    func toolFailed() { isToolError.store(true, ordering: .relaxed) }
+
+    /// Reports the end with a response. Called once, as is `endWithoutResponse`.
+    func end(with response: ByteSlice) {
+        var outcome = RequestOutcome.of(response)
+        if outcome == .result, isToolError.load(ordering: .relaxed) { outcome = .toolError }
+        let copy =
+            outcome != .result || middleware.contains(where: \.wantsResponses)
+            ? RawJSON(unchecked: response.copy()) : nil
+        end(outcome, response.count, copy)
+    }
+
+    func endWithoutResponse() { end(.cancelled, 0, nil) }
+
+    private func end(_ outcome: RequestOutcome, _ size: Int, _ response: RawJSON?) {
+        let end = RequestEnd(
+            outcome: outcome, duration: clock.now - start, responseSize: size, response: response)
+        for each in middleware[..<entered].reversed() { each.didServe(request, end) }
     }
 }
 
@@ -112,11 +193,11 @@ extension Dispatcher {
     /// Serves a request between the two calls of the middleware.
     @inline(never)
     func serveTraced(
-        _ request: Request, _ writer: inout JSONWriter,
-        _ route: (Request, inout JSONWriter) -> Disposition
+        _ request: Request, _ channel: inout ServerChannel, _ writer: inout JSONWriter,
+        _ route: (Request, inout ServerChannel, inout JSONWriter) -> Disposition
     ) -> Disposition {
         let (trace, refusal) = RequestTrace.begin(
-            IncomingRequest(request), options.middleware, clock: clock)
+            IncomingRequest(request, from: channel), options.middleware, clock: clock)
         let start = writer.out.count
         let disposition: Disposition
         if let refusal {
@@ -124,12 +205,10 @@ extension Dispatcher {
         } else {
             var request = request
             request.trace = trace
-            disposition = route(request, &writer)
+            disposition = route(request, &channel, &writer)
         }
         // Otherwise its `PendingRequest` ends the trace.
-        if case .answered = disposition {
-            trace.end(unsafe writer.out.withBytes { unsafe RequestOutcome.of($0[start...]) })
-        }
+        if case .answered = disposition { trace.end(with: writer.out.slice(start ..< writer.out.count)) }
         return disposition
     }
 }

@@ -16,8 +16,18 @@ enum ToolHandler: Sendable {
     case synchronous(@Sendable (RawJSON, RequestContext, inout ResultWriter) throws -> Void)
     /// Runs as a task on the connection's loop.
     case asynchronous(@Sendable (ToolCall, RequestContext) async throws -> CallToolResult)
+    /// Runs as a task, at another server, whose result is sent as it came as far as the revisions allow.
+    case forwarded(@Sendable (ToolCall, RequestContext) async throws -> ForwardedResult)
     /// Runs on a separate thread from the system's pool, because it blocks.
     case offloaded(@Sendable (ToolCall, RequestContext) throws -> CallToolResult)
+}
+
+/// The result of a request at another server.
+struct ForwardedResult: Sendable {
+    /// The result object, as received.
+    let json: RawJSON
+    /// The revision that it was received in.
+    let revision: Revision
 }
 
 /// A registered tool with everything that is computed once.
@@ -49,6 +59,24 @@ final class ToolEntry: Sendable {
             try Self.compile(schema, "output", of: tool, schemas)
         }
     }
+
+    /// Creates the entry of a tool of another server, which checks the arguments itself.
+    init(
+        forwarding tool: Tool, timeout: Duration,
+        _ body: @escaping @Sendable (ToolCall, RequestContext) async throws -> ForwardedResult
+    ) throws(RegistrationError) {
+        self.tool = tool
+        self.timeout = timeout
+        handler = .forwarded(body)
+        headers = try Self.headers(of: tool)
+        taskSupport = .never
+        scopes = []
+        input = try Self.compile(["type": "object"], "input", of: tool, .init())
+        output = nil
+    }
+
+    /// Whether the tool is one of another server.
+    var isForwarded: Bool { if case .forwarded = handler { true } else { false } }
 
     private static func check(_ tool: Tool) throws(RegistrationError) {
         let isName = tool.name.utf8.allSatisfy { byte in

@@ -3,16 +3,16 @@
 /// A simple variable `{name}` matches one path segment, a reserved one `{+name}` matches any text. Each
 /// variable matches the shortest text after which the rest can still match, and the last one matches the
 /// remainder. No expression backtracks (CVE-2026-0621).
-struct URITemplate: Sendable {
+package struct URITemplate: Sendable {
     private enum Part: Sendable {
         case literal([UInt8])
         case variable(name: String, isReserved: Bool)
     }
 
-    let text: String
+    package let text: String
     private let parts: [Part]
 
-    init(_ text: String) throws(RegistrationError) {
+    package init(_ text: String) throws(RegistrationError) {
         self.text = text
         parts = try Self.parse(text)
     }
@@ -53,7 +53,7 @@ struct URITemplate: Sendable {
     }
 
     /// Returns the variables' values, percent-decoded, or nil when the URI does not match this template.
-    func match(_ uri: String) -> [String: String]? {
+    package func match(_ uri: String) -> [String: String]? {
         let bytes = Array(uri.utf8)
         var position = 0
         var values: [String: String] = [:]

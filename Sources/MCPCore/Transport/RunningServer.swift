@@ -13,6 +13,25 @@ public final class RunningServer: Sendable {
 
     /// The addresses that the server listens on, with the ports that were actually assigned.
     public let addresses: [ListenAddress]
+    private let live: LiveParts
+
+    /// The number of open HTTP connections.
+    public var connectionCount: Int { live.parts?.http.reduce(0) { $0 + $1.connectionCount } ?? 0 }
+
+    /// Calls `body` once every event loop of the server has finished a turn: never, while one of them is
+    /// stuck or after the server has ended. For watchdogs.
+    public func whenResponsive(_ body: @escaping @Sendable () -> Void) {
+        guard let parts = live.parts else { return }
+        Self.visit(parts.http[...]) { [stdio = parts.stdio] in
+            if let stdio { stdio.loop.execute(body) } else { body() }
+        }
+    }
+
+    private static func visit(_ servers: ArraySlice<HTTPServer>, _ body: @escaping @Sendable () -> Void) {
+        guard let first = servers.first else { return body() }
+        let rest = servers.dropFirst()
+        first.whenResponsive { visit(rest, body) }
+    }
 
     /// Starts all transports, or none.
     init(_ server: MCPServer, _ transports: [ServerTransport]) throws {
@@ -24,9 +43,12 @@ public final class RunningServer: Sendable {
             throw error
         }
         addresses = parts.http.flatMap(\.addresses)
-        ending = Task { [stopping, parts] in
+        let live = LiveParts(parts)
+        self.live = live
+        ending = Task { [stopping] in
             await stopping.wait()
-            await parts.end()
+            await live.parts?.end()
+            live.forget()
         }
     }
 
@@ -42,6 +64,17 @@ public final class RunningServer: Sendable {
         requestStop()
         await waitUntilEnded()
     }
+}
+
+/// The parts of a server until it has ended: a handler may hold the server that it belongs to.
+private final class LiveParts: Sendable {
+    private let state: Mutex<Parts?>
+
+    init(_ parts: Parts) { state = Mutex(parts) }
+
+    var parts: Parts? { state.withLock { $0 } }
+
+    func forget() { state.withLock { $0 = nil } }
 }
 
 /// The parts of a running server.

@@ -75,6 +75,7 @@ struct HTTPTransport: Sendable {
         resources.maxOutputBytes = dispatcher.options.limits.maxOutputBytes
         resources.requestTimeout = dispatcher.options.limits.requestDeadline
         resources.log = dispatcher.options.log
+        if dispatcher.isObserved { resources.onRefusal = { dispatcher.report(RefusedRequest($0)) } }
         let http = try HTTPServer(
             on: addresses, policy: policy, options: options, resources: resources,
             memory: dispatcher.memory)
@@ -83,6 +84,26 @@ struct HTTPTransport: Sendable {
         try http.start(
             StreamableEndpoint(server: server, path: path, router: router, authorization: authorization))
         return http
+    }
+}
+
+extension RefusedRequest {
+    fileprivate init(_ refusal: HTTPRefusal) {
+        let reason: Reason =
+            switch refusal.reason {
+            case .host: .host
+            case .origin: .origin
+            case .unauthenticated: .unauthenticated
+            case .forbidden: .forbidden
+            case .rateLimited: .rateLimited
+            case .overloaded: .overloaded
+            case .tooLarge: .tooLarge
+            case .timeout: .timeout
+            case .notFound: .notFound
+            case .malformed: .malformed
+            }
+        self.init(
+            reason, status: refusal.status, text: refusal.text, detail: refusal.detail, peer: refusal.peer)
     }
 }
 

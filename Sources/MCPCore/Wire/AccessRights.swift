@@ -90,6 +90,11 @@ struct NamePatterns: Sendable {
 
     var key: String { texts.joined(separator: " ") }
 
+    /// Whether a text can be a pattern. Names have no spaces, and lists of patterns are separated by them.
+    static func isPattern(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    }
+
     func fit(_ name: String) -> Bool {
         fitAll || !Self.hasDotSegment(name) && globs.contains { $0.matches(name) }
     }

@@ -9,7 +9,7 @@ public struct Principal: Sendable, Hashable {
         case oauth
         /// A static token of this server.
         case token
-        /// The user of a process on the other end of a unix socket.
+        /// The user of a process of this machine (`PeerRule`).
         case peer
         /// Nobody: a request without a token, where `AccessRules.anonymous` allows some.
         case anonymous
@@ -34,12 +34,14 @@ public struct Principal: Sendable, Hashable {
     public let allowedNames: [String]?
     /// The time after which the token is verified again, at most 5 min; nil for 5 min.
     public let verifiedFor: Duration?
+    /// The rate of its requests; nil for that of `ServerAuthorization`.
+    public let rate: RateLimit?
 
     /// Creates a principal, as a `TokenVerifier` does.
     public init(
         kind: Kind, issuer: String? = nil, subject: String, clientID: String? = nil, scopes: Set<String> = [],
         expiresAt: Int64? = nil, claims: JSONObject = [:], allowedNames: [String]? = nil,
-        verifiedFor: Duration? = nil
+        verifiedFor: Duration? = nil, rate: RateLimit? = nil
     ) {
         self.kind = kind
         self.issuer = issuer
@@ -50,6 +52,7 @@ public struct Principal: Sendable, Hashable {
         self.claims = claims
         self.allowedNames = allowedNames
         self.verifiedFor = verifiedFor
+        self.rate = rate
     }
 
     /// Identifies the principal across tokens: the same after a refresh, and never derived from the token.

@@ -41,7 +41,7 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HarnessError {
-    static var tooManyCalls: HarnessError {
+    package static var tooManyCalls: HarnessError {
         .model("the model made more than \(CallIDs.maximum) calls in one answer")
     }
 }

@@ -33,6 +33,8 @@ final class AuthorizationServerMock: Sendable {
         /// Refuses a token request with an OAuth error.
         var refuses: @Sendable (Heard, Form) -> String? = { _, _ in nil }
         var tokenPrefix = "token"
+        /// The proofs that token requests need, for tokens that are bound to a key.
+        var proofs: ProofRules?
     }
 
     private struct State {
@@ -110,6 +112,7 @@ final class AuthorizationServerMock: Sendable {
         if options.isOpen { metadata["registration_endpoint"] = .string(issuer + "/register") }
         if options.acceptsMetadataURLs { metadata["client_id_metadata_document_supported"] = true }
         if let scopes = options.scopes { metadata["scopes_supported"] = Self.array(scopes) }
+        if options.proofs != nil { metadata["dpop_signing_alg_values_supported"] = ["ES256"] }
         if let advertised = options.advertisesIssuer {
             metadata["authorization_response_iss_parameter_supported"] = .bool(advertised)
         }
@@ -145,6 +148,16 @@ final class AuthorizationServerMock: Sendable {
     private func token(_ heard: Heard, _ form: Form) -> Answer {
         state.withLock { $0.tokenRequests.append((form, heard.header("authorization"))) }
         if let error = options.refuses(heard, form) { return Self.error(error) }
+        if let rules = options.proofs {
+            switch rules.check(heard, url: issuer + "/token", token: nil) {
+            case .good: break
+            case .lacksNonce:
+                return Self.error("use_dpop_nonce", headers: "DPoP-Nonce: \(rules.nonce ?? "")\r\n")
+            case .bad(let fault):
+                expect(false, "proof: \(fault)")
+                return Self.error("invalid_dpop_proof")
+            }
+        }
         var scopes = form["scope"]?.split(separator: " ").map(String.init)
         if form["grant_type"] == "authorization_code" {
             guard let asked = state.withLock({ $0.codes.removeValue(forKey: form["code"] ?? "") }) else {
@@ -166,14 +179,16 @@ final class AuthorizationServerMock: Sendable {
             return token
         }
         var answer: JSONObject = [
-            "access_token": .string(token), "token_type": "Bearer", "expires_in": 3600,
+            "access_token": .string(token), "token_type": options.proofs == nil ? "Bearer" : "DPoP",
+            "expires_in": 3600,
         ]
         if !granted.isEmpty { answer["scope"] = .string(granted.joined(separator: " ")) }
         return .json(JSONValue.object(answer).serialized(), headers: "Cache-Control: no-store\r\n")
     }
 
-    private static func error(_ code: String) -> Answer {
-        .json(#"{"error":"\#(code)","error_description":"the mock refuses"}"#, status: 400)
+    private static func error(_ code: String, headers: String = "") -> Answer {
+        .json(
+            #"{"error":"\#(code)","error_description":"the mock refuses"}"#, status: 400, headers: headers)
     }
 
     private func expect(_ isRight: Bool, _ what: String) {
@@ -217,8 +232,10 @@ extension HTTPPeer.Heard {
     var path: String { String(target.prefix { $0 != "?" }) }
     var query: String { String(target.drop { $0 != "?" }.dropFirst()) }
     /// The token of the `Authorization` field.
-    var bearer: String? {
-        guard let field = header("authorization"), field.hasPrefix("Bearer ") else { return nil }
-        return String(field.dropFirst(7))
+    var bearer: String? { token("Bearer") }
+
+    func token(_ scheme: String) -> String? {
+        guard let field = header("authorization"), field.hasPrefix(scheme + " ") else { return nil }
+        return String(field.dropFirst(scheme.count + 1))
     }
 }

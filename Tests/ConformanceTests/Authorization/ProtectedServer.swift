@@ -27,6 +27,10 @@ final class ProtectedServer: Sendable {
         var steppedUp: String?
         /// Whether every request with a token is refused with 403.
         var refusesAlways = false
+        /// The proofs that requests need; tokens then have the scheme `DPoP`.
+        var proofs: ProofRules?
+
+        var scheme: String { proofs == nil ? "Bearer" : "DPoP" }
     }
 
     static let versions = ["2025-11-25", "2026-07-28"]
@@ -97,13 +101,23 @@ final class ProtectedServer: Sendable {
             place = ["resource_metadata=\"\(origin)\(path)\""]
         }
         func challenge(_ status: Int, _ error: String, _ scope: String?) -> Answer {
-            let parameters = ["error=\"\(error)\""] + (scope.map { ["scope=\"\($0)\""] } ?? []) + place
+            var parameters = ["error=\"\(error)\""] + (scope.map { ["scope=\"\($0)\""] } ?? []) + place
+            if options.proofs != nil { parameters.append("algs=\"ES256\"") }
+            let nonce = error == "use_dpop_nonce" ? options.proofs?.nonce : nil
             return .json(
                 #"{"error":"\#(error)"}"#, status: status,
-                headers: "WWW-Authenticate: Bearer \(parameters.joined(separator: ", "))\r\n")
+                headers: "WWW-Authenticate: \(options.scheme) \(parameters.joined(separator: ", "))\r\n"
+                    + (nonce.map { "DPoP-Nonce: \($0)\r\n" } ?? ""))
         }
-        guard let token = heard.bearer, let scopes = issuer.scopes(of: token), accepts(heard, issuer) else {
+        guard let token = heard.token(options.scheme), let scopes = issuer.scopes(of: token),
+            accepts(heard, issuer)
+        else {
             return challenge(401, "invalid_token", options.challenged)
+        }
+        switch options.proofs?.check(heard, url: origin + "/mcp", token: token) {
+        case .lacksNonce: return challenge(401, "use_dpop_nonce", nil)
+        case .bad(let fault): return challenge(401, "invalid_dpop_proof: \(fault)", nil)
+        case .good, nil: break
         }
         let lacks = options.needed(heard).contains { !scopes.contains($0) }
         guard options.refusesAlways || lacks else { return nil }

@@ -37,6 +37,49 @@ import Testing
         #expect(await verifier.refusal(of: try new.token(clock)) == nil)
     }
 
+    /// The sender of the keys says how long they are good, within 5 minutes to 24 hours.
+    @Test func theLifetimeOfTheSender() async throws {
+        let key = try RotatingKey("a")
+        for (said, kept) in [(Duration.seconds(600), 600), (.zero, 300), (.seconds(1 << 30), 86_400)] {
+            let server = KeyServer(key.jwks)
+            let fetch = server.fetch
+            let verifier = try JWTVerifier(
+                issuer: JWTMaker.issuer, options: .init(), clock: clock,
+                fetching: { JWTVerifier.FetchedKeys(text: try await fetch(), lifetime: said) })
+            #expect(await verifier.refusal(of: try key.token(clock)) == nil)
+            clock.advance(by: .seconds(kept) - .milliseconds(1))
+            #expect(await verifier.refusal(of: try key.token(clock)) == nil)
+            #expect(server.fetches == 1)
+            clock.advance(by: .milliseconds(1))
+            #expect(await verifier.refusal(of: try key.token(clock)) == nil)
+            #expect(server.fetches == 2)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("max-age=60", 60), ("public, max-age=600, must-revalidate", 600), ("Max-Age=\"5\"", 5),
+            ("no-store", 0),
+            ("max-age=10, no-cache", 0), ("max-age=-1", 0), ("max-age=x", nil), ("", nil), ("private", nil),
+        ] as [(String, Int?)])
+    func maxAge(_ field: String, _ seconds: Int?) throws {
+        let response = OAuthHTTPResponse(status: 200, fields: try HeaderFields(["Cache-Control": field]))
+        #expect(response.maxAge == seconds.map { .seconds($0) })
+    }
+
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
+            ("Mon, 23 Nov 2026 00:00:00 GMT", 1_795_392_000),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("", nil),
+            ("Sun, 06 Foo 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 99999999999999999999 08:49:37 GMT", nil),
+        ] as [(String, Int64?)])
+    func dates(_ field: String, _ seconds: Int64?) throws {
+        let response = OAuthHTTPResponse(status: 200, fields: try HeaderFields(["Date": field]))
+        #expect(response.sentAt == seconds)
+    }
+
     @Test func aNewKeyWithoutANameIsFetched() async throws {
         let (old, new) = (try RotatingKey("old"), try RotatingKey("new"))
         let server = KeyServer(old.jwks)

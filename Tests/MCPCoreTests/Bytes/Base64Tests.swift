@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 @Suite struct Base64Tests {
     // RFC 4648, section 10.

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 @Suite struct HexTests {
     // RFC 4648, section 10.

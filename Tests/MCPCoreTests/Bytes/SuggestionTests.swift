@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 struct SuggestionTests {
     @Test(arguments: [

@@ -1,7 +1,6 @@
 import TestSupport
 
 #if !canImport(Darwin)
-import Foundation
 import Synchronization
 import Testing
 import MCPCore
@@ -208,9 +207,9 @@ struct HTTPSFailureTests {
     }
 
     @Test func trustFilesThatHoldNothing() async throws {
-        let path = NSTemporaryDirectory() + "mcp-tls-empty-\(getpid()).pem"
-        try Data("nothing".utf8).write(to: URL(fileURLWithPath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = TemporaryDirectory()
+        try folder.write("empty.pem", "nothing")
+        let path = "\(folder.path)/empty.pem"
         for (file, text) in [(path, "contains no certificate"), ("/nowhere/ca.pem", "cannot be read: ")] {
             let error = await outcome("https://localhost:1/mcp", tls: OpenSSLProvider(trustFile: file))
             #expect(error?.kind == .invalidRequest)

@@ -1,7 +1,6 @@
-import Foundation
 import MCPCore
 
-// The example tool of the client-side tools guide, as an app has it; only its import line is another one.
+// The example tool of the client-side tools guide, as an app has it, without the UUID of Foundation.
 
 @MainActor
 final class GreetClientTool: ClientTool {
@@ -41,7 +40,7 @@ final class GreetClientTool: ClientTool {
 }
 
 struct ClientToolAlert: Identifiable {
-    let id = UUID()
+    let id = UInt64.random(in: .min ... .max)
     let title: String
     let message: String
 }

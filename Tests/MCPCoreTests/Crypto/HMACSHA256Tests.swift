@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 @Suite struct HMACSHA256Tests {
     // RFC 4231, sections 4.2 to 4.8 (the fifth case is truncated to 128 bits).

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 @Suite struct SHA256Tests {
     // FIPS 180-4 examples (NIST), and the empty message.

@@ -92,4 +92,25 @@ import Testing
         #expect(Self.refusal(.unixSocket, "Host: whatever\r\n") == nil)
         #expect(Self.refusal(.unixSocket, "Host: whatever\r\nOrigin: https://evil.example\r\n") != nil)
     }
+
+    // AUTH-51, fault 104: a name can be written in many ways.
+    @Test(arguments: [
+        ("access_token=x", true), ("a=b&access_token=x", true), ("access%5Ftoken=x", true),
+        ("%61ccess_toke%6E=x", true), ("ACCESS_TOKEN=x", true), ("access_token", true),
+        ("%zz=1&access%5ftoken=x", true),
+        ("access_tokens=x", false), ("x=access_token", false), ("token=x", false), ("", false), ("%", false),
+    ]) func tokensInTheQuery(_ query: String, _ isRefused: Bool) throws {
+        let bytes = ByteSlice("POST /mcp?\(query) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        var parser = RequestParser(limits: HTTPLimits())
+        guard case .head(let head) = unsafe bytes.withBytes({ unsafe parser.parse($0) }) else {
+            Issue.record("no head")
+            return
+        }
+        do throws(EarlyResponse) {
+            try AccessPolicy.loopback.check(head, in: bytes)
+            #expect(!isRefused)
+        } catch {
+            #expect(isRefused && error.status == 400)
+        }
+    }
 }

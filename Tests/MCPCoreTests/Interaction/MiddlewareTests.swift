@@ -27,9 +27,9 @@ import Testing
             throw MCPError(code: 429, message: "too many calls of \(request.name ?? "")")
         }
 
-        func didServe(_ request: IncomingRequest, outcome: RequestOutcome, duration: Duration) {
-            notes.add("\(name) < \(request.method) \(request.name ?? "-") \(outcome)")
-            if duration < .zero { notes.add("a negative duration") }
+        func didServe(_ request: IncomingRequest, _ end: RequestEnd) {
+            notes.add("\(name) < \(request.method) \(request.name ?? "-") \(end.outcome)")
+            if end.duration < .zero { notes.add("a negative duration") }
         }
     }
 

@@ -1,20 +1,12 @@
-import Foundation
 import MCPCore
+import TestSupport
 import Testing
 
 /// docs/json.md says what the tests prove: it is written from the same table.
 @Suite struct JSONDocumentTests {
-    private static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../../docs/json.md").standardized
-
     @Test func isUpToDate() throws {
-        if ProcessInfo.processInfo.environment["MCP_WRITE_DOCS"] == "1" {
-            try Data(JSONDocument.text.utf8).write(to: Self.url)
-        }
-        let committed = (try? String(contentsOf: Self.url, encoding: .utf8)) ?? ""
-        #expect(
-            committed == JSONDocument.text,
-            "docs/json.md is out of date: run MCP_WRITE_DOCS=1 swift test --filter JSONDocumentTests")
+        let isUpToDate = try RepositoryFile.isUpToDate("docs/json.md", JSONDocument.text)
+        #expect(isUpToDate, "docs/json.md is out of date: run make docs")
     }
 
     /// The example of the document.

@@ -15,6 +15,7 @@ extension LimitProofs {
     private static let retries = needsOpenSSL
     private static let staleness = needsOpenSSL
     private static let skew = needsOpenSSL
+    private static let introspection = needsOpenSSL
     #endif
 
     static let accessTokens: [LimitProof] = {
@@ -38,8 +39,8 @@ extension LimitProofs {
                 staleness),
             LimitProof(
                 "failures of an introspection in a row",
-                "\(IntrospectionVerifier.maxFailures), then a rest of \(LimitText.seconds(IntrospectionVerifier.restTime))"
-            ) { try await VerifierHTTPTests.anAuthorizationServerThatFails(0) },
+                "\(IntrospectionVerifier.maxFailures), then a rest of \(LimitText.seconds(IntrospectionVerifier.restTime))",
+                introspection),
             LimitProof(
                 "difference of clocks",
                 "\(LimitText.seconds(options.skew)) (\(LimitText.seconds(JWTVerifier.Options.maxSkew)) at most)",
@@ -64,6 +65,9 @@ extension LimitProofs {
     }
 
     #if !canImport(Darwin)
+    @Sendable private static func introspection() async throws {
+        try await VerifierHTTPTests.anAuthorizationServerThatFails(0)
+    }
     @Sendable private static func token() async throws {
         let verifier = try JWTMaker.verifier()
         // The padding of a claim adds four digits for three characters.

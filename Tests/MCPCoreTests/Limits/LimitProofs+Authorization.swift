@@ -32,6 +32,12 @@ extension LimitProofs {
                 "streams of an expired token", LimitText.seconds(.seconds(AccessGuard.skewSeconds))
             ) { try await TokenVerificationTests().streamsEndWithTheirToken() },
             LimitProof(
+                "open streams while their token cannot be checked", LimitText.seconds(StreamWatch.patience)
+            ) { try await StreamTokenTests().aTokenThatCannotBeChecked() },
+            LimitProof("callers whose rate is counted", LimitText.grouped(AccessGuard.maxMeters)) {
+                try await PeerRuleTests.numberOfMeters()
+            },
+            LimitProof(
                 "wrong tokens of one address",
                 "\(FailedAttempts.maxFailures) in \(LimitText.seconds(FailedAttempts.period)), of the last \(LimitText.grouped(FailedAttempts.maxAddresses)) addresses"
             ) { try await AccessRulesTests.failedAttempts() },

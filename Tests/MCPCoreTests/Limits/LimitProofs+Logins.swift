@@ -57,7 +57,20 @@ extension LimitProofs {
             LimitProof(
                 "time before its expiry at which a token is renewed",
                 LimitText.seconds(.seconds(StoredTokens.renewalMargin))
-            ) { try await OAuthTokenTests().renewsAhead() },
+                    + ", a tenth of its lifetime if that is less"
+            ) {
+                try await OAuthTokenTests().renewsAhead()
+                try await OAuthTokenTests().renewsShortLivedTokens(20, 2)
+            },
+            LimitProof("address of a login page", LimitText.bytes(AuthorizationRequest.maxURLBytes)) {
+                try AuthorizationPageTests.size()
+            },
+            LimitProof("secrets of a client that are masked", "\(KnownSecrets.maxCount)") {
+                KnownSecretsTests.number()
+            },
+            LimitProof("bytes that are compared of each", LimitText.bytes(KnownSecrets.maxBytes)) {
+                KnownSecretsTests.size()
+            },
         ]
     }()
 

@@ -19,6 +19,7 @@ import Testing
         Area(section: "HTTP", proofs: LimitProofs.http),
         Area(section: "Authorization", proofs: LimitProofs.authorization),
         Area(section: "Memory", proofs: LimitProofs.memory),
+        Area(section: "Upstreams", proofs: LimitProofs.upstreams),
         Area(section: "Client tools", proofs: LimitProofs.clientTools),
         Area(section: "Schemas", proofs: LimitProofs.schemas),
         Area(section: "Access tokens", proofs: LimitProofs.accessTokens),

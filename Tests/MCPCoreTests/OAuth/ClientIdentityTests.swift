@@ -49,7 +49,7 @@ struct ClientIdentityTests {
             let fixture = OAuthFixture(server)
             let error = await fixture.failure { try await fixture.unauthorized() }
             #expect(error?.kind == .registrationFailed)
-            #expect(error?.hint?.contains("--client-id") == true)
+            #expect(error?.remedy == .registeredClient)
             #expect(fixture.person.pages.isEmpty)
         }
     }

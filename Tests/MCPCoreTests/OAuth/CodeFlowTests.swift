@@ -119,8 +119,8 @@ struct CodeFlowTests {
             #expect(error?.kind == .issuerMismatch)
             #expect(error?.details.contains("expected: \(server.issuer)") == true)
             // Nothing that is not a URL is offered for pasting.
-            let isOffered = error?.hint?.contains("--issuer \(server.origin)\(suffix))") == true
-            #expect(isOffered == (suffix != "X"))
+            let remedy = AuthorizationError.Remedy.issuer(server.origin + suffix)
+            #expect(error?.remedy == (suffix == "X" ? nil : remedy))
             #expect(server.paths.allSatisfy { $0.contains("well-known") })
         }
     }
@@ -164,8 +164,9 @@ struct CodeFlowTests {
                 error?.description == """
                     \(server.url) wants a login (HTTP 401)
                       authorization server: \(server.issuer) · scopes: files:read
-                    hint: mcp-client login \(server.url)
+                    hint: log in
                     """)
+            #expect(error?.remedy == .login(scopes: []))
             #expect(server.requests("/register").isEmpty)
         }
     }

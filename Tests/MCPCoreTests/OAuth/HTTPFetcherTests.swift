@@ -97,6 +97,7 @@ struct HTTPFetcherTests {
         }
     }
 
+    #if !canImport(Darwin)
     @Test("https with a certificate that is checked", .enabled(if: TLSFront.isWanted))
     func https() async throws {
         try await serving { (origin, _, _) async throws in
@@ -115,6 +116,7 @@ struct HTTPFetcherTests {
             front.stop()
         }
     }
+    #endif
 
     // AUTH-10
     @Test("plain http is only used on this machine")

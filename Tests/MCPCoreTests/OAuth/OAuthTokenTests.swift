@@ -33,6 +33,38 @@ struct OAuthTokenTests {
         }
     }
 
+    @Test(
+        "tokens with a short life are renewed in the last tenth of it",
+        arguments: [(20, 2), (299, 29), (5, 0), (1, 0)])
+    func renewsShortLivedTokens(_ lifetime: Int, _ margin: Int) async throws {
+        try await Fixture.with(Fixture.knobs { $0.lifetime = lifetime }) { (server) async throws in
+            let fixture = Fixture(server)
+            try await fixture.unauthorized()
+            let first = try await fixture.token()
+            #expect(first != nil)
+            for _ in 0 ..< 5 { #expect(try await fixture.token() == first) }
+            fixture.clock.advance(by: .seconds(lifetime - margin) - .nanoseconds(1))
+            #expect(try await fixture.token() == first)
+            #expect(server.grants("refresh_token").isEmpty)
+            fixture.clock.advance(by: .nanoseconds(1))
+            #expect(try await fixture.token() != first)
+            #expect(server.grants("refresh_token").count == 1)
+        }
+    }
+
+    @Test("a response with an error and a token is an error")
+    func errorBesideToken() async throws {
+        try await Fixture.with(Fixture.knobs { $0.errorBesideToken = "invalid_grant" }) {
+            (server) async throws in
+            let fixture = Fixture(server)
+            let error = await fixture.failure { try await fixture.unauthorized() }
+            #expect(error?.kind == .tokenRefused)
+            #expect(error?.message.hasSuffix("refused the token request: invalid_grant") == true)
+            #expect(try await fixture.token() == nil)
+            #expect(fixture.store.entries.values.allSatisfy { $0.tokens == nil })
+        }
+    }
+
     // AUTH-52
     @Test("a response without refresh token or scope keeps the old ones")
     func keepsRefreshToken() async throws {
@@ -405,7 +437,8 @@ struct OAuthTokenTests {
     @Test("lifetimes over 24 h, negative and malformed ones are not planned with")
     func lifetimes() async throws {
         try await Fixture.with { (server) async throws in
-            for (lifetime, expiry) in [(86_400, 86_400), (86_401, nil), (-1, nil), (0, 0)] as [(Int, Int64?)]
+            for (lifetime, expiry) in [(86_400, 86_400), (86_401, nil), (-1, nil), (0, nil)]
+                as [(Int, Int64?)]
             {
                 server.set { $0.lifetime = lifetime }
                 let fixture = Fixture(server)

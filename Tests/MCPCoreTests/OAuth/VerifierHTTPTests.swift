@@ -80,6 +80,31 @@ import Testing
 
     // MARK: Introspection
 
+    // What `check --online` asks: a token that cannot exist must be inactive.
+    @Test func probe() async throws {
+        for (status, text, isGood) in [
+            (200, #"{"active":false}"#, true), (200, #"{"active":true,"sub":"x"}"#, false),
+            (200, "{}", false),
+            (401, "{}", false), (200, "<html>", false),
+        ] {
+            let web = Web([Self.wellKnown: Self.metadata()])
+            web.set(Self.introspection, status, text)
+            let verifier = Self.verifier(web)
+            if isGood {
+                try await verifier.probe()
+            } else {
+                let error = await #expect(throws: AuthorizationError.self) { try await verifier.probe() }
+                #expect(status != 401 || error?.hint == "check the credentials of this server there")
+            }
+        }
+        // The hints are for the operator of a server, who has no flags of mcp-client.
+        let foreign = Web([Self.wellKnown: Self.metadata(issuer: "https://id.example.com/")])
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await Self.verifier(foreign).probe()
+        }
+        #expect(error?.hint == "if you trust it, configure the issuer exactly as its metadata name it")
+    }
+
     private static let introspection = "https://id.example.com/introspect"
 
     private static func verifier(

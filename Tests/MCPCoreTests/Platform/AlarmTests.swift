@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 struct AlarmTests {
     private final class Owner: Sendable {

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 @Suite struct ProgramArgumentsTests {
     @Test(arguments: [

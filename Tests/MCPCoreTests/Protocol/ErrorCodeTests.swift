@@ -1,18 +1,14 @@
-import Foundation
 import MCPCore
+import TestSupport
 import Testing
 
 /// The codes of errors that stand in the sources.
 @Suite struct ErrorCodeTests {
-    private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../../Sources").standardized
-
     /// Every number from -32999 to -32000 in the sources.
     private static func codes() throws -> Set<Int> {
         var codes: Set<Int> = []
-        let files = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
-        for path in files where path.hasSuffix(".swift") {
-            let text = try String(contentsOf: sources.appendingPathComponent(path), encoding: .utf8)
+        for path in try RepositoryFile.swiftFiles(below: "Sources") {
+            let text = try RepositoryFile.text("Sources/\(path)")
             for match in text.matches(of: /-(32[0-9]{3})(?![0-9_])/) { codes.insert(-(Int(match.1) ?? 0)) }
         }
         return codes

@@ -1,4 +1,4 @@
-import Foundation
+import TestSupport
 import Testing
 
 /// Every requirement has a test, or a reason why it has none.
@@ -45,15 +45,9 @@ import Testing
     }
 
     @Test func thePageIsUpToDate() throws {
-        let url = TestScan.folder.appendingPathComponent("../docs/requirements.md").standardized
         let text = RequirementDocument.text(scan)
-        if ProcessInfo.processInfo.environment["MCP_WRITE_DOCS"] == "1" {
-            try Data(text.utf8).write(to: url)
-        }
-        let committed = (try? String(contentsOf: url, encoding: .utf8)) ?? ""
-        // Not with ==, which would print both pages.
-        let isSame = committed == text
-        #expect(isSame, "docs/requirements.md is out of date: run make docs")
+        let isUpToDate = try RepositoryFile.isUpToDate("docs/requirements.md", text)
+        #expect(isUpToDate, "docs/requirements.md is out of date: run make docs")
     }
 
     // MARK: The scan itself

@@ -1,4 +1,4 @@
-import Foundation
+import TestSupport
 
 /// Which tests name which requirements, read from the sources of all tests.
 ///
@@ -13,17 +13,12 @@ struct TestScan: Sendable {
     /// Tests in places that this scan does not understand.
     private(set) var unseen: [String] = []
 
-    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../..").standardized
+    /// The tests of this repository.
+    static let shared = TestScan(below: "Tests")
 
-    static let shared = TestScan(of: folder)
-
-    init(of folder: URL) {
-        let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-        for path in files.sorted() where path.hasSuffix(".swift") {
-            guard let text = try? String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
-            else { continue }
-            read(text, path)
+    init(below folder: String) {
+        for path in (try? RepositoryFile.swiftFiles(below: folder)) ?? [] {
+            if let text = try? RepositoryFile.text("\(folder)/\(path)") { read(text, path) }
         }
     }
 

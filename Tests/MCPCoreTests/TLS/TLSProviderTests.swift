@@ -1,4 +1,4 @@
-import Foundation
+import Dispatch
 import TestSupport
 import Testing
 
@@ -18,15 +18,15 @@ import Testing
             // The client has to wait for this before its first request.
             _ = Between.send(client, [UInt8(ascii: "G")])
             let isUp = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
+            TestThread.run {
                 while let bytes = Between.receive(client), Between.send(server, bytes.map { ~$0 }) {}
-                shutdown(server, Int32(SHUT_RDWR))
+                BlockingSocket.shutDown(server)
                 isUp.signal()
             }
             while let bytes = Between.receive(server), Between.send(client, bytes.map { ~$0 }) {}
-            shutdown(client, Int32(SHUT_RDWR))
+            BlockingSocket.shutDown(client)
             isUp.wait()
-            close(server)
+            BlockingSocket.close(server)
         }
     }
 

@@ -144,6 +144,32 @@ import Testing
         }
     }
 
+    // HTTP-22: neither do they give up on a call that takes long, in any revision.
+    @Test func quietCalls() async throws {
+        let gate = Gate()
+        let server = try TestServer().server
+        try server.register(Tool("quiet")) { _, _ in
+            await gate.wait()
+            return .text("done")
+        }
+        var options = HTTPServerOptions()
+        options.keepAliveInterval = .milliseconds(20)
+        try await server.withPort(options, loops: 2) { port in
+            let session = try await WireSession(port: port, version: "2025-11-25")
+            let body = HTTPServerTests.body("tools/call", #""name":"quiet""#)
+            let modern = try WireStream(
+                port: port,
+                HTTPServerTests.post(body, method: "tools/call", more: "Mcp-Name: quiet\r\n"))
+            let streams = [try session.stream("tools/call", #"{"name":"quiet"}"#, id: 5), modern]
+            for stream in streams { #expect(await stream.until { $0.comments >= 3 }) }
+            gate.open()
+            for stream in streams {
+                #expect(await stream.until { $0.isComplete && $0.messages.count == 1 })
+                stream.close()
+            }
+        }
+    }
+
     // LEG-11, LEG-24, LEG-26: the end of a session ends its streams and its requests.
     @Test func endOfASession() async throws {
         let gate = Gate()

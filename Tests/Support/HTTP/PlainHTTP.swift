@@ -1,5 +1,3 @@
-import Foundation
-
 /// An answer as it came.
 package struct PlainResponse: Sendable {
     package var status = 0
@@ -21,39 +19,16 @@ package final class PlainConnection {
     private var offset = 0
 
     package init(port: UInt16, timeout seconds: Int = 10) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var wait = timeval(tv_sec: seconds, tv_usec: 0)
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            _ = unsafe setsockopt(
-                descriptor, SOL_SOCKET, option, &wait, socklen_t(MemoryLayout<timeval>.size))
+        guard let descriptor = BlockingSocket.connect(port, waitingAtMost: seconds) else {
+            throw Failure(description: "port \(port) does not answer")
         }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let connected = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard connected == 0 else {
-            // `deinit` closes it: this object is complete.
-            throw Failure(description: "port \(port) does not answer (errno \(errno))")
-        }
+        self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    deinit { BlockingSocket.close(descriptor) }
 
     package func send(_ text: String) throws {
-        let bytes = Array(text.utf8)
-        var sent = 0
-        while sent < bytes.count {
-            let count = unsafe bytes[sent...].withUnsafeBytes {
-                unsafe Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { throw Failure(description: "cannot send (errno \(errno))") }
-            sent += count
-        }
+        guard BlockingSocket.send(descriptor, text.utf8) else { throw Failure(description: "cannot send") }
     }
 
     package func send(
@@ -65,13 +40,11 @@ package final class PlainConnection {
     }
 
     private func more() throws -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        let count = unsafe buffer.withUnsafeMutableBytes {
-            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+        guard let bytes = BlockingSocket.receive(descriptor) else {
+            throw Failure(description: "nothing came in time")
         }
-        guard count >= 0 else { throw Failure(description: "nothing came in time (errno \(errno))") }
-        received += buffer[..<count]
-        return count > 0
+        received += bytes
+        return !bytes.isEmpty
     }
 
     /// A line without its end; nil at the end of the connection.
@@ -103,7 +76,7 @@ package final class PlainConnection {
         while let line = try line(), !line.isEmpty {
             let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
             response.headers[parts[0].lowercased()] =
-                parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+                parts.count > 1 ? parts[1].trimmingBlanks() : ""
         }
         return response
     }
@@ -136,7 +109,7 @@ package final class PlainConnection {
     /// The next server-sent event behind a head; nil at the end.
     package func event() throws -> (id: String?, data: String)? {
         while true {
-            if let end = events.range(of: "\n\n") {
+            if let end = events.firstRange(of: "\n\n") {
                 let block = events[..<end.lowerBound]
                 events = String(events[end.upperBound...])
                 let lines = block.split(separator: "\n")

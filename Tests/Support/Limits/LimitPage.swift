@@ -1,5 +1,3 @@
-import Foundation
-
 /// A row of a table of limits.
 package struct LimitRow: Hashable, Sendable {
     /// What is limited, as the page says it.
@@ -42,9 +40,7 @@ package struct LimitPage: Sendable {
     ///
     /// - Parameter name: without folder and ending: `limits` is docs/limits.md.
     package init(_ name: String) throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        self.init(text: try String(contentsOf: root.appending(path: "docs/\(name).md"), encoding: .utf8))
+        self.init(text: try RepositoryFile.text("docs/\(name).md"))
     }
 
     /// The tables of a page with this text.
@@ -58,7 +54,7 @@ package struct LimitPage: Sendable {
                 continue
             }
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst()
-                .map { $0.trimmingCharacters(in: .whitespaces) }
+                .map { $0.trimmingBlanks() }
             if cells.first == "limit" {
                 isTable = true
                 tables.append((section, []))

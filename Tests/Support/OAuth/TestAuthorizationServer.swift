@@ -39,6 +39,8 @@ package final class TestAuthorizationServer: Sendable {
         /// The lifetime of access tokens in seconds; nil for one that is not told.
         package var lifetime: Int? = 3_600
         package var issuesRefreshTokens = true
+        /// The error in token responses that also have a token.
+        package var errorBesideToken: String?
         /// Whether the scopes of the request are granted; none otherwise.
         package var grantsScopes = true
         /// The scope in the challenge of the MCP server.
@@ -55,6 +57,10 @@ package final class TestAuthorizationServer: Sendable {
 
         /// The errors with which it answers token requests of devices, in order; then it issues tokens.
         package var deviceErrors: [String]?
+        /// The time between token requests of a device, in seconds.
+        package var deviceInterval = 5
+        /// Whether the MCP server refuses all tokens.
+        package var refusesTokens = false
 
         package init() {}
     }
@@ -187,7 +193,7 @@ package final class TestAuthorizationServer: Sendable {
         case "/mcp": return mcp(entry, state)
         case "/authorize": return authorize(entry, &state)
         case "/token": return token(entry, &state)
-        case "/device": return device()
+        case "/device": return device(knobs)
         case "/idp/token": return exchange(knobs)
         case "/register" where knobs.registers: return register(entry, &state)
         case "/revoke" where knobs.revokes: return revoke(entry, &state)
@@ -243,7 +249,9 @@ package final class TestAuthorizationServer: Sendable {
 
     private func mcp(_ entry: Entry, _ state: State) -> HTTPResponse {
         let token = entry.authorization.map { String($0.drop { $0 != " " }.dropFirst()) }
-        if let token, state.accessTokens.contains(token) { return Self.json(["jsonrpc": "2.0", "id": 1]) }
+        if let token, state.accessTokens.contains(token), !state.knobs.refusesTokens {
+            return Self.json(["jsonrpc": "2.0", "id": 1])
+        }
         var headers = HeaderFields()
         let knobs = state.knobs
         var parts: [String] = []
@@ -341,9 +349,10 @@ package final class TestAuthorizationServer: Sendable {
         return text.contains("nonce-of-as")
     }
 
-    private func device() -> HTTPResponse {
+    private func device(_ knobs: Knobs) -> HTTPResponse {
         Self.json([
-            "device_code": "device-1", "user_code": "ABCD-EFGH", "expires_in": 600, "interval": 5,
+            "device_code": "device-1", "user_code": "ABCD-EFGH", "expires_in": 600,
+            "interval": JSONValue(knobs.deviceInterval),
             "verification_uri": .string(origin + "/enter"),
         ])
     }
@@ -367,6 +376,7 @@ package final class TestAuthorizationServer: Sendable {
             members["refresh_token"] = .string(refresh)
         }
         if !state.knobs.grantsScopes { members["scope"] = "" }
+        if let error = state.knobs.errorBesideToken { members["error"] = .string(error) }
         return Self.json(members)
     }
 

@@ -1,5 +1,12 @@
-import Foundation
 import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
 
 /// A listening socket on 127.0.0.1 that gives every connection a thread of its own. Nothing on it blocks
 /// longer than 20 seconds.
@@ -15,54 +22,31 @@ package final class BareListener: Sendable {
 
     /// - Parameter serve: speaks on a connection, which is closed behind it.
     package init(_ serve: @escaping @Sendable (Int32) -> Void) throws {
-        #if canImport(Darwin)
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        self.descriptor = descriptor
-        port = try Self.listen(descriptor)
+        let (descriptor, port) = try BlockingSocket.listen()
+        (self.descriptor, self.port) = (descriptor, port)
         let open = self.open
-        Thread.detachNewThread {
-            while true {
-                let connection = accept(descriptor, nil, nil)
-                guard connection >= 0 else { break }
-                Self.prepare(connection)
+        TestThread.run {
+            while let connection = BlockingSocket.accept(descriptor, waitingAtMost: 20) {
                 open.descriptors.withLock { _ = $0.insert(connection) }
-                Thread.detachNewThread {
+                TestThread.run {
                     serve(connection)
                     open.descriptors.withLock { _ = $0.remove(connection) }
-                    close(connection)
+                    BlockingSocket.close(connection)
                 }
             }
-            close(descriptor)
+            BlockingSocket.close(descriptor)
         }
     }
 
     /// A connection to this machine; nil when nobody listens.
     package static func connect(_ port: UInt16) -> Int32? {
-        #if canImport(Darwin)
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        var address = address(port)
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Foundation.connect(descriptor, $0, size)
-            }
-        }
-        prepare(descriptor)
-        if result == 0 { return descriptor }
-        close(descriptor)
-        return nil
+        BlockingSocket.connect(port, waitingAtMost: 20)
     }
 
     /// Ends all connections.
     package func stop() {
-        _ = shutdown(descriptor, Int32(SHUT_RDWR))
-        open.descriptors.withLock { for descriptor in $0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) } }
+        BlockingSocket.shutDown(descriptor)
+        open.descriptors.withLock { $0.forEach(BlockingSocket.shutDown) }
     }
 
     /// Makes the close of a connection a reset.
@@ -70,37 +54,5 @@ package final class BareListener: Sendable {
         var linger = linger(l_onoff: 1, l_linger: 0)
         _ = unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
-    }
-
-    private static func address(_ port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return address
-    }
-
-    private static func prepare(_ descriptor: Int32) {
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            _ = unsafe setsockopt(
-                descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
-        }
-        var isOn: Int32 = 1
-        _ = unsafe setsockopt(
-            descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
-    }
-
-    private static func listen(_ descriptor: Int32) throws -> UInt16 {
-        var address = address(0)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(descriptor, pointer, size) == 0 && Foundation.listen(descriptor, 64) == 0
-                    && getsockname(descriptor, pointer, &size) == 0
-            }
-        }
-        guard isBound else { throw POSIXError(.EADDRINUSE) }
-        return UInt16(bigEndian: address.sin_port)
     }
 }

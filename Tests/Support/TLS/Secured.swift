@@ -1,5 +1,13 @@
-import Foundation
+import Dispatch
 package import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
 
 /// What tests of https share.
 package enum Secured {
@@ -7,8 +15,8 @@ package enum Secured {
     package static let tls = OpenSSLProvider(trustFile: trustFile)
 
     package static let trustFile: String = {
-        let path = NSTemporaryDirectory() + "mcp-tls-\(getpid()).pem"
-        try? Data(TLSIdentity.authority.utf8).write(to: URL(fileURLWithPath: path))
+        let path = "/tmp/mcp-tls-\(getpid()).pem"
+        try? Files.replace(path, with: Array(TLSIdentity.authority.utf8))
         return path
     }()
 
@@ -37,9 +45,9 @@ package final class Between: Sendable {
         listener = try BareListener { client in
             guard let server = BareListener.connect(backend) else { return }
             let isUp = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
+            TestThread.run {
                 while let bytes = Self.receive(client), Self.send(server, bytes) {}
-                shutdown(server, Int32(SHUT_RDWR))
+                BlockingSocket.shutDown(server)
                 isUp.signal()
             }
             var passed = 0
@@ -53,29 +61,19 @@ package final class Between: Sendable {
                     break loop
                 }
             }
-            shutdown(client, Int32(SHUT_RDWR))
+            BlockingSocket.shutDown(client)
             isUp.wait()
-            close(server)
+            BlockingSocket.close(server)
         }
     }
 
     package func stop() { listener.stop() }
 
     package static func receive(_ descriptor: Int32) -> [UInt8]? {
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
-        return count > 0 ? Array(buffer[..<count]) : nil
+        BlockingSocket.receive(descriptor).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     package static func send(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let sent = unsafe rest.withUnsafeBytes {
-                unsafe Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            guard sent > 0 else { return false }
-            rest = rest.dropFirst(sent)
-        }
-        return true
+        BlockingSocket.send(descriptor, bytes)
     }
 }

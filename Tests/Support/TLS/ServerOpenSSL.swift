@@ -1,5 +1,9 @@
 #if !canImport(Darwin)
-import Foundation
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
 
 /// OpenSSL as a server uses it, found at run time.
 @safe package struct ServerOpenSSL: @unchecked Sendable {

@@ -1,6 +1,11 @@
 #if !canImport(Darwin)
-import Foundation
 import Synchronization
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
 
 /// Speaks TLS on 127.0.0.1 and passes what it hears to a port of a server without: what a reverse proxy does.
 package final class TLSFront: Sendable {
@@ -48,7 +53,7 @@ package final class TLSFront: Sendable {
     /// Whether OpenSSL 3 is installed here.
     package static var isAvailable: Bool { ServerOpenSSL.shared != nil }
     /// In CI the tests run and fail where it is missing.
-    package static var isWanted: Bool { isAvailable || ProcessInfo.processInfo.environment["CI"] != nil }
+    package static var isWanted: Bool { unsafe isAvailable || getenv("CI") != nil }
 
     private let library: ServerOpenSSL
     private let context: Context
@@ -63,7 +68,7 @@ package final class TLSFront: Sendable {
     package init(
         _ identity: TLSIdentity = .server, to backend: UInt16, _ behaviour: Behaviour = Behaviour()
     ) throws {
-        guard let library = ServerOpenSSL.shared else { throw POSIXError(.ENOENT) }
+        guard let library = ServerOpenSSL.shared else { throw NothingThere() }
         self.library = library
         self.backend = backend
         self.behaviour = behaviour
@@ -126,7 +131,7 @@ package final class TLSFront: Sendable {
         guard unsafe library.accept(ssl) == 1 else { return state.withLock { $0.failed += 1 } }
         unsafe note(ssl)
         guard let backend = BareListener.connect(backend) else { return }
-        defer { close(backend) }
+        defer { BlockingSocket.close(backend) }
         var isFirst = true
         while true {
             let hasMore = unsafe library.pending(ssl) > 0
@@ -168,7 +173,7 @@ package final class TLSFront: Sendable {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         library.clearErrors()
         let count = unsafe library.read(ssl, &buffer, Int32(buffer.count))
-        if count > 0 { return Self.sendAll(backend, buffer[..<Int(count)]) }
+        if count > 0 { return BlockingSocket.send(backend, buffer[..<Int(count)]) }
         switch unsafe library.error(ssl, count) {
         case 2, 3: return true
         case 6:
@@ -201,18 +206,6 @@ package final class TLSFront: Sendable {
                 continue
             }
             rest = rest.dropFirst(Int(written))
-        }
-        return true
-    }
-
-    private static func sendAll(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Bool {
-        var rest = bytes
-        while !rest.isEmpty {
-            let sent = unsafe rest.withUnsafeBytes {
-                unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            guard sent > 0 else { return false }
-            rest = rest.dropFirst(sent)
         }
         return true
     }

@@ -75,19 +75,5 @@ struct ClientToolDefinition: Sendable, Hashable {
     }
 
     /// Returns the text without control characters, truncated to the limit between two characters.
-    static func cleaned(_ text: String) -> String {
-        var result = ""
-        var bytes = 0
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0x09, 0x0A: break
-            case 0 ..< 0x20, 0x7F ... 0x9F, 0x202A ... 0x202E, 0x2066 ... 0x2069: continue
-            default: break
-            }
-            bytes += UTF8.width(scalar)
-            guard bytes <= ClientToolLimits.textBytes else { break }
-            result.unicodeScalars.append(scalar)
-        }
-        return result
-    }
+    static func cleaned(_ text: String) -> String { text.cleaned(maxBytes: ClientToolLimits.textBytes) }
 }

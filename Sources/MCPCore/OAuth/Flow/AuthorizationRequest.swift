@@ -9,10 +9,15 @@ struct AuthorizationRequest: Sendable {
     /// The address of the page.
     let url: String
 
+    /// The greatest size of the address of a page: servers and the programs that open pages refuse longer
+    /// ones.
+    static let maxURLBytes = 16 << 10
+
     /// Creates a request with a new state and a new verifier (AUTH-19, AUTH-22).
     ///
     /// - Throws: `.malformed` if the endpoint of the authorization server is not an address that a browser
-    ///   may open (AUTH-27).
+    ///   may open (AUTH-27), if its query has a parameter of the request (RFC 6749, section 3.1: none may
+    ///   occur twice), or if the address is longer than `maxURLBytes`.
     init(
         _ metadata: AuthorizationServerMetadata, client: String, redirectURI: String, scopes: [String]?,
         resource: String?
@@ -35,7 +40,34 @@ struct AuthorizationRequest: Sendable {
         ]
         if let scopes, !scopes.isEmpty { form.append(("scope", scopes.joined(separator: " "))) }
         if let resource { form.append(("resource", resource)) }
+        try Self.check(endpoint, hasNoneOf: form.map(\.name), metadata.issuer)
         url = endpoint + (endpoint.contains("?") ? "&" : "?") + FormCoding.encode(form)
+        guard url.utf8.count <= Self.maxURLBytes else {
+            throw AuthorizationError(
+                .malformed,
+                "the address of the login page would have \(url.utf8.count) bytes; nothing was opened",
+                details: [
+                    "the limit is \(Self.maxURLBytes)",
+                    "the client id has \(client.utf8.count) bytes, the scopes have "
+                        + "\((scopes ?? []).joined(separator: " ").utf8.count)",
+                ])
+        }
+    }
+
+    private static func check(
+        _ endpoint: String, hasNoneOf names: [String], _ issuer: String
+    ) throws(AuthorizationError) {
+        guard let query = SchemaURI(endpoint).query else { return }
+        let names = Set(names + ["scope", "resource"])
+        let own = FormCoding.decode(query)?.map(\.name)
+        let repeated = own?.first { names.contains($0) }
+        if own != nil, repeated == nil { return }
+        throw AuthorizationError(
+            .malformed, "the authorization endpoint of \(issuer) has a query that cannot be used",
+            details: [
+                repeated.map { "it contains \($0), which belongs to the request" } ?? "it is malformed",
+                "nothing was opened",
+            ])
     }
 
     /// Whether a browser may open the address: https, or http on this machine, printable ASCII, no user

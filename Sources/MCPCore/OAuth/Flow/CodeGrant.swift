@@ -151,8 +151,7 @@ struct CodeGrant: Sendable {
 
 extension OAuthFlow {
     /// The hint for a server that has no authorization server.
-    static let ownTokenHint =
-        "if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it"
+    static let issuedTokenHint = "if its operator gave you a token, send that"
 
     /// The error of a flow that needs a user and has none.
     func loginRequired(_ target: Target) -> AuthorizationError {
@@ -161,12 +160,13 @@ extension OAuthFlow {
         if target.metadata.isAssumed {
             return AuthorizationError(
                 .loginRequired, "\(name) wants a token (HTTP 401)",
-                details: ["it names no authorization server"], hint: Self.ownTokenHint)
+                details: ["it names no authorization server"], hint: Self.issuedTokenHint,
+                remedy: .issuedToken)
         }
         return AuthorizationError(
             .loginRequired, "\(name) wants a login (HTTP 401)",
             details: ["authorization server: \(target.metadata.issuer)\(scopes ?? "")"],
-            hint: "mcp-client login \(name)")
+            hint: "log in", remedy: .login(scopes: []))
     }
 
     /// Stores the tokens of a new grant.
@@ -175,6 +175,7 @@ extension OAuthFlow {
     ) async throws(AuthorizationError) -> StoredAuthorization {
         try await store.update(target.key) { (entry) async throws(AuthorizationError) in
             var changed = entry ?? StoredAuthorization()
+            if let notes = settings.notes { changed.notes = notes }
             try changed.adopt(
                 response, requested: target.scopes ?? [], previous: nil, target.key, target.dpop)
             entry = changed

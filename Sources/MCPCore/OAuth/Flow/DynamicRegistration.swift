@@ -18,7 +18,8 @@ struct DynamicRegistration: Sendable {
             throw AuthorizationError(
                 .registrationFailed, "\(metadata.issuer) does not register clients",
                 details: ["the client has no id there"],
-                hint: "register it by hand, then pass --client-id and, if there is one, --client-secret-env")
+                hint: "register it by hand, and set its id and, if there is one, its secret",
+                remedy: .registeredClient)
         }
         let listed = metadata.tokenAuthenticationMethods
         let usable = Self.methods.filter { listed?.contains($0) ?? true }
@@ -76,13 +77,13 @@ struct DynamicRegistration: Sendable {
             return AuthorizationError(
                 .registrationFailed,
                 "\(metadata.issuer) names no authorization server, and registers no clients itself: "
-                    + "HTTP \(response.status)", hint: OAuthFlow.ownTokenHint)
+                    + "HTTP \(response.status)", hint: OAuthFlow.issuedTokenHint, remedy: .issuedToken)
         }
         let members = response.object
         let code = members?["error"]?.stringValue ?? "HTTP \(response.status)"
         return AuthorizationError(
             .registrationFailed,
             "\(metadata.issuer) did not register the client: \(TokenEndpoint.text(code, members))",
-            hint: "register it by hand, then pass --client-id")
+            hint: "register it by hand, and set its id", remedy: .registeredClient)
     }
 }

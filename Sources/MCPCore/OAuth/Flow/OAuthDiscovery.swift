@@ -158,11 +158,12 @@ final class OAuthDiscovery: Sendable {
         }
     }
 
-    /// Returns a hint that can be pasted into a shell; nil for an issuer that is not a plain URL.
-    private static func hint(_ issuer: String) -> String? {
-        let isPlain = issuer.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "-._~:/".utf8.contains($0) }
-        guard isPlain, WebURL(issuer) != nil else { return nil }
-        return "if you trust it, name it as the issuer (--issuer \(HTTPFetcher.shortened(issuer)))"
+    /// Returns the issuer as a remedy; nil for one that is not a plain URL that can be pasted into a shell.
+    private static func remedy(_ issuer: String?) -> AuthorizationError.Remedy? {
+        guard let issuer, issuer.utf8.count <= 200, WebURL(issuer) != nil,
+            issuer.utf8.allSatisfy({ ASCII.isLetterOrDigit($0) || "-._~:/".utf8.contains($0) })
+        else { return nil }
+        return .issuer(issuer)
     }
 
     private func read(
@@ -177,7 +178,8 @@ final class OAuthDiscovery: Sendable {
                 details: [
                     "expected: \(issuer)", "its metadata: \(HTTPFetcher.shortened(named ?? "(no issuer)"))",
                 ],
-                hint: named.flatMap(Self.hint))
+                hint: Self.remedy(named) == nil ? nil : "if you trust it, set it as the issuer",
+                remedy: Self.remedy(named))
         }
         do throws(MetadataFault) {
             return try AuthorizationServerMetadata(members, allowedHosts: settings.lowercasedHosts)

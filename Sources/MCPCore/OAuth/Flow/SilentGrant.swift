@@ -7,7 +7,7 @@ struct SilentGrant: Sendable {
         guard case .registered(let identity, issuer: _) = flow.settings.identity else {
             throw AuthorizationError(
                 .usage, "a grant without a user needs a registered client",
-                hint: "pass --client-id, and --client-secret-env or --client-key")
+                hint: "set its id, and its secret or key", remedy: .registeredClient)
         }
         var form = try await grant(identity, target)
         if let scopes = target.scopes, !scopes.isEmpty {
@@ -38,7 +38,7 @@ struct SilentGrant: Sendable {
             guard identity.clientSecret != nil || flow.settings.clientKey != nil else {
                 throw AuthorizationError(
                     .usage, "the grant client_credentials needs a secret or a key",
-                    hint: "pass --client-secret-env or --client-key")
+                    hint: "set one of them", remedy: .clientSecret)
             }
             return [("grant_type", "client_credentials")]
         case .jwtBearer(assertion: let assertion):

@@ -16,6 +16,8 @@ struct TokenEndpoint: Sendable {
         let accessToken: String
         let refreshToken: String?
         let scheme: String
+        /// The lifetime in seconds, if it is planned with.
+        let lifetime: Int64?
         let expiresAt: Int64?
         let scopes: [String]?
         let issuedTokenType: String?
@@ -38,8 +40,11 @@ struct TokenEndpoint: Sendable {
     func request(_ form: [(name: String, value: String)]) async throws(Failure) -> Response {
         let response: OAuthHTTPResponse
         do throws(AuthorizationError) { response = try await sendBound(form) } catch { throw .failed(error) }
-        guard response.status == 200 else { throw refusal(response, form) }
-        guard let members = response.object, let answer = read(members) else {
+        let members = response.object
+        // Some servers send errors with 200; whatever is beside one is not used.
+        let isRefused = members?["error"].map { !$0.isNull } ?? false
+        guard response.status == 200, !isRefused else { throw refusal(response, members, form) }
+        guard let members, let answer = read(members) else {
             throw .failed(
                 AuthorizationError(
                     .malformed, "\(metadata.issuer) sent a token response that cannot be used",
@@ -95,9 +100,11 @@ struct TokenEndpoint: Sendable {
         default: return nil
         }
         let lifetime = members["expires_in"].flatMap(Self.seconds)
-        let isPlanned = lifetime.map { $0 <= Self.maxLifetime } ?? false
+        // A token that is never good is not one: 0 stands for an expiry that is not known.
+        let isPlanned = lifetime.map { (1 ... Self.maxLifetime).contains($0) } ?? false
         return Response(
             accessToken: token, refreshToken: members["refresh_token"]?.stringValue, scheme: scheme,
+            lifetime: isPlanned ? lifetime : nil,
             expiresAt: isPlanned ? lifetime.map { now.secondsSinceEpoch + $0 } : nil,
             scopes: members["scope"]?.stringValue.map { ScopeList.read($0) },
             issuedTokenType: members["issued_token_type"]?.stringValue)
@@ -110,17 +117,17 @@ struct TokenEndpoint: Sendable {
     }
 
     private func refusal(
-        _ response: OAuthHTTPResponse, _ form: [(name: String, value: String)]
+        _ response: OAuthHTTPResponse, _ members: JSONObject?, _ form: [(name: String, value: String)]
     ) -> Failure {
-        let members = response.object
         if response.status >= 500 || response.status == 429 {
             return .failed(
                 AuthorizationError(
                     .unreachable, "\(metadata.issuer) cannot issue tokens now (HTTP \(response.status))"))
         }
         let code = members?["error"]?.stringValue ?? "HTTP \(response.status)"
-        let secrets = form.filter { SecretMask.isSecret($0.name) }.map(\.value)
-        let reason = Self.text(code, members, hiding: secrets + (identity.clientSecret.map { [$0] } ?? []))
+        var secrets = form.filter { SecretMask.isSecret($0.name) }.map(\.value)
+        if let secret = identity.clientSecret { secrets.append(secret) }
+        let reason = Self.text(code, members, hiding: secrets)
         return .refused(
             code: code,
             AuthorizationError(
@@ -131,10 +138,8 @@ struct TokenEndpoint: Sendable {
     ///
     /// - Parameter secrets: what was sent, and the authorization server may repeat.
     static func text(_ code: String, _ members: JSONObject?, hiding secrets: [String] = []) -> String {
-        func shown(_ text: String) -> String {
-            let masked = secrets.filter { !$0.isEmpty }.reduce(text) { $0.replacing($1, with: "[redacted]") }
-            return HTTPFetcher.shortened(masked)
-        }
+        let secrets = KnownSecrets(secrets)
+        func shown(_ text: String) -> String { HTTPFetcher.shortened(secrets.mask(text)) }
         let description = members?["error_description"]?.stringValue.map { ": " + shown($0) }
         return shown(code) + (description ?? "")
     }

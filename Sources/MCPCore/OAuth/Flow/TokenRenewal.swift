@@ -56,12 +56,17 @@ struct TokenRenewal: Sendable {
 }
 
 extension StoredTokens {
-    /// The time before the expiry at which tokens are renewed, in seconds.
+    /// The longest time before the expiry at which tokens are renewed, in seconds.
     static let renewalMargin: Int64 = 30
 
-    /// Whether the tokens expire soon.
-    func isExpired(at now: WallTime, margin: Int64 = renewalMargin) -> Bool {
+    /// The time before the expiry at which these tokens are renewed: a tenth of their lifetime, so that
+    /// short-lived ones are not renewed for each request.
+    var margin: Int64 { min(Self.renewalMargin, (lifetime ?? .max) / 10) }
+
+    /// Whether the tokens expire soon, or have expired if `margin` is 0.
+    func isExpired(at now: WallTime, margin: Int64? = nil) -> Bool {
         guard let expiresAt else { return false }
+        let margin = margin ?? self.margin
         return now.secondsSinceEpoch >= expiresAt.subtractingReportingOverflow(margin).partialValue
     }
 }
@@ -87,7 +92,8 @@ extension StoredAuthorization {
         }
         tokens = StoredTokens(
             accessToken: response.accessToken, refreshToken: response.refreshToken ?? previous?.refreshToken,
-            scheme: response.scheme, expiresAt: response.expiresAt, requestedScopes: requested,
+            scheme: response.scheme, expiresAt: response.expiresAt, lifetime: response.lifetime,
+            requestedScopes: requested,
             grantedScopes: response.scopes ?? previous?.grantedScopes ?? requested,
             dpopKey: isBound ? try dpop?.exported() : nil)
         generation += 1

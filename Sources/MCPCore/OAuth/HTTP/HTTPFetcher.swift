@@ -93,7 +93,8 @@ public final class HTTPFetcher: OAuthHTTP {
         guard url.isConfidential || rule.allowedHosts.contains(url.host) else {
             throw AuthorizationError(
                 .unreachable, "\(Self.shortened(url.description)) is not https; nothing was sent",
-                hint: "http is only used on this machine; MCP_AUTH_ALLOW=\(url.host) allows it")
+                hint: "http is only used on this machine, and for hosts that are explicitly allowed",
+                remedy: .allowedHost(url.host))
         }
         if url.isSecure {
             do throws(TLSError) { try tls.prepare() } catch {

@@ -18,6 +18,8 @@ public struct OAuthHTTPRequest: Sendable, CustomStringConvertible {
     public var fields: HeaderFields
     /// The body of a POST.
     public let body: [UInt8]
+    /// The values of the form that are secret.
+    var secrets: [String] = []
 
     /// Creates a request for a document.
     public init(get url: String, fields: HeaderFields = HeaderFields()) {
@@ -30,6 +32,7 @@ public struct OAuthHTTPRequest: Sendable, CustomStringConvertible {
     ) {
         self.init(isPost: true, url, fields, Array(FormCoding.encode(form).utf8))
         self.fields.append(sanitizing: "Content-Type", "application/x-www-form-urlencoded")
+        secrets = form.filter { SecretMask.isSecret($0.name) }.map(\.value)
     }
 
     /// Creates a request with a JSON document.

@@ -65,8 +65,9 @@ public final class FileTokenStore: TokenStore {
             return FileTokenStore(directory: "\(home)/.local/state/mcpcore/auth")
         }
         throw AuthorizationError(
-            .store, "there is no place for logins: neither XDG_STATE_HOME nor HOME is set",
-            hint: "MCP_AUTH_STORE=DIR names a directory, MCP_AUTH_STORE=memory keeps nothing")
+            .store, "no place for logins: neither XDG_STATE_HOME nor HOME is set",
+            hint: "MCP_AUTH_STORE=DIR names a directory, MCP_AUTH_STORE=memory keeps nothing",
+            remedy: .store)
     }
 
     // MARK: Authorizations

@@ -22,7 +22,8 @@ struct PrivateDirectory: Sendable {
             } catch {
                 if error.errno == EEXIST { continue }
                 throw AuthorizationError(
-                    .store, "cannot create \(made): \(error.reason); nothing was stored", hint: Self.hint)
+                    .store, "cannot create \(made): \(error.reason); nothing was stored", hint: Self.hint,
+                    remedy: .store)
             }
         }
         _ = try check()
@@ -34,14 +35,18 @@ struct PrivateDirectory: Sendable {
     private func check() throws(AuthorizationError) -> Bool {
         let info: FileInfo
         do throws(IOError) { info = try Files.info(path) } catch {
-            if error.errno == ENOENT { return false }
+            // In a directory that this user cannot enter, nothing of this user was stored.
+            if [ENOENT, ENOTDIR, EACCES].contains(error.errno) { return false }
             throw AuthorizationError(
-                .store, "cannot use \(path): \(error.reason); nothing was read", hint: Self.hint)
+                .store, "cannot use \(path): \(error.reason); nothing was read", hint: Self.hint,
+                remedy: .store)
         }
         switch info.kind {
         case .directory: break
-        case .symlink: throw problem("", "is a symbolic link; nothing was read", hint: Self.hint)
-        case .file, .other: throw problem("", "is not a directory; nothing was read", hint: Self.hint)
+        case .symlink:
+            throw problem("", "is a symbolic link; nothing was read", hint: Self.hint, remedy: .store)
+        case .file, .other:
+            throw problem("", "is not a directory; nothing was read", hint: Self.hint, remedy: .store)
         }
         try checkOwner(info, "", mode: "700")
         return true
@@ -51,7 +56,8 @@ struct PrivateDirectory: Sendable {
     func names() throws(AuthorizationError) -> [String] {
         guard try check() else { return [] }
         do throws(IOError) { return try Files.names(in: path).names } catch {
-            throw AuthorizationError(.store, "cannot list \(path): \(error.reason)", hint: Self.hint)
+            throw AuthorizationError(
+                .store, "cannot list \(path): \(error.reason)", hint: Self.hint, remedy: .store)
         }
     }
 
@@ -150,11 +156,13 @@ struct PrivateDirectory: Sendable {
     }
 
     /// Returns an error about a file; an empty name stands for the directory.
-    func problem(_ name: String, _ text: String, hint: String? = nil) -> AuthorizationError {
-        AuthorizationError(.store, "\(path(name)) \(text)", hint: hint)
+    func problem(
+        _ name: String, _ text: String, hint: String? = nil, remedy: AuthorizationError.Remedy? = nil
+    ) -> AuthorizationError {
+        AuthorizationError(.store, "\(path(name)) \(text)", hint: hint, remedy: remedy)
     }
 
-    private static let hint = "MCP_AUTH_STORE=DIR names another directory"
+    private static let hint = "choose another directory"
 
     private func path(_ name: String) -> String { name.isEmpty ? path : "\(path)/\(name)" }
 

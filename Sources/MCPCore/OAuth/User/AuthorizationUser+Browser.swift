@@ -133,7 +133,7 @@ final class UserVisit: AuthorizationUser.Visit {
     private static func late(_ page: AuthorizationUser.Page) -> AuthorizationError {
         AuthorizationError(
             .timedOut,
-            "nobody completed the login at \(page.issuer) within \(page.timeout.components.seconds) s; "
+            "nobody completed the login at \(page.issuer) within \(page.timeout.inWords); "
                 + "no token was requested")
     }
 

@@ -40,7 +40,8 @@ final class RedirectListener: Sendable {
                 .usage, "cannot wait for the browser\(port): the login did not begin",
                 details: [error.description],
                 hint: wanted.port == 0
-                    ? nil : "end the program that uses the port, or choose another port")
+                    ? nil : "end the program that uses the port, or choose another port",
+                remedy: wanted.port == 0 ? nil : .callbackPort)
         }
     }
 

@@ -108,6 +108,20 @@ public final class IntrospectionVerifier: TokenVerifier {
         options.onFailure?(error)
     }
 
+    /// Asks about a token that cannot exist, to find out whether the endpoint accepts this server's
+    /// credentials.
+    ///
+    /// - Throws: `AuthorizationError` when it does not, or says that the token is good.
+    package func probe() async throws(AuthorizationError) {
+        let answer = try await ask("mcp-probe-" + Base64URL.encode(SystemRandom().bytes(32)))
+        guard answer["active"] == .bool(false) else {
+            throw AuthorizationError(
+                .malformed, "the introspection at \(issuer) does not say that an unknown token is inactive",
+                details: ["\"active\" must be the JSON value false"],
+                hint: "tokens of this issuer cannot be verified by introspection")
+        }
+    }
+
     private func ask(_ token: String) async throws(AuthorizationError) -> JSONObject {
         var fields = HeaderFields()
         fields.append(sanitizing: "Authorization", credentials.value)
@@ -124,7 +138,8 @@ public final class IntrospectionVerifier: TokenVerifier {
 
     private func endpoint() async throws(AuthorizationError) -> String {
         if let fixedEndpoint { return fixedEndpoint }
-        guard let endpoint = try await discovery?.metadata(of: issuer, http).introspectionEndpoint else {
+        guard let endpoint = try await discovery?.metadata(asServer: issuer, http).introspectionEndpoint
+        else {
             throw AuthorizationError(
                 .malformed, "the metadata of \(issuer) name no introspection_endpoint",
                 hint: "configure its address")

@@ -26,9 +26,17 @@ package struct IssuerKeys: Sendable {
     /// its own keys.
     ///
     /// - Throws: `AuthorizationError`: `.unreachable`, `.malformed` or `.issuerMismatch`.
-    package func fetch() async throws(AuthorizationError) -> String {
+    package func fetch() async throws(AuthorizationError) -> String { try await fetchKept().text }
+
+    /// Returns the JWK set with the time for which it may be kept (`max-age`).
+    ///
+    /// - Parameter observe: receives each response with keys, for its `Date`.
+    package func fetchKept(
+        observe: (OAuthHTTPResponse) -> Void = { _ in }
+    ) async throws(AuthorizationError) -> JWTVerifier.FetchedKeys {
         let address = try await jwksAddress()
         let response = try await http.send(OAuthHTTPRequest(get: address))
+        observe(response)
         guard response.status == 200 else {
             throw AuthorizationError(
                 .unreachable, "the keys of \(issuer) cannot be fetched: HTTP \(response.status)",
@@ -37,7 +45,7 @@ package struct IssuerKeys: Sendable {
         guard let text = String(validating: response.body, as: UTF8.self) else {
             throw AuthorizationError(.malformed, "the keys of \(issuer) are not UTF-8 text")
         }
-        return text
+        return JWTVerifier.FetchedKeys(text: text, lifetime: response.maxAge)
     }
 
     /// Returns the number of keys in a JWK set that can be used.
@@ -50,7 +58,7 @@ package struct IssuerKeys: Sendable {
         guard let discovery else {
             throw AuthorizationError(.malformed, "the issuer \(HTTPFetcher.shortened(issuer)) is not a URL")
         }
-        guard let address = try await discovery.metadata(of: issuer, http).jwksURI else {
+        guard let address = try await discovery.metadata(asServer: issuer, http).jwksURI else {
             throw AuthorizationError(
                 .malformed, "the metadata of \(issuer) name no keys (jwks_uri)",
                 hint: "configure the address of its keys, or use introspection")
@@ -76,6 +84,64 @@ extension JWTVerifier {
         http: (any OAuthHTTP)? = nil
     ) throws(SignatureError) {
         let keys = IssuerKeys(issuer: issuer, at: address, http: http)
-        try self.init(issuer: issuer, options: options) { try await keys.fetch() }
+        try self.init(issuer: issuer, options: options, fetching: { try await keys.fetchKept() })
     }
+}
+
+extension OAuthDiscovery {
+    /// Returns the metadata for a server that verifies tokens; the hints are for its operator.
+    func metadata(
+        asServer issuer: String, _ http: any OAuthHTTP
+    ) async throws(AuthorizationError) -> AuthorizationServerMetadata {
+        do throws(AuthorizationError) { return try await metadata(of: issuer, http) } catch {
+            var error = error
+            error.hint =
+                error.kind == .issuerMismatch
+                ? "if you trust it, configure the issuer exactly as its metadata name it" : nil
+            throw error
+        }
+    }
+}
+
+extension OAuthHTTPResponse {
+    /// The time for which a response may be kept (RFC 9111, section 5.2.2.1); zero with `no-store`; nil if it
+    /// does not say.
+    var maxAge: Duration? {
+        var age: Duration?
+        for directive in fields.values(of: "Cache-Control").flatMap({ $0.lowercased().split(separator: ",") })
+        {
+            let words = directive.split(separator: "=", maxSplits: 1).map { part in
+                String(part.filter { $0 != " " && $0 != "\"" && $0 != "\t" })
+            }
+            switch words.first {
+            case "no-store", "no-cache": return .zero
+            case "max-age":
+                age = words.count == 2 ? Int64(words[1]).map { .seconds(max(0, min($0, 1 << 31))) } : nil
+            default: break
+            }
+        }
+        return age
+    }
+
+    /// The time at which the response was sent, in seconds since 1970, from `Date` (RFC 9110, section 5.6.7).
+    package var sentAt: Int64? {
+        let words = (fields["Date"] ?? "").split(whereSeparator: { " ,:".contains($0) })
+        guard words.count == 8, words[7] == "GMT", let day = Int64(words[1]),
+            let month = Self.months.firstIndex(of: String(words[2])), let year = Int64(words[3]),
+            let hour = Int64(words[4]), let minute = Int64(words[5]), let second = Int64(words[6]),
+            (1 ... 31).contains(day), (1970 ... 9999).contains(year), (0 ... 23).contains(hour),
+            (0 ... 59).contains(minute), (0 ... 60).contains(second)
+        else { return nil }
+        // Days from civil (Howard Hinnant), with years that begin in March.
+        let shifted = month < 2 ? year - 1 : year
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * Int64((month + 10) % 12) + 2) / 5 + day - 1
+        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        return days * 86_400 + hour * 3_600 + minute * 60 + second
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
 }

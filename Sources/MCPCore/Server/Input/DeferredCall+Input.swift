@@ -10,6 +10,8 @@ struct InputState: Sendable {
     var state: JSONValue?
     /// The chain of the rounds of a stateless request; nil until the client sends a `requestState`.
     let chain: RequestState.Chain?
+    /// Whether the rounds are used up, however the call ends.
+    var isSpent = false
     /// The open questions of a stateless request.
     var rounds: MultiRoundTripInput?
     /// The error for an answer that cannot be used: it is the outcome, whatever the handler makes of it.
@@ -41,7 +43,27 @@ extension InputRequest {
     }
 }
 
+extension RequestContext {
+    /// Has questions asked although a stateless request brings answers, if it does not return the
+    /// `requestState` of the round that asked them.
+    package func dropUnaskedAnswers() {
+        call?.input.withLock { if $0.chain == nil { $0.known = [:] } }
+    }
+
+    /// Makes the `requestState` of this request invalid now, so that the answers count for this run alone,
+    /// even if its client does not receive the result.
+    package func spendAnswers() { call?.spendAnswers() }
+}
+
 extension DeferredCall {
+    fileprivate func spendAnswers() {
+        let chain = input.withLock { input in
+            input.isSpent = true
+            return input.chain
+        }
+        if let chain { dispatcher.spend(chain) }
+    }
+
     /// Whether the handler's outcome may depend on answers.
     var hasAsked: Bool { input.withLock { $0.rounds != nil || !$0.used.isEmpty } }
 

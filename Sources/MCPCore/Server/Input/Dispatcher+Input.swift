@@ -83,7 +83,7 @@ extension Dispatcher {
             if let chain = input.chain { stateLedger.use(chain, until: stateExpiry) }
             return answer
         }
-        if let chain = input.chain { stateLedger.release(chain) }
+        if let chain = input.chain, !input.isSpent { stateLedger.release(chain) }
         return self.answer { writer in
             if let refusal = input.refusal { return fail(call.request, refusal, &writer) }
             return write(questions, of: call.request, input, &writer)
@@ -92,8 +92,12 @@ extension Dispatcher {
 
     /// Lets the client try again, because the response did not reach it.
     func reopen(_ call: DeferredCall) {
-        if let chain = call.input.withLock({ $0.chain }) { stateLedger.release(chain) }
+        let input = call.input.withLock { $0 }
+        if let chain = input.chain, !input.isSpent { stateLedger.release(chain) }
     }
+
+    /// Makes the states of these rounds invalid.
+    func spend(_ chain: RequestState.Chain) { stateLedger.use(chain, until: stateExpiry) }
 
     private func write(
         _ questions: [String: InputRequest], of request: Request, _ input: InputState,

@@ -27,6 +27,15 @@ extension ClientTarget {
         }
     }
 
+    /// Starts a program with exactly this environment.
+    ///
+    /// - Parameter supervisor: ends the program if this process ends first.
+    package static func command(_ launch: ProcessLaunch, supervisor: ProcessSupervisor?) -> ClientTarget {
+        ClientTarget(launch.program) { (options) throws(ClientError) in
+            try StdioClientTransport(launch, options: options, supervisor: supervisor)
+        }
+    }
+
     /// Returns the target for a Streamable HTTP endpoint, for example `https://mcp.example.com/mcp`; the URL
     /// is used as given.
     ///

@@ -62,7 +62,7 @@ final class HTTPClientExchange {
 
     func fail(_ error: ClientError) {
         guard !isOver, !takesUpAgain(error) else { return }
-        var error = error
+        var error = pool.options.secrets?.mask(error) ?? error
         error.isUnsent = !wasSent
         let listener = listener
         end(error)
@@ -220,7 +220,7 @@ final class HTTPClientExchange {
     private func violation(_ text: String, _ head: ResponseHead, _ body: ByteSlice = ByteSlice())
         -> ClientError
     {
-        ClientError(.protocolViolation, text, details: Self.snippet(body), httpStatus: head.status)
+        ClientError(.protocolViolation, text, details: snippet(body), httpStatus: head.status)
     }
 
     private func authentication(_ head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) -> ClientError {
@@ -237,7 +237,7 @@ final class HTTPClientExchange {
         return ClientError(
             .authentication,
             isMissing ? "the server requires credentials (HTTP 401)" : "the server denies access (HTTP 403)",
-            details: challenges + Self.snippet(body).map(SecretMask.json), hint: hint,
+            details: challenges + snippet(body).map(SecretMask.json), hint: hint,
             httpStatus: head.status)
     }
 
@@ -245,7 +245,7 @@ final class HTTPClientExchange {
         let retry = head.value(.retryAfter, in: bytes).map { ["Retry-After: \(String($0))"] } ?? []
         return ClientError(
             .httpStatus, "the server refused \(request.method) with HTTP \(head.status)",
-            details: retry + Self.snippet(body), hint: sizeHint(head.status), httpStatus: head.status)
+            details: retry + snippet(body), hint: sizeHint(head.status), httpStatus: head.status)
     }
 
     /// Returns a hint for a status that reports an excessive size (HTTPC-11).
@@ -264,8 +264,8 @@ final class HTTPClientExchange {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    private static func snippet(_ body: ByteSlice) -> [String] {
-        var text = String(body[0 ..< min(body.count, snippetBytes)])
+    private func snippet(_ body: ByteSlice) -> [String] {
+        var text = ClientSecrets.shortened(body, to: Self.snippetBytes, pool.options.secrets)
         while text.last?.isWhitespace == true { text.removeLast() }
         return text.isEmpty ? [] : ["body: \(text)"]
     }

@@ -184,6 +184,7 @@ extension HTTPClientExchange {
             }
             authorization = found
         }
+        pool.options.secrets?.note(authorization.fields)
         pool.newestGeneration = max(pool.newestGeneration, authorization.generation)
         let session = pool.session.current.id
         if pool.session.adopts(identity) {

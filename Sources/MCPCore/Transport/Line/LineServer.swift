@@ -65,6 +65,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
         self.loop = loop
         self.onEnd = onEnd
         channel = ServerChannel(id: identifier)
+        channel.peer = .init("stdio")
         framer = LineFramer(maxBytes: server.options.limits.maxLineBytes)
     }
 

@@ -24,13 +24,17 @@ final class StdioClientTransport: LineClientTransport {
 
     private let launch: ProcessLaunch
     private let options: ClientOptions
+    private let supervisor: ProcessSupervisor?
     private let errors: RecentLines
     let loop: EventLoop
     let line: LoopBound<CurrentLine>
     private let state: Mutex<State>
 
-    init(_ launch: ProcessLaunch, options: ClientOptions) throws(ClientError) {
+    init(
+        _ launch: ProcessLaunch, options: ClientOptions, supervisor: ProcessSupervisor? = nil
+    ) throws(ClientError) {
         self.launch = launch
+        self.supervisor = supervisor
         let errors = RecentLines()
         self.errors = errors
         var options = options
@@ -45,13 +49,15 @@ final class StdioClientTransport: LineClientTransport {
         } catch {
             throw ClientError(.cannotStart, "cannot create an event loop: \(error)")
         }
-        state = Mutex(State(child: try Self.start(launch)))
+        state = Mutex(State(child: try Self.start(launch, supervisor)))
         line = LoopBound(CurrentLine(), loop: loop)
     }
 
-    private static func start(_ launch: ProcessLaunch) throws(ClientError) -> ChildProcess {
+    private static func start(
+        _ launch: ProcessLaunch, _ supervisor: ProcessSupervisor?
+    ) throws(ClientError) -> ChildProcess {
         do {
-            return try ChildProcess(launch)
+            return try ChildProcess(launch, supervisor: supervisor)
         } catch {
             throw ClientError(.cannotStart, "\(error)")
         }
@@ -90,7 +96,7 @@ final class StdioClientTransport: LineClientTransport {
         // Under the lock, so that a concurrent close finds the new child, or prevents it.
         let child = try state.withLock { (state) throws(ClientError) in
             if state.isClosed { throw ClientError(.connectionClosed, "the client was closed") }
-            state.child = try Self.start(launch)
+            state.child = try Self.start(launch, supervisor)
             return state.child
         }
         connect(child)

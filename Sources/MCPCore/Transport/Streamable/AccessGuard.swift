@@ -1,7 +1,8 @@
+import Dispatch
 import Synchronization
 
-/// The check of the access tokens of one endpoint: a cache on the connections' threads, and verifications
-/// elsewhere.
+/// The check of the callers of one endpoint, by access token or as a process of this machine: a cache on the
+/// connections' threads, and verifications elsewhere.
 final class AccessGuard: Sendable {
     /// The maximum number of verifications at a time; a request that needs another one is answered with 503.
     static let maxVerifications = 64
@@ -11,22 +12,52 @@ final class AccessGuard: Sendable {
     /// streams that it opened continue, and for which a verifier may still accept it.
     static let skewSeconds: Int64 = 30
 
+    /// The maximum number of principals whose requests are counted; the least recently used one is forgotten.
+    static let maxMeters = 10_000
+
     typealias Cache = TokenCache<Caller.Identity>
     /// Receives the caller, or the refusal, on any thread.
     typealias Waiter = @Sendable (Result<Caller.Identity, EarlyResponse>) -> Void
 
-    /// A token that is not in the cache.
-    struct UnverifiedToken: Sendable {
+    /// What a caller is known by.
+    enum Credential: Sendable {
+        case token(PresentedToken)
+        /// The process at the other end of the connection.
+        case peer(PeerUser)
+
+        fileprivate var digest: SHA256.Digest {
+            switch self {
+            case .token(let token): SHA256.hash(Array(token.value.utf8))
+            // Not a token: it contains spaces.
+            case .peer(let peer): SHA256.hash(Array("peer \(peer.user) \(peer.group ?? .max)".utf8))
+            }
+        }
+
+        fileprivate var isPeer: Bool { if case .peer = self { true } else { false } }
+    }
+
+    /// A credential that is not in the cache.
+    struct UnverifiedCredential: Sendable {
         fileprivate let digest: SHA256.Digest
-        fileprivate let token: PresentedToken
-        /// Whether it was good when it was verified last: it is verified again however many wrong tokens its
-        /// address presents.
+        fileprivate let credential: Credential
+        /// Whether it is verified however many wrong tokens its address presents: it was good when it was
+        /// verified last, or is no token.
         let wasGood: Bool
+
+        init(_ credential: Credential, wasGood: Bool) {
+            self.init(digest: credential.digest, credential: credential, wasGood: wasGood)
+        }
+
+        fileprivate init(digest: SHA256.Digest, credential: Credential, wasGood: Bool) {
+            self.digest = digest
+            self.credential = credential
+            self.wasGood = wasGood
+        }
     }
 
     enum Admission {
         case caller(Caller)
-        case unverified(UnverifiedToken)
+        case unverified(UnverifiedCredential)
     }
 
     private struct Verification: Sendable {
@@ -34,6 +65,7 @@ final class AccessGuard: Sendable {
         let task: Task<Void, Never>
         let deadline: MonotonicInstant
         let generation: UInt64
+        let isPeer: Bool
         /// Whether its time is over. It keeps its place until it returns.
         var isLate = false
     }
@@ -41,10 +73,12 @@ final class AccessGuard: Sendable {
     private struct State {
         var cache = Cache()
         var open: [SHA256.Digest: Verification] = [:]
+        var meters = BoundedTable<String, RateMeter>(capacity: maxMeters, policy: .evictLeastRecentlyUsed)
     }
 
     let authorization: ServerAuthorization
-    let expiry: ExpiryWatch
+    let streams: StreamWatch
+    private let observer: VerifierObserver
     private let challenge: BearerChallenge
     private let clock: any TimeSource
     private let alarm: Alarm
@@ -57,13 +91,17 @@ final class AccessGuard: Sendable {
         self.clock = clock
         challenge = BearerChallenge(authorization)
         alarm = Alarm(label: "mcp.authorization", clock: clock)
-        expiry = ExpiryWatch(clock: clock)
+        let streams = StreamWatch(clock: clock)
+        self.streams = streams
+        observer = VerifierObserver { [weak streams] in streams?.check() }
         let rules = authorization.rules
         anonymous =
             rules?.anonymous.isEmpty == false
             ? Caller.Identity(
                 Principal(kind: .anonymous, subject: "anonymous"), grantedScopes: [], rules: rules,
                 onAccess: authorization.onAccess) : nil
+        streams.begin { [weak self] in await self?.judge($0) ?? .unknown }
+        authorization.verifier.observe(observer)
     }
 
     deinit { for verification in state.withLock({ $0.open.values }) { verification.task.cancel() } }
@@ -75,18 +113,21 @@ final class AccessGuard: Sendable {
 
     // MARK: Requests
 
-    /// Judges the token of a request by the cache.
-    func admit(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) -> Admission {
+    /// Judges the caller of a request by the cache.
+    ///
+    /// - Parameter peer: returns the process at the other end of the connection, if it is on this machine.
+    func admit(
+        _ head: RequestHead, in bytes: ByteSlice, peer: () -> PeerUser? = { nil }
+    ) throws(EarlyResponse) -> Admission {
         guard !head.isRepeated(.authorization) else {
             report("two Authorization fields")
             throw refusal(400, "Send one Authorization header", challenge: nil)
         }
         guard let field = head.value(.authorization, in: bytes) else {
-            if let anonymous { return .caller(Caller(anonymous)) }
-            report("no token")
-            throw refusal(
-                401, "A token is required; send it as \"Authorization: Bearer TOKEN\"",
-                challenge: challenge.missing)
+            guard !authorization.peers.isEmpty, let peer = peer() else {
+                return .caller(Caller(try nobody()))
+            }
+            return try admit(peer)
         }
         guard let token = Self.token(in: field) else { throw refusal(for: .malformed) }
         let digest = SHA256.hash(token)
@@ -98,19 +139,68 @@ final class AccessGuard: Sendable {
         case nil:
             let presented = PresentedToken(String(token), resource: authorization.resource)
             let wasGood = state.withLock { $0.cache.wasGood(digest) }
-            return .unverified(UnverifiedToken(digest: digest, token: presented, wasGood: wasGood))
+            return .unverified(
+                UnverifiedCredential(digest: digest, credential: .token(presented), wasGood: wasGood))
         }
     }
 
-    /// Returns the caller with a verified token, if it grants what each request requires.
+    private func admit(_ peer: PeerUser) throws(EarlyResponse) -> Admission {
+        let credential = Credential.peer(peer)
+        let digest = credential.digest
+        let moment = Cache.Moment(clock)
+        let generation = authorization.verifier.generation
+        switch state.withLock({ $0.cache.entry(digest, at: moment, generation: generation) }) {
+        case .good(let identity): return .caller(try caller(identity))
+        case .refused: return .caller(Caller(try nobody()))
+        case nil:
+            return .unverified(UnverifiedCredential(digest: digest, credential: credential, wasGood: true))
+        }
+    }
+
+    /// Returns the identity of a caller without a token that no rule is about.
+    private func nobody() throws(EarlyResponse) -> Caller.Identity {
+        if let anonymous { return anonymous }
+        report("no token")
+        throw refusal(
+            401, "A token is required; send it as \"Authorization: Bearer TOKEN\"",
+            challenge: challenge.missing)
+    }
+
+    /// Returns the caller with a verified credential, if it has what each request requires and sends no more
+    /// requests than it may.
     func caller(_ identity: Caller.Identity) throws(EarlyResponse) -> Caller {
-        guard authorization.requiredScopes.allSatisfy(identity.grantedScopes.contains) else {
+        guard hasRequiredScopes(identity) else {
             report("lacks a required scope", of: identity.principal)
             throw refusal(
                 403, "The token does not grant the scopes that are required",
                 challenge: challenge.insufficient())
         }
+        if let meter = identity.meter, let excess = meter.take(at: clock.now) {
+            throw refusal(of: identity.principal, beyond: meter.limit, excess)
+        }
         return Caller(identity)
+    }
+
+    /// Processes of this machine have no token that could grant a scope.
+    func hasRequiredScopes(_ identity: Caller.Identity) -> Bool {
+        identity.principal.kind == .peer
+            || authorization.requiredScopes.allSatisfy(identity.grantedScopes.contains)
+    }
+
+    /// Returns what the caller of a request is known by, to check it again later; nil for nobody.
+    ///
+    /// - Parameter field: the value of `Authorization`.
+    func credential(
+        of caller: Caller?, _ field: ByteSlice?, peer: () -> PeerUser?
+    ) -> Credential? {
+        switch caller?.identity.principal.kind {
+        case nil, .anonymous: nil
+        case .peer: peer().map { .peer($0) }
+        case .oauth, .token:
+            field.flatMap(Self.token).map {
+                .token(PresentedToken(String($0), resource: authorization.resource))
+            }
+        }
     }
 
     /// Returns the token after `Bearer` (RFC 6750, section 2.1).
@@ -148,6 +238,20 @@ final class AccessGuard: Sendable {
         return response
     }
 
+    private func refusal(
+        of principal: Principal, beyond limit: RateLimit, _ excess: RateMeter.Excess
+    ) -> EarlyResponse {
+        // One line a second: a flood of requests must not become a flood of lines.
+        if excess.reported > 0 {
+            let more = excess.reported > 1 ? ", \(excess.reported) times since the last report" : ""
+            report("beyond its rate of \(limit)\(more)", of: principal)
+        }
+        var fields = fields(nil)
+        fields.append(sanitizing: "Retry-After", "\(excess.retryAfter)")
+        return EarlyResponse(
+            status: 429, text: "More than the \(limit) requests that this caller may send", fields: fields)
+    }
+
     private func report(_ reason: String, of principal: Principal? = nil) {
         authorization.onAccess?(AccessEvent(isAllowed: false, principal: principal, reason: reason))
     }
@@ -172,9 +276,9 @@ final class AccessGuard: Sendable {
 
     // MARK: Verification
 
-    /// Verifies a token and calls `waiter` once, at the latest when the time is over. Requests with the same
-    /// token share one verification.
-    func verify(_ unverified: UnverifiedToken, _ waiter: @escaping Waiter) {
+    /// Verifies a credential and calls `waiter` once, at the latest when the time is over. Requests with the
+    /// same token share one verification.
+    func verify(_ unverified: UnverifiedCredential, _ waiter: @escaping Waiter) {
         let generation = authorization.verifier.generation
         let moment = Cache.Moment(clock)
         let deadline = moment.now + Self.verificationTime
@@ -182,7 +286,7 @@ final class AccessGuard: Sendable {
         let known: Result<Caller.Identity, EarlyResponse>? = state.withLock { state in
             switch state.cache.entry(digest, at: moment, generation: generation) {
             case .good(let identity): return .success(identity)
-            case .refused(let fault): return .failure(refusal(for: fault))
+            case .refused(let fault): return refused(fault, isPeer: unverified.credential.isPeer)
             case nil: break
             }
             if let open = state.open[digest] {
@@ -193,20 +297,32 @@ final class AccessGuard: Sendable {
             guard state.open.count < Self.maxVerifications else { return .failure(unavailable) }
             // Under the lock, so that it cannot end before it is in the table.
             state.open[digest] = Verification(
-                waiters: [waiter], task: task(for: unverified), deadline: deadline, generation: generation)
+                waiters: [waiter], task: task(for: unverified), deadline: deadline, generation: generation,
+                isPeer: unverified.credential.isPeer)
             return nil
         }
         if let known { return waiter(known) }
         alarm.set(for: deadline, waking: self) { $0.endLate() }
     }
 
-    private func task(for unverified: UnverifiedToken) -> Task<Void, Never> {
+    private func refused(
+        _ fault: TokenRefusal.Fault, isPeer: Bool
+    ) -> Result<Caller.Identity, EarlyResponse> {
+        guard isPeer else { return .failure(refusal(for: fault)) }
+        do throws(EarlyResponse) { return .success(try nobody()) } catch { return .failure(error) }
+    }
+
+    private func task(for unverified: UnverifiedCredential) -> Task<Void, Never> {
         let verifier = authorization.verifier
+        let rules = authorization.peers
         // Weak: a verifier that does not return must not keep the server alive.
         return Task { [weak self] in
             let outcome: Result<Principal, TokenRefusal>
             do throws(TokenRefusal) {
-                outcome = .success(try await verifier.verify(unverified.token))
+                switch unverified.credential {
+                case .token(let token): outcome = .success(try await verifier.verify(token))
+                case .peer(let peer): outcome = .success(try await Self.principal(of: peer, by: rules))
+                }
             } catch {
                 outcome = .failure(error)
             }
@@ -214,14 +330,27 @@ final class AccessGuard: Sendable {
         }
     }
 
+    /// Finds the rule about a process; the system may ask a directory service for its groups.
+    private static func principal(
+        of peer: PeerUser, by rules: [PeerRule]
+    ) async throws(TokenRefusal) -> Principal {
+        let principal = await withCheckedContinuation { continuation in
+            peerQueue.async { continuation.resume(returning: PeerRule.principal(of: peer, by: rules)) }
+        }
+        guard let principal else { throw .invalid(.unknown) }
+        return principal
+    }
+
+    private static let peerQueue = DispatchQueue(label: "mcp.peers", attributes: .concurrent)
+
     private func end(_ digest: SHA256.Digest, _ outcome: Result<Principal, TokenRefusal>) {
         let moment = Cache.Moment(clock)
         let generation = authorization.verifier.generation
         let decision = decision(on: outcome, at: moment)
-        let waiters = state.withLock { state -> [Waiter] in
-            guard let open = state.open.removeValue(forKey: digest) else { return [] }
+        let ended = state.withLock { state -> Verification? in
+            guard let open = state.open.removeValue(forKey: digest) else { return nil }
             // Otherwise a token of this verification may have been revoked in the meantime.
-            guard open.generation == generation else { return open.waiters }
+            guard open.generation == generation else { return open }
             switch decision {
             case .good(let identity):
                 state.cache.insert(
@@ -232,15 +361,16 @@ final class AccessGuard: Sendable {
                 state.cache.insert(fault, for: digest, at: moment, generation: generation)
             case nil: break
             }
-            return open.waiters
+            return open
         }
+        guard let ended, !ended.waiters.isEmpty else { return }
         let answer: Result<Caller.Identity, EarlyResponse> =
             switch decision {
             case .good(let identity): .success(identity)
-            case .refused(let fault): .failure(refusal(for: fault))
+            case .refused(let fault): refused(fault, isPeer: ended.isPeer)
             case nil: .failure(unavailable)
             }
-        for waiter in waiters { waiter(answer) }
+        for waiter in ended.waiters { waiter(answer) }
     }
 
     /// Returns what the outcome of a verification means; nil when it means nothing about the token.
@@ -256,9 +386,22 @@ final class AccessGuard: Sendable {
             return .good(
                 Caller.Identity(
                     principal, grantedScopes: scopes, rules: authorization.rules,
-                    onAccess: authorization.onAccess))
+                    meter: meter(of: principal, at: moment.now), onAccess: authorization.onAccess))
         case .failure(.invalid(let fault)): return .refused(fault)
         case .failure(.unavailable): return nil
+        }
+    }
+
+    /// Returns the meter of a principal, which all of its tokens share; nil without a limit.
+    func meter(of principal: Principal, at now: MonotonicInstant) -> RateMeter? {
+        guard let limit = principal.rate ?? authorization.rate else { return nil }
+        let key = principal.key
+        return state.withLock { state in
+            if let meter = state.meters.use(key), meter.limit == limit { return meter }
+            let meter = RateMeter(limit, at: now)
+            state.meters.remove(key)
+            state.meters.insert(meter, for: key)
+            return meter
         }
     }
 

@@ -31,6 +31,14 @@ final class EndpointRouter: Sendable {
         return handler.flatMap { $0.handler.handles(path: path) ? $0 : nil }
     }
 
+    /// Whether a request is for a handler, which checks its clients itself, or for a server with a token of
+    /// its own.
+    func asksForToken(_ head: RequestHead, in bytes: ByteSlice) -> Bool {
+        guard let path = head.decodedPath(in: bytes) else { return false }
+        if let handler, handler.handler.handles(path: path) { return true }
+        return servers?.admits(path: path, isFromOwnUser: { false }, authorization: { nil }) == false
+    }
+
     /// Whether the listener has MCP servers in addition to its main one.
     var hasServers: Bool { servers != nil }
 

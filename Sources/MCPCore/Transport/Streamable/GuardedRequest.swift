@@ -14,32 +14,32 @@ final class GuardedRequest: RequestHandler, @unchecked Sendable {
     ) { endpoint.serve(head, bytes, body, on: connection, as: caller) }
 }
 
-/// A handler for one request whose token has to be verified first. Its body is read in the meantime.
+/// A handler for one request whose caller has to be verified first. Its body is read in the meantime.
 final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
     // SAFETY: immutable.
     /// The main endpoint of the listener.
     let home: StreamableEndpoint
     let access: AccessGuard
-    let token: AccessGuard.UnverifiedToken
+    let credential: AccessGuard.UnverifiedCredential
 
-    init(_ home: StreamableEndpoint, _ access: AccessGuard, _ token: AccessGuard.UnverifiedToken) {
+    init(_ home: StreamableEndpoint, _ access: AccessGuard, _ credential: AccessGuard.UnverifiedCredential) {
         self.home = home
         self.access = access
-        self.token = token
+        self.credential = credential
     }
 
     override func serve(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
     ) {
-        guard token.wasGood || !connection.hasFailedTooOften else {
+        guard credential.wasGood || !connection.hasFailedTooOften(head, in: bytes) else {
             return connection.respond(EarlyResponse.tooManyAttempts)
         }
         let request = WaitingRequest(head, bytes, body, of: self, on: connection)
         connection.wait(for: request)
-        access.verify(token) { outcome in request.loop.execute { request.go(on: outcome) } }
+        access.verify(credential) { outcome in request.loop.execute { request.go(on: outcome) } }
     }
 
-    /// Returns the endpoint and the caller of the request, once its token is verified.
+    /// Returns the endpoint and the caller of the request, once its caller is verified.
     func admit(
         _ head: RequestHead, in bytes: ByteSlice, _ outcome: Result<Caller.Identity, EarlyResponse>,
         isFromOwnUser: () -> Bool
@@ -49,7 +49,7 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
     }
 }
 
-/// A connection's wait for the verification of a token, with the request to be served then.
+/// A connection's wait for the verification of a caller, with the request to be served then.
 final class WaitingRequest: PendingResponse, @unchecked Sendable {
     // SAFETY: accessed only on the connection's loop.
     private let request: UnverifiedRequest
@@ -85,7 +85,7 @@ final class WaitingRequest: PendingResponse, @unchecked Sendable {
                 connection.responseEndsWithInput()
             }
         } catch {
-            connection.respond(connection.counted(error))
+            connection.respond(connection.counted(error, head, in: bytes))
         }
         connection.scheduleFlush()
     }

@@ -12,8 +12,10 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
     /// Nil without authorization.
     private let caller: Caller?
     private var exchange: PendingRequest?
-    /// Ends a stream without an end of its own when the caller's token has expired.
-    private var expiry: ExpiryWatch.Entry?
+    /// What the caller is known by, to check it again while a stream is open.
+    private let credential: AccessGuard.Credential?
+    /// Ends a stream when the caller's token is no longer good.
+    private var watch: StreamWatch.Entry?
     private var stream: ResumableStream?
     private var isAttached = false
     private var isOpenedByGet = false
@@ -28,11 +30,13 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
 
     init(
         connection: HTTPConnection, endpoint: StreamableEndpoint, version: HTTPVersion,
-        session: (channelID: UInt64, revision: Revision)?, caller: Caller? = nil
+        session: (channelID: UInt64, revision: Revision)?, caller: Caller? = nil,
+        credential: AccessGuard.Credential? = nil
     ) {
         self.endpoint = endpoint
         self.session = session
         self.caller = caller
+        self.credential = credential
         super.init(connection: connection, version: version)
     }
 
@@ -115,11 +119,17 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
 
     // MARK: Streams
 
+    /// A call that takes long becomes a stream, as if a message had come: proxies give up on a response that
+    /// does not begin.
+    override func wasSilent() {
+        if isAttached, exchange != nil { beginStreaming() }
+    }
+
     /// Turns the response into an event stream; in a session, into one that can be resumed.
     private func beginStreaming() {
         guard !isStreaming else { return }
         isStreaming = true
-        watchExpiry()
+        watchToken()
         // A stream whose beginning no client saw cannot be requested again.
         guard let connection = waiting else { return }
         if let session, session.revision.has(.resumption) {
@@ -131,13 +141,20 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         if let session, session.revision.has(.ssePriming), let stream { writePriming(stream, on: connection) }
     }
 
-    /// Ends a stream that has no end of its own when its caller's token has expired; the client comes back
-    /// with a newer one. A running call is not cut off.
-    private func watchExpiry() {
-        guard let caller else { return }
-        expiry = endpoint.access?.expiry.watch(caller) { [weak self] in
+    /// Ends a stream when its caller's token is no longer good; the client comes back with a newer one. A
+    /// running call is not cut off by the expiry of its token, but by its revocation.
+    private func watchToken() {
+        watch = endpoint.access?.streams.watch(caller, credential) { [weak self] end in
             guard let self else { return }
-            loop.execute { self.serverStops() }
+            loop.execute { self.tokenEnds(end) }
+        }
+    }
+
+    private func tokenEnds(_ end: StreamWatch.End) {
+        if let exchange {
+            endpoint.dispatcher.end(exchange, because: end)
+        } else if end == .refused || stream?.isOfServer == true {
+            endStream()
         }
     }
 
@@ -186,7 +203,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         }
         isAttached = true
         isOpenedByGet = true
-        watchExpiry()
+        watchToken()
         self.stream = stream
         writeStreamHead(on: connection)
         if stream.isOfServer, let session { receive(session.channelID) }

@@ -58,7 +58,7 @@ public final class MCPEndpoint: Sendable {
         case .failed(let error): return HTTPResponse(EarlyResponse(status: error.status, text: error.reason))
         case .head(let head):
             switch endpoint.check(
-                head, in: bytes, context: context, isFromOwnUser: { request.isFromOwnUser })
+                head, in: bytes, context: context, isFromOwnUser: { request.isFromOwnUser }, peer: { nil })
             {
             case .refuse(let response): return HTTPResponse(response)
             case .serve(let other as AsyncRequestHandler):
@@ -85,7 +85,7 @@ public final class MCPEndpoint: Sendable {
         case let authorized as GuardedRequest: return (authorized.endpoint, authorized.caller)
         case let unverified as UnverifiedRequest:
             let outcome = await withCheckedContinuation { continuation in
-                unverified.access.verify(unverified.token) { continuation.resume(returning: $0) }
+                unverified.access.verify(unverified.credential) { continuation.resume(returning: $0) }
             }
             let (endpoint, caller) = try unverified.admit(
                 head, in: bytes, outcome, isFromOwnUser: { request.isFromOwnUser })
@@ -122,11 +122,14 @@ public final class MCPEndpoint: Sendable {
         } catch {
             throw error.aboutMessage
         }
-        return await serve(body, &channel, at: endpoint)
+        let credential = endpoint.access?.credential(
+            of: caller, head.value(.authorization, in: bytes), peer: { nil })
+        return await serve(body, &channel, credential, at: endpoint)
     }
 
     private func serve(
-        _ body: ByteSlice, _ channel: inout ServerChannel, at endpoint: StreamableEndpoint
+        _ body: ByteSlice, _ channel: inout ServerChannel, _ credential: AccessGuard.Credential?,
+        at endpoint: StreamableEndpoint
     ) async -> HTTPResponse {
         let wasOpen = channel.session == nil
         var writer = JSONWriter()
@@ -145,9 +148,11 @@ public final class MCPEndpoint: Sendable {
                 status: channel.legacyStatus(status), headers: headers, body: .bytes(writer.finish().array))
         case .accepted, .dropped: return HTTPResponse(status: 202)
         case .deferred(let exchange):
-            let (caller, id, dispatcher) = (channel.caller, channel.id, endpoint.dispatcher)
-            let expiry = endpoint.access?.expiry.watch(caller) { dispatcher.endSubscriptions(of: id) }
-            return await sink.response(cancelling: wasOpen ? exchange : nil, expiry: expiry) {
+            let (caller, dispatcher) = (channel.caller, endpoint.dispatcher)
+            let watch = endpoint.access?.streams.watch(caller, credential) { end in
+                if let exchange { dispatcher.end(exchange, because: end) }
+            }
+            return await sink.response(cancelling: wasOpen ? exchange : nil, watch: watch) {
                 caller.flatMap { endpoint.access?.challengeFields(for: $0) }
             }
         }
@@ -193,8 +198,8 @@ private final class StreamingSink: ResponseSink {
         var first: First?
         var isStreaming = false
         var isOver = false
-        /// Ends a subscription when the caller's token has expired.
-        var expiry: ExpiryWatch.Entry?
+        /// Ends a stream when the caller's token is no longer good.
+        var watch: StreamWatch.Entry?
         /// The request that is cancelled when the stream is not read.
         var exchange: PendingRequest?
     }
@@ -244,11 +249,11 @@ private final class StreamingSink: ResponseSink {
 
     /// - Parameter challenge: returns the fields of a response to a request that lacks scopes.
     func response(
-        cancelling exchange: PendingRequest?, expiry: ExpiryWatch.Entry?, challenge: () -> HeaderFields?
+        cancelling exchange: PendingRequest?, watch: StreamWatch.Entry?, challenge: () -> HeaderFields?
     ) async -> HTTPResponse {
         state.withLock { state in
             state.exchange = exchange
-            state.expiry = expiry
+            state.watch = watch
         }
         let first = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -4,7 +4,7 @@ extension StreamableEndpoint {
     /// that shows what is served here.
     func checkAuthorized(
         _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool,
-        by access: AccessGuard
+        peer: () -> PeerUser?, by access: AccessGuard
     ) throws(EarlyResponse) -> Decision {
         if let metadata, metadata.isAt(head.path(in: bytes)) {
             return .refuse(try metadata.response(to: head, in: bytes, context.policy))
@@ -17,11 +17,11 @@ extension StreamableEndpoint {
                 throw notFound
             }
         }
-        switch try access.admit(head, in: bytes) {
+        switch try access.admit(head, in: bytes, peer: peer) {
         case .caller(let caller):
             let endpoint = try target(of: head, in: bytes, isFromOwnUser: isFromOwnUser)
             return .serve(GuardedRequest(endpoint, caller))
-        case .unverified(let token): return .serve(UnverifiedRequest(self, access, token))
+        case .unverified(let credential): return .serve(UnverifiedRequest(self, access, credential))
         }
     }
 

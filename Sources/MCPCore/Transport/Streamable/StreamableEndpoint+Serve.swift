@@ -11,14 +11,18 @@ extension StreamableEndpoint {
         } catch {
             return connection.respond(error.aboutMessage)
         }
+        if dispatcher.isObserved { channel.peer = connection.peer }
         let wasOpen = channel.session == nil
         let response = ResponseWriter.beginJSON(keepAlive: connection.keepAlive, in: &connection.output.out)
         var exchange: HTTPResponseStream?
         let session = channel.session.map { (channelID: channel.id, revision: $0.revision) }
+        let version = head.version
+        // Only what the closure needs is captured: it is made for each request.
+        let field = caller == nil ? nil : head.value(.authorization, in: bytes)
         let disposition = dispatcher.receive(body, from: &channel, into: &connection.output) {
             let made = HTTPResponseStream(
-                connection: connection, endpoint: self, version: head.version, session: session,
-                caller: caller)
+                connection: connection, endpoint: self, version: version, session: session, caller: caller,
+                credential: access?.credential(of: caller, field, peer: { connection.peerUser }))
             exchange = made
             return made
         }
@@ -75,7 +79,9 @@ extension StreamableEndpoint {
             try checkRoom(in: session, for: resumed?.stream)
             let exchange = HTTPResponseStream(
                 connection: connection, endpoint: self, version: head.version,
-                session: (session.channelID, session.negotiated.revision), caller: caller)
+                session: (session.channelID, session.negotiated.revision), caller: caller,
+                credential: access?.credential(
+                    of: caller, head.value(.authorization, in: bytes), peer: { connection.peerUser }))
             connection.wait(for: exchange)
             if let (stream, number) = resumed {
                 guard exchange.takeUp(stream, after: number) else { throw Self.eventsAreGone }

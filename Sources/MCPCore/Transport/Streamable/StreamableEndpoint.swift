@@ -59,21 +59,24 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     // MARK: Head
 
     override func check(
-        _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool
+        _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool,
+        peer: () -> PeerUser?
     ) -> Decision {
         do throws(EarlyResponse) {
             try head.checkMethod()
             if let access {
                 return try checkAuthorized(
-                    head, in: bytes, context: context, isFromOwnUser: isFromOwnUser, by: access)
+                    head, in: bytes, context: context, isFromOwnUser: isFromOwnUser, peer: peer, by: access)
             }
             if head.path(in: bytes) == pathBytes {
                 try context.policy.check(head, in: bytes)
+                if context.users == .own { try checkUser(peer) }
                 try checkPurpose(of: head, in: bytes)
                 return .serve(self)
             }
             guard let router else { throw notFound }
             try context.policy.check(head, in: bytes)
+            if context.users == .own, !router.asksForToken(head, in: bytes) { try checkUser(peer) }
             let handler = try router.route(head, in: bytes, isFromOwnUser: isFromOwnUser, beside: self)
             guard let handler else { throw notFound }
             return .serve(handler)
@@ -96,6 +99,15 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         case .get: serveStream(head, bytes, on: connection, as: caller)
         default: serveMessage(head, bytes, body, on: connection, as: caller)
         }
+    }
+
+    /// Refuses a process of another user.
+    private func checkUser(_ peer: () -> PeerUser?) throws(EarlyResponse) {
+        guard peer()?.isOwn != true else { return }
+        throw EarlyResponse(
+            status: 403,
+            text: "This address serves only processes of the user that the server runs as. Its operator can "
+                + "allow other users, or require a token, with \"auth\"")
     }
 
     /// Whether a request is for this endpoint's own path.

@@ -1,0 +1,125 @@
+/// What a client has presented to its server, and the removal of it from everything that the server sends
+/// back and that leaves the client as a text for people: traces, errors, log messages, progress.
+///
+/// A client without credentials has none of this. Results of calls stay as they are.
+struct ClientSecrets: Sendable {
+    private let known = KnownSecrets()
+    private let authorizer: (any RequestAuthorizer)?
+
+    /// Creates what a client with these options needs; nil if it has no credentials.
+    init?(_ options: ClientOptions) {
+        let fields = options.headers.filter { Self.isSecret($0.0) }.map { (name: $0.0, value: $0.1) }
+        if fields.isEmpty, options.authorizer == nil { return nil }
+        authorizer = options.authorizer
+        note(fields)
+    }
+
+    private static func isSecret(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return ["auth", "cookie", "key", "secret", "token"].contains { name.contains($0) }
+    }
+
+    /// Remembers the fields of a request.
+    func note(_ fields: [(name: String, value: String)]) {
+        // A proof is good for one request only.
+        for (name, value) in fields where !ASCII.equalsIgnoringCase(name.utf8, "dpop".utf8) {
+            // The scheme of credentials is no secret (RFC 9110, section 11.4).
+            let parts = value.split(separator: " ", maxSplits: 1)
+            guard name.lowercased().hasSuffix("authorization"), parts.count == 2 else {
+                known.note(value)
+                continue
+            }
+            known.note(String(parts[1]))
+            guard parts[0].lowercased() == "basic", let pair = Base64.decode(parts[1].utf8) else { continue }
+            known.note(String(decoding: pair.drop { $0 != UInt8(ascii: ":") }.dropFirst(), as: UTF8.self))
+        }
+    }
+
+    func mask(_ text: String) -> String {
+        let masked = known.mask(text)
+        return authorizer?.masking(masked) ?? masked
+    }
+
+    func mask(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .string(let text): .string(mask(text))
+        case .array(let elements): .array(elements.map { mask($0) })
+        case .object(let members):
+            .object(JSONObject(members.map { (key: mask($0.key), value: mask($0.value)) }))
+        default: value
+        }
+    }
+
+    func mask(_ error: ClientError) -> ClientError {
+        var error = error
+        error.message = mask(error.message)
+        error.details = error.details.map { mask($0) }
+        error.hint = error.hint.map { mask($0) }
+        return error
+    }
+
+    func mask(_ error: MCPError) -> MCPError {
+        var error = error
+        error.message = mask(error.message)
+        error.data = error.data.map { mask($0) }
+        return error
+    }
+
+    func mask(_ reply: ClientCall.Reply) -> ClientCall.Reply {
+        switch reply {
+        case .result: reply
+        case .refused(let error, let status): .refused(mask(error), status: status)
+        case .failed(let error): .failed(mask(error))
+        }
+    }
+
+    func mask(_ message: LogMessage) -> LogMessage {
+        var message = message
+        message.logger = message.logger.map { mask($0) }
+        message.data = mask(message.data)
+        return message
+    }
+
+    func mask(_ progress: Progress) -> Progress {
+        var progress = progress
+        progress.message = progress.message.map { mask($0) }
+        return progress
+    }
+
+    func mask(_ event: TraceEvent) -> TraceEvent {
+        switch event {
+        case .sent(let method, let bytes): .sent(method: method, bytes: mask(bytes))
+        case .received(let bytes): .received(bytes: mask(bytes))
+        case .httpRequest(let head): .httpRequest(head: mask(head))
+        case .httpResponse(let status, let head): .httpResponse(status: status, head: mask(head))
+        case .garbage(let text): .garbage(mask(text))
+        case .warning(let text): .warning(mask(text))
+        case .stderr(let text): .stderr(mask(text))
+        }
+    }
+
+    /// Returns at most `count` bytes of a text, from which secrets are removed before it is cut.
+    static func shortened(_ bytes: ByteSlice, to count: Int, _ secrets: ClientSecrets?) -> String {
+        guard let secrets else { return String(bytes.count > count ? bytes[0 ..< count] : bytes) }
+        // With encodings, a secret is several times as long.
+        let some = bytes[0 ..< min(bytes.count, count + 8 * KnownSecrets.maxBytes)]
+        return String(decoding: secrets.mask(String(some)).utf8.prefix(count), as: UTF8.self)
+    }
+
+    private func mask(_ bytes: ByteSlice) -> ByteSlice {
+        let text = String(bytes)
+        let masked = mask(text)
+        return masked == text ? bytes : ByteSlice(masked)
+    }
+}
+
+extension ClientOptions {
+    /// The same options with a trace from which the client's secrets are removed.
+    func guarded() -> ClientOptions {
+        guard let secrets = ClientSecrets(self) else { return self }
+        var options = self
+        options.secrets = secrets
+        if let trace { options.trace = { trace(secrets.mask($0)) } }
+        return options
+    }
+}

@@ -1,0 +1,160 @@
+import Synchronization
+
+/// The secrets that a client has sent or received, and the removal of them from texts that leave it.
+///
+/// A secret is recognized as it is, percent-encoded (also more than once), with the escapes of JSON, and with
+/// the numeric references of HTML; also if only its beginning is there, because a text was cut off.
+package final class KnownSecrets: Sendable {
+    /// The number of secrets that are kept; the ones that were not used for the longest time are dropped.
+    package static let maxCount = 64
+    /// The number of bytes of a secret that are kept.
+    package static let maxBytes = 4 << 10
+    /// Shorter secrets are not masked: they would occur in any text.
+    static let minBytes = 6
+    /// The number of bytes of a longer secret that are masked even without the rest of it.
+    private static let minPart = 16
+
+    /// What stands for a secret.
+    package static let mask = "[redacted]"
+
+    private let secrets = Mutex<[[UInt8]]>([])
+
+    package init(_ secrets: [String] = []) { for secret in secrets { note(secret) } }
+
+    /// Remembers a secret.
+    package func note(_ secret: String) {
+        let bytes = Array(secret.utf8.prefix(Self.maxBytes))
+        guard bytes.count >= Self.minBytes else { return }
+        secrets.withLock { secrets in
+            if secrets.last == bytes { return }
+            if let known = secrets.firstIndex(of: bytes) {
+                secrets.remove(at: known)
+            } else if secrets.count >= Self.maxCount {
+                secrets.removeFirst()
+            }
+            secrets.append(bytes)
+        }
+    }
+
+    /// Returns a text without the secrets.
+    package func mask(_ text: String) -> String {
+        let secrets = secrets.withLock { $0 }
+        if secrets.isEmpty || text.isEmpty { return text }
+        let bytes = Array(text.utf8)
+        // Most positions are passed by their first byte.
+        var firsts = [[Int]](repeating: [], count: 256)
+        for (index, secret) in secrets.enumerated() { firsts[Int(secret[0])].append(index) }
+        var masked: [UInt8]?
+        var (at, kept) = (0, 0)
+        while at < bytes.count {
+            var end = 0
+            let (first, _) = Self.unit(bytes, at)
+            for index in firsts[Int(bytes[at])] {
+                end = max(end, Self.end(of: secrets[index], in: bytes, from: at))
+            }
+            if first != bytes[at] {
+                for index in firsts[Int(first)] {
+                    end = max(end, Self.end(of: secrets[index], in: bytes, from: at))
+                }
+            }
+            guard end > at else {
+                at += 1
+                continue
+            }
+            masked = (masked ?? []) + bytes[kept ..< at] + Self.mask.utf8
+            (at, kept) = (end, end)
+        }
+        guard let masked else { return text }
+        return String(decoding: masked + bytes[kept...], as: UTF8.self)
+    }
+
+    /// Returns the offset behind a secret, or enough of its beginning; 0 if it is not there.
+    private static func end(of secret: [UInt8], in bytes: [UInt8], from start: Int) -> Int {
+        var at = start
+        var count = 0
+        while count < secret.count, at < bytes.count {
+            if bytes[at] == secret[count] {
+                at += 1
+            } else {
+                let (value, end) = unit(bytes, at)
+                guard value == secret[count] else { break }
+                at = end
+            }
+            count += 1
+        }
+        if count == secret.count {
+            // The rest of one that was too long to be kept.
+            if count == maxBytes { while at < bytes.count, isVisible(bytes[at]) { at += 1 } }
+            return at
+        }
+        let isCutOff = at == bytes.count && count >= minBytes
+        return isCutOff || count >= minPart ? at : 0
+    }
+
+    private static func isVisible(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "<")
+    }
+
+    /// Returns the byte that the text has at an offset once its encoding is undone, and the offset behind it.
+    private static func unit(_ bytes: [UInt8], _ start: Int) -> (value: UInt8, end: Int) {
+        let plain = (bytes[start], start + 1)
+        switch bytes[start] {
+        case UInt8(ascii: "%"):
+            // %41, and %2541 for a text that was encoded twice.
+            var at = start + 1
+            while at + 1 < bytes.count, bytes[at] == UInt8(ascii: "2"), bytes[at + 1] == UInt8(ascii: "5") {
+                at += 2
+            }
+            return number(bytes, at, digits: 2).map { ($0.value, $0.end) } ?? plain
+        case UInt8(ascii: "\\"):
+            // Each further level of JSON doubles the backslashes.
+            var at = start
+            while at < bytes.count, bytes[at] == UInt8(ascii: "\\") { at += 1 }
+            guard at < bytes.count else { return plain }
+            guard bytes[at] == UInt8(ascii: "u") || bytes[at] == UInt8(ascii: "x") else {
+                return (bytes[at], at + 1)
+            }
+            let digits = bytes[at] == UInt8(ascii: "u") ? 4 : 2
+            return number(bytes, at + 1, digits: digits).map { ($0.value, $0.end) } ?? plain
+        case UInt8(ascii: "&"):
+            guard start + 2 < bytes.count, bytes[start + 1] == UInt8(ascii: "#") else { return plain }
+            return reference(bytes, start + 2) ?? plain
+        case UInt8(ascii: "+"): return (0x20, start + 1)
+        default: return plain
+        }
+    }
+
+    private static func number(_ bytes: [UInt8], _ start: Int, digits: Int) -> (value: UInt8, end: Int)? {
+        guard start + digits <= bytes.count else { return nil }
+        var value = 0
+        for byte in bytes[start ..< start + digits] {
+            guard let digit = digit(byte, base: 16) else { return nil }
+            value = value << 4 | digit
+        }
+        return UInt8(exactly: value).map { ($0, start + digits) }
+    }
+
+    /// `65;` or `x41;`.
+    private static func reference(_ bytes: [UInt8], _ start: Int) -> (value: UInt8, end: Int)? {
+        let isHex = bytes[start] | 0x20 == UInt8(ascii: "x")
+        let base = isHex ? 16 : 10
+        var (value, at) = (0, isHex ? start + 1 : start)
+        while at < bytes.count, value < 256, let digit = digit(bytes[at], base: base) {
+            value = value * base + digit
+            at += 1
+        }
+        guard at < bytes.count, bytes[at] == UInt8(ascii: ";") else { return nil }
+        return UInt8(exactly: value).map { ($0, at + 1) }
+    }
+
+    private static func digit(_ byte: UInt8, base: Int) -> Int? {
+        let value: Int
+        switch byte {
+        case 0x30 ... 0x39: value = Int(byte) - 0x30
+        case 0x41 ... 0x46: value = Int(byte) - 0x41 + 10
+        case 0x61 ... 0x66: value = Int(byte) - 0x61 + 10
+        default: return nil
+        }
+        return value < base ? value : nil
+    }
+}

@@ -1,0 +1,204 @@
+/// The parts of a JSON Schema that argument forms and signatures need.
+///
+/// It is a flat view that looks through local references and `allOf`, `anyOf`, `oneOf`. It is used to type
+/// words and to print; whether a value is valid is the validator's decision.
+package struct SchemaView: Sendable {
+    /// The schemas that apply to the value.
+    package let nodes: [JSONObject]
+    /// The number of leading `nodes` that apply in every case; the rest are alternatives.
+    private let firmCount: Int
+    /// Whether some part cannot be looked through: conditions, references to other documents.
+    package let isOpaque: Bool
+    private let root: JSONValue
+
+    package init(_ schema: JSONValue) { self.init([schema], root: schema) }
+
+    private init(_ schemas: [JSONValue], root: JSONValue) {
+        var collector = Collector(root: root)
+        for schema in schemas { collector.add(schema, isFirm: true, depth: 0) }
+        nodes = collector.firm + collector.alternatives
+        firmCount = collector.firm.count
+        isOpaque = collector.isOpaque
+        self.root = root
+    }
+
+    /// A collector that flattens a schema within bounds: it comes from the server and may refer to itself.
+    private struct Collector {
+        let root: JSONValue
+        var firm: [JSONObject] = []
+        var alternatives: [JSONObject] = []
+        var isOpaque = false
+        private static let maxNodes = 256
+        private static let maxDepth = 16
+        private static let conditions = ["if", "dependentSchemas", "propertyNames", "$dynamicRef", "not"]
+
+        mutating func add(_ schema: JSONValue, isFirm: Bool, depth: Int) {
+            guard case .object(let object) = schema else { return }
+            guard depth < Self.maxDepth, firm.count + alternatives.count < Self.maxNodes else {
+                isOpaque = true
+                return
+            }
+            if isFirm { firm.append(object) } else { alternatives.append(object) }
+            if Self.conditions.contains(where: { object[$0] != nil }) { isOpaque = true }
+            if let reference = object["$ref"]?.stringValue {
+                if let target = resolve(reference) {
+                    add(target, isFirm: isFirm, depth: depth + 1)
+                } else {
+                    isOpaque = true
+                }
+            }
+            for part in object["allOf"]?.arrayValue ?? [] { add(part, isFirm: isFirm, depth: depth + 1) }
+            for keyword in ["anyOf", "oneOf"] {
+                for part in object[keyword]?.arrayValue ?? [] { add(part, isFirm: false, depth: depth + 1) }
+            }
+        }
+
+        /// Resolves `#` and `#/a/b` (RFC 6901).
+        private func resolve(_ reference: String) -> JSONValue? {
+            guard reference.hasPrefix("#") else { return nil }
+            let pointer = reference.dropFirst()
+            if pointer.isEmpty { return root }
+            guard pointer.hasPrefix("/") else { return nil }
+            var current = root
+            for token in pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+                let name = Self.unescape(token)
+                if let member = current[name] {
+                    current = member
+                    // Small: reading a text never traps.
+                } else if let index = Int(name), let element = current[index] {
+                    current = element
+                } else {
+                    return nil
+                }
+            }
+            return current
+        }
+
+        private static func unescape(_ token: Substring) -> String {
+            guard token.contains("~") else { return String(token) }
+            var out = ""
+            var afterTilde = false
+            for character in token {
+                if afterTilde {
+                    out += character == "1" ? "/" : "~"
+                    afterTilde = false
+                } else if character == "~" {
+                    afterTilde = true
+                } else {
+                    out.append(character)
+                }
+            }
+            return out
+        }
+    }
+
+    // MARK: Objects
+
+    /// The listed properties in the order of the schema.
+    package var propertyNames: [String] {
+        var names: [String] = []
+        var seen: Set<String> = []
+        for node in nodes {
+            for (name, _) in node["properties"]?.objectValue ?? [:] where seen.insert(name).inserted {
+                names.append(name)
+            }
+        }
+        return names
+    }
+
+    /// The names that must be present in every case.
+    package var required: [String] {
+        var names: [String] = []
+        for node in nodes.prefix(firmCount) {
+            for name in node["required"]?.arrayValue ?? [] {
+                if let name = name.stringValue, !names.contains(name) { names.append(name) }
+            }
+        }
+        return names
+    }
+
+    /// Returns the listed property, or nil.
+    package func property(_ name: String) -> SchemaView? {
+        let found = nodes.compactMap { $0["properties"]?[name] }
+        return found.isEmpty ? nil : SchemaView(found, root: root)
+    }
+
+    /// The schema of members that are not listed as properties, or nil when such members are not allowed.
+    package var otherMembers: SchemaView? {
+        if isOpaque { return SchemaView([], root: root) }
+        var listsProperties = false
+        for node in nodes {
+            if case .object? = node["patternProperties"] { return SchemaView([], root: root) }
+            switch node["additionalProperties"] ?? node["unevaluatedProperties"] {
+            case .bool(true): return SchemaView([], root: root)
+            case .bool(false): listsProperties = true
+            case .some(let schema): return SchemaView([schema], root: root)
+            case nil: break
+            }
+            if node["properties"] != nil { listsProperties = true }
+        }
+        return listsProperties ? nil : SchemaView([], root: root)
+    }
+
+    // MARK: Values
+
+    /// The possible types; empty when the schema does not specify any.
+    package var types: [String] {
+        var types: [String] = []
+        func add(_ type: String) { if !types.contains(type) { types.append(type) } }
+        for node in nodes {
+            switch node["type"] {
+            case .string(let type): add(type)
+            case .array(let list): list.compactMap(\.stringValue).forEach(add)
+            default:
+                if node["properties"] != nil {
+                    add("object")
+                } else if node["items"] != nil || node["prefixItems"] != nil {
+                    add("array")
+                } else {
+                    for value in Self.choices(of: node) { add(Self.type(of: value)) }
+                }
+            }
+        }
+        return types
+    }
+
+    /// The values of `enum` and `const`.
+    package var choices: [JSONValue] {
+        var values: [JSONValue] = []
+        for node in nodes {
+            for value in Self.choices(of: node) where !values.contains(value) { values.append(value) }
+        }
+        return values
+    }
+
+    private static func choices(of node: JSONObject) -> [JSONValue] {
+        if let constant = node["const"] { return [constant] }
+        return Array((node["enum"]?.arrayValue ?? []).prefix(500))
+    }
+
+    package static func type(of value: JSONValue) -> String {
+        switch value {
+        case .null: "null"
+        case .bool: "boolean"
+        case .number(let number): number.int64 == nil ? "number" : "integer"
+        case .string: "string"
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+
+    /// The schema of array elements.
+    package var items: SchemaView {
+        let found = nodes.compactMap { $0["items"] ?? $0["prefixItems"]?[0] }
+        return SchemaView(found, root: root)
+    }
+
+    /// Returns the first value of a keyword.
+    package func keyword(_ name: String) -> JSONValue? {
+        for node in nodes { if let value = node[name] { return value } }
+        return nil
+    }
+
+    package func admits(_ type: String) -> Bool { types.isEmpty || types.contains(type) }
+}

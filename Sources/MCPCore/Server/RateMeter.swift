@@ -1,0 +1,51 @@
+import Synchronization
+
+/// The requests that one principal may still send.
+///
+/// The time comes from outside.
+final class RateMeter: Sendable {
+    private struct State {
+        /// The requests that are left, in parts of one.
+        var left: Double
+        var moment: MonotonicInstant
+        /// The refusals since the last one that was reported.
+        var unreported = 0
+        var nextReport = MonotonicInstant(nanoseconds: 0)
+    }
+
+    /// The outcome of a request beyond the limit.
+    struct Excess: Sendable {
+        /// The time until the next request is possible, in seconds, rounded up.
+        let retryAfter: Int
+        /// The number of refusals to report, with this one; 0 within a second of the last report.
+        let reported: Int
+    }
+
+    let limit: RateLimit
+    private let state: Mutex<State>
+
+    init(_ limit: RateLimit, at now: MonotonicInstant) {
+        self.limit = limit
+        state = Mutex(State(left: Double(limit.count), moment: now))
+    }
+
+    /// Takes one request; returns nil if it is within the limit.
+    func take(at now: MonotonicInstant) -> Excess? {
+        state.withLock { state in
+            let perSecond = Double(limit.count) / Double(limit.seconds)
+            let passed = Double(max(0, now.nanoseconds &- state.moment.nanoseconds)) / 1e9
+            state.moment = now
+            state.left = min(Double(limit.count), state.left + passed * perSecond)
+            guard state.left < 1 else {
+                state.left -= 1
+                return nil
+            }
+            state.unreported += 1
+            let wait = Int(((1 - state.left) / perSecond).rounded(.up))
+            guard now >= state.nextReport else { return Excess(retryAfter: max(1, wait), reported: 0) }
+            state.nextReport = now + .seconds(1)
+            defer { state.unreported = 0 }
+            return Excess(retryAfter: max(1, wait), reported: state.unreported)
+        }
+    }
+}

@@ -1,0 +1,318 @@
+import Synchronization
+
+/// A server behind a server: what it offers is offered here, and calls are passed on to it.
+///
+/// It is connected in the background or when it is needed, and again after its connection has ended. While it
+/// is away, what it offered last stays listed, and calls fail with the reason.
+public final class Upstream: Sendable {
+    private let counted = Counted(.upstream)
+
+    /// The name of the server, which appears in the names of its tools when those are not unique.
+    public let name: String
+    let options: UpstreamOptions
+    private let target: ClientTarget
+    private let clock: any TimeSource
+    private let patterns: (tools: UpstreamFilter, resources: UpstreamFilter, prompts: UpstreamFilter)
+    private let calls = Atomic<Int>(0)
+    private let errors = Atomic<Int>(0)
+
+    private struct State {
+        var links: [String: Link] = [:]
+        var definitions: UpstreamDefinitions?
+        var onEvent: (@Sendable (UpstreamEvent) -> Void)?
+        var isStopped = false
+        var lastStatus: UpstreamStatus?
+        /// The subscriptions to single resources of the shared connection, by URI.
+        var watched: [String: Subscription?] = [:]
+    }
+
+    /// A connection with the places for its calls.
+    struct Link: Sendable {
+        let connection: UpstreamLink
+        let slots: UpstreamSlots
+    }
+
+    private let state = Mutex(State())
+    /// Calls at servers before 2026-07-28 whose questions are with a caller of 2026-07-28.
+    let held = HeldExchanges()
+    /// Happens when the first attempt to read the lists is over.
+    let firstAttempt = OneTimeEvent()
+
+    /// Creates a server behind a server, which is not connected yet.
+    ///
+    /// - Parameter name: distinguishes the server from others; it appears in names of tools and in errors.
+    public convenience init(_ name: String, _ target: ClientTarget, options: UpstreamOptions = .init()) {
+        self.init(name, target, options: options, clock: SystemClock())
+    }
+
+    init(_ name: String, _ target: ClientTarget, options: UpstreamOptions, clock: any TimeSource) {
+        self.name = name
+        self.target = target
+        self.options = options
+        self.clock = clock
+        patterns = (
+            UpstreamFilter(options.tools), UpstreamFilter(options.resources), UpstreamFilter(options.prompts)
+        )
+    }
+
+    // MARK: State
+
+    /// The state of the server.
+    public var status: UpstreamStatus {
+        let (links, definitions) = state.withLock { ($0.links, $0.definitions) }
+        let own = links[""]?.connection.status ?? (state: .idle, lastError: nil, nextTry: nil)
+        var status = UpstreamStatus(name: name, state: own.state)
+        status.calls = calls.load(ordering: .relaxed)
+        status.errors = errors.load(ordering: .relaxed)
+        status.lastError = own.lastError
+        status.nextTry = own.nextTry
+        status.tools = definitions?.tools.count ?? 0
+        status.notes = definitions?.notes ?? []
+        return status
+    }
+
+    /// What the server offers, reduced to what its patterns allow; nil until it was read once.
+    var definitions: UpstreamDefinitions? { state.withLock { $0.definitions } }
+
+    func observe(_ onEvent: @escaping @Sendable (UpstreamEvent) -> Void) {
+        state.withLock { $0.onEvent = onEvent }
+    }
+
+    private func report(_ event: UpstreamEvent) { state.withLock { $0.onEvent }?(event) }
+
+    private func statusChanged() {
+        let status = status
+        let isNew = state.withLock { state -> Bool in
+            let last = state.lastStatus
+            state.lastStatus = status
+            return last?.state != status.state || last?.lastError != status.lastError
+        }
+        if status.state != .connecting, status.state != .idle { firstAttempt.happen() }
+        if isNew { report(.status(status)) }
+    }
+
+    // MARK: Connections
+
+    /// Connects in the background and reads what the server offers.
+    func open() { try? link(for: "").connection.open() }
+
+    /// Closes all connections, after the calls in flight, which have this much time.
+    func stop(grace: Duration) async {
+        let links = state.withLock { state in
+            state.isStopped = true
+            return Array(state.links.values)
+        }
+        held.cancelAll()
+        firstAttempt.happen()
+        await withTaskGroup { group in
+            for link in links { group.addTask { await link.connection.stop(grace: grace) } }
+        }
+    }
+
+    /// Waits until the server is connected.
+    ///
+    /// - Throws: `MCPError` -32603 with the reason when it cannot be connected.
+    public func connect() async throws {
+        do {
+            let link = try link(for: "").connection
+            _ = try await link.acquire()
+            link.release()
+        } catch let failure as UpstreamFailure {
+            throw failure.error
+        }
+    }
+
+    /// Returns the connection of a caller: the shared one, or that of its principal.
+    func link(for principal: String) throws -> Link {
+        try state.withLock { state in
+            if let link = state.links[principal] { return link }
+            if state.isStopped { throw UpstreamFailure("\(name): the server was removed") }
+            if state.links.count >= UpstreamLimits.connections {
+                guard let idle = state.links.first(where: { $0.key != "" && $0.value.connection.isUnused })
+                else {
+                    throw MCPError(
+                        code: MCPError.overloadedCode,
+                        message: "\(name): too many principals use this server; try again later")
+                }
+                state.links[idle.key] = nil
+                Task { await idle.value.connection.stop(grace: .zero) }
+            }
+            let link = Link(connection: makeLink(principal), slots: UpstreamSlots(options.concurrency))
+            state.links[principal] = link
+            return link
+        }
+    }
+
+    private func makeLink(_ principal: String) -> UpstreamLink {
+        let isShared = principal.isEmpty
+        let timing = UpstreamLink.Timing(
+            idle: isShared ? options.idle : options.idle ?? .seconds(300),
+            restarts: options.restarts)
+        let describe: @Sendable (any Error) -> UpstreamFailure = { [name, secrets = options.secrets] in
+            UpstreamFailure(name, $0, hiding: secrets)
+        }
+        let changes = ListChanges()
+        return UpstreamLink(
+            timing, clock: clock,
+            connect: { [target, weak self] () throws(UpstreamFailure) in
+                guard let options = self?.clientOptions else { throw UpstreamFailure("removed") }
+                do {
+                    return try await MCPClient.connect(target, options: options)
+                } catch {
+                    throw describe(error)
+                }
+            },
+            onReady: { [weak self] client in
+                if isShared { await self?.isReady(client, changes) }
+            },
+            onChange: { [weak self] in if isShared { self?.statusChanged() } },
+            describe: describe)
+    }
+
+    private var clientOptions: ClientOptions {
+        var client = ClientOptions()
+        client.timeout = options.timeout
+        client.connectTimeout = options.connectTimeout
+        client.headers = options.headers
+        client.maxMessageBytes = options.maxMessageBytes
+        client.maxEventBytes = options.maxMessageBytes
+        client.cache = false
+        client.protocol = options.protocol
+        client.onServerStderr = options.onStderr
+        client.checksOutput = false
+        client.followsTasks = true
+        // A shared connection says nothing about its callers.
+        if options.isPerPrincipal {
+            client.declared = ClientCapabilities(
+                roots: true, sampling: true, samplingTools: true, elicitation: true, elicitationURL: true)
+        }
+        return client
+    }
+
+    // MARK: Lists
+
+    private func isReady(_ client: MCPClient, _ changes: ListChanges) async {
+        await refresh(client)
+        let filter = SubscriptionFilter.lists
+        Task { [weak self] in
+            guard let subscription = try? await client.listen(filter), !subscription.accepted.isEmpty else {
+                return
+            }
+            await changes.follow(subscription) { [weak self] in await self?.refresh(client) }
+        }
+        let uris = state.withLock { state -> [String] in
+            for uri in state.watched.keys { state.watched[uri] = .some(nil) }
+            return Array(state.watched.keys)
+        }
+        for uri in uris { subscribe(to: uri, client) }
+    }
+
+    private func refresh(_ client: MCPClient) async {
+        let old = definitions
+        var new = await UpstreamDefinitions.read(from: client, old: old)
+        new.tools.removeAll { !patterns.tools.allows($0.name) }
+        new.prompts.removeAll { !patterns.prompts.allows($0.name) }
+        new.resources.removeAll { !patterns.resources.allows($0.uri) }
+        for index in new.tools.indices {
+            if let annotations = options.annotations[new.tools[index].name] {
+                new.tools[index].annotations = annotations
+            }
+        }
+        let isNew = state.withLock { state -> Bool in
+            guard !state.isStopped else { return false }
+            defer { state.definitions = new }
+            return state.definitions.map { !$0.isSame(as: new) } ?? true
+        }
+        if isNew { report(.listsChanged) }
+        firstAttempt.happen()
+    }
+
+    /// Returns whether a URI may be read at this server.
+    func allows(_ uri: String) -> Bool { patterns.resources.allows(uri) }
+
+    // MARK: Watched resources
+
+    /// Asks for notifications about a resource; returns false when the server sends none.
+    func watch(_ uri: String) -> Bool {
+        guard definitions?.reportsResourceChanges == true, let link = try? link(for: "") else { return false }
+        let isNew = state.withLock { state -> Bool? in
+            if state.watched[uri] != nil { return false }
+            guard state.watched.count < UpstreamLimits.watched else { return nil }
+            state.watched[uri] = .some(nil)
+            return true
+        }
+        guard let isNew else { return false }
+        if isNew {
+            Task { [weak self] in
+                guard let client = try? await link.connection.acquire() else { return }
+                self?.subscribe(to: uri, client)
+                link.connection.release()
+            }
+        }
+        return true
+    }
+
+    private func subscribe(to uri: String, _ client: MCPClient) {
+        Task { [weak self] in
+            guard
+                let subscription = try? await client.listen(SubscriptionFilter(resourceURIs: [uri])),
+                subscription.accepted.resourceURIs.contains(uri)
+            else { return self?.forget(uri) ?? () }
+            self?.state.withLock { $0.watched[uri] = subscription }
+            do {
+                for try await change in subscription {
+                    switch change {
+                    case .resourceUpdated, .resubscribed: self?.report(.resourceUpdated(uri))
+                    default: break
+                    }
+                }
+            } catch {
+                // The connection has ended; the next one subscribes again.
+            }
+        }
+    }
+
+    private func forget(_ uri: String) { state.withLock { $0.watched[uri] = nil } }
+
+    // MARK: Calls
+
+    /// Counts a call; the server did not answer it if `failed` is true.
+    func count(failed: Bool) {
+        if failed {
+            errors.add(1, ordering: .relaxed)
+        } else {
+            calls.add(1, ordering: .relaxed)
+        }
+    }
+}
+
+/// The reader of notifications about lists, which reads the lists again no more often than its pause allows.
+private final class ListChanges: Sendable {
+    /// Reads the lists again after each change, until the subscription ends.
+    func follow(_ subscription: Subscription, _ refresh: @Sendable () async -> Void) async {
+        var pause = UpstreamLimits.refreshPause.first
+        var last = SystemClock().now
+        do {
+            for try await _ in subscription {
+                let now = SystemClock().now
+                // A server whose lists change all the time is read less and less often.
+                pause =
+                    now - last < pause * 3
+                    ? min(pause * 2, UpstreamLimits.refreshPause.longest)
+                    : UpstreamLimits.refreshPause.first
+                try await Task.pause(for: max(.milliseconds(20), pause - (now - last)))
+                await refresh()
+                last = SystemClock().now
+            }
+        } catch {
+            // The connection has ended; the next one has another subscription.
+        }
+    }
+}
+
+extension UpstreamDefinitions {
+    fileprivate func isSame(as other: UpstreamDefinitions) -> Bool {
+        tools == other.tools && prompts == other.prompts && resources == other.resources
+            && templates == other.templates && completes == other.completes
+    }
+}

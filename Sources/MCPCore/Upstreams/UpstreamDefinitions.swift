@@ -1,0 +1,173 @@
+/// What a server behind this one offers, as it was last read: checked, cleaned and limited.
+struct UpstreamDefinitions: Sendable {
+    var tools: [Tool] = []
+    var prompts: [Prompt] = []
+    var resources: [Resource] = []
+    var templates: [ResourceTemplate] = []
+    /// What is left out, and why.
+    var notes: [String] = []
+    var reportsResourceChanges = false
+    var completes = false
+
+    /// Reads the lists of a connected server; a list that cannot be read keeps its `old` entries.
+    static func read(from client: MCPClient, old: UpstreamDefinitions?) async -> UpstreamDefinitions {
+        var new = UpstreamDefinitions()
+        let capabilities = client.serverCapabilities.json
+        new.reportsResourceChanges =
+            client.protocolVersion.isModern
+            ? capabilities["resources"] != nil
+            : capabilities["resources"]?["subscribe"]?.boolValue == true
+        new.completes = capabilities["completions"] != nil || !client.protocolVersion.isModern
+        if capabilities["tools"] != nil {
+            var list = UpstreamList(client, "tools/list", "tools", limit: UpstreamLimits.tools)
+            new.tools = await list.read(Tool.init(json:), else: old?.tools ?? []) { $0.name }
+            new.tools = new.tools.compactMap { list.checked($0) }
+            new.notes += list.notes
+        }
+        if capabilities["prompts"] != nil {
+            var list = UpstreamList(client, "prompts/list", "prompts", limit: UpstreamLimits.prompts)
+            new.prompts = await list.read(Prompt.init(json:), else: old?.prompts ?? []) { $0.name }
+            new.notes += list.notes
+        }
+        if capabilities["resources"] != nil {
+            var list = UpstreamList(client, "resources/list", "resources", limit: UpstreamLimits.resources)
+            new.resources = await list.read(Resource.init(json:), else: old?.resources ?? []) { $0.uri }
+            new.resources.removeAll { !Dispatcher.isAddress($0.uri) }
+            new.notes += list.notes
+            list = UpstreamList(
+                client, "resources/templates/list", "resourceTemplates", limit: UpstreamLimits.templates)
+            list.isOptional = true
+            new.templates = await list.read(ResourceTemplate.init(json:), else: old?.templates ?? []) {
+                $0.uriTemplate
+            }
+            new.notes += list.notes
+        }
+        new.clean()
+        return new
+    }
+
+    private mutating func clean() {
+        func cleaned(_ text: String?) -> String? { text?.cleaned(maxBytes: UpstreamLimits.textBytes) }
+        for index in tools.indices {
+            tools[index].title = cleaned(tools[index].title)
+            tools[index].description = cleaned(tools[index].description)
+        }
+        for index in prompts.indices {
+            prompts[index].title = cleaned(prompts[index].title)
+            prompts[index].description = cleaned(prompts[index].description)
+        }
+        for index in resources.indices {
+            resources[index].name = resources[index].name.cleanedLine(maxBytes: UpstreamLimits.textBytes)
+            resources[index].title = cleaned(resources[index].title)
+            resources[index].description = cleaned(resources[index].description)
+        }
+        for index in templates.indices {
+            templates[index].name = templates[index].name.cleanedLine(maxBytes: UpstreamLimits.textBytes)
+            templates[index].title = cleaned(templates[index].title)
+            templates[index].description = cleaned(templates[index].description)
+        }
+    }
+}
+
+/// The reader of one list of a server, within limits.
+private struct UpstreamList {
+    private let client: MCPClient
+    private let method: String
+    private let member: String
+    private let limit: Int
+    /// Whether a server may answer that it has no such list.
+    var isOptional = false
+    private(set) var notes: [String] = []
+
+    init(_ client: MCPClient, _ method: String, _ member: String, limit: Int) {
+        self.client = client
+        self.method = method
+        self.member = member
+        self.limit = limit
+    }
+
+    private mutating func note(_ text: String) {
+        if notes.count < 20 { notes.append(text.cleanedLine(maxBytes: 300)) }
+    }
+
+    /// Returns the entries, the first of each name only.
+    mutating func read<T: Sendable>(
+        _ make: (JSONValue) throws(JSONError) -> T, else old: [T], name: (T) -> String
+    ) async -> [T] {
+        var entries: [T] = []
+        var names: Set<String> = []
+        var cursors: Set<String> = []
+        var cursor: String?
+        var bytes = 0
+        for page in 1 ... UpstreamLimits.pages {
+            let result: RawJSON
+            do {
+                var options = CallOptions()
+                options.usesCache = false
+                result = try await client.request(
+                    method, cursor.map { ["cursor": .string($0)] } ?? [:], options: options)
+            } catch {
+                let isMissing = (error as? MCPError)?.code == MCPError.methodNotFoundCode
+                if isMissing, isOptional || page > 1 { return entries }
+                note("\(method) failed: \((error as? ClientError)?.message ?? "\(error)")")
+                return old
+            }
+            bytes += result.bytes.count
+            if bytes > UpstreamLimits.listBytes {
+                note("\(method): more than \(UpstreamLimits.listBytes >> 20) MiB; the rest is left out")
+                return entries
+            }
+            for element in result[member]?.elements ?? [] {
+                guard entries.count < limit else {
+                    note("\(method): more than \(limit) entries; the rest is left out")
+                    return entries
+                }
+                guard element.bytes.count <= UpstreamLimits.definitionBytes else {
+                    let name = element["name"]?.string ?? ""
+                    note("\(method): \"\(name)\" is larger than \(UpstreamLimits.definitionBytes >> 10) KiB")
+                    continue
+                }
+                do throws(JSONError) {
+                    let entry = try make(element.value)
+                    if names.insert(name(entry)).inserted {
+                        entries.append(entry)
+                    } else {
+                        note("\(method): \"\(name(entry))\" is listed twice; the first one is used")
+                    }
+                } catch {
+                    note("\(method): an entry is left out: \(error)")
+                }
+            }
+            guard let next = result["nextCursor"]?.string else { return entries }
+            guard cursors.insert(next).inserted else {
+                note("\(method): the list repeats its cursor; the rest is left out")
+                return entries
+            }
+            cursor = next
+        }
+        note("\(method): more than \(UpstreamLimits.pages) pages; the rest is left out")
+        return entries
+    }
+
+    /// Returns a tool that callers can use, or nil.
+    mutating func checked(_ tool: Tool) -> Tool? {
+        var tool = tool
+        guard case .object(var schema) = tool.inputSchema else {
+            note("the tool \(tool.name) is left out: its input schema is not an object")
+            return nil
+        }
+        if schema["type"] == nil { schema["type"] = "object" }
+        guard schema["type"]?.stringValue == "object" else {
+            note("the tool \(tool.name) is left out: its input schema does not describe an object")
+            return nil
+        }
+        tool.inputSchema = .object(schema)
+        do {
+            _ = try HeaderPlan(tool.inputSchema)
+        } catch {
+            note("the tool \(tool.name) is left out: x-mcp-header in its input schema: \(error)")
+            return nil
+        }
+        return tool
+    }
+}

@@ -1,0 +1,56 @@
+/// The reason why a server behind this one cannot be used, in words for callers: short, and without
+/// control characters or secrets.
+struct UpstreamFailure: Error, Sendable, CustomStringConvertible {
+    let description: String
+    /// Whether the call that failed may have had an effect.
+    var mayHaveRun = false
+
+    init(_ text: String) { description = text }
+
+    init(_ server: String, _ error: any Error, hiding secrets: [String]) {
+        var text: String
+        switch error {
+        case let error as UpstreamFailure: text = error.description
+        case let error as ClientError:
+            let errors = error.details.filter { $0.hasPrefix("stderr: ") }.suffix(UpstreamLimits.failureLines)
+            let others = error.details.filter { !$0.hasPrefix("stderr: ") }
+            text = ([error.message] + others + errors).joined(separator: "; ")
+            mayHaveRun = error.kind == .connectionClosed && !error.isUnsent
+        case let error as MCPError: text = "it refused: \(error.message) (\(error.code))"
+        default: text = "\(error)"
+        }
+        for secret in secrets where secret.utf8.count >= 4 {
+            text = text.replacing(text: secret, with: "•••")
+        }
+        description = "\(server): \(text.cleanedLine(maxBytes: UpstreamLimits.failureBytes))"
+    }
+
+    /// The error for a caller who did not call a tool.
+    var error: MCPError { .internalError(description) }
+}
+
+extension String {
+    /// Returns the text with every occurrence of another text replaced.
+    func replacing(text other: String, with replacement: String) -> String {
+        let (source, wanted) = (Array(utf8), Array(other.utf8))
+        guard !wanted.isEmpty, source.count >= wanted.count else { return self }
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < source.count {
+            if source[index] == wanted[0], source[index...].starts(with: wanted) {
+                bytes += replacement.utf8
+                index += wanted.count
+            } else {
+                bytes.append(source[index])
+                index += 1
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Returns the text on one line, truncated, without control characters.
+    func cleanedLine(maxBytes: Int) -> String {
+        let line = unicodeScalars.map { $0.value < 0x20 ? " " : String($0) }.joined()
+        return line.cleaned(maxBytes: maxBytes)
+    }
+}

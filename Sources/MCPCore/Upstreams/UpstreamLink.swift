@@ -1,0 +1,329 @@
+import Synchronization
+
+/// One connection to a server: opened when it is needed, shared by callers, opened again after it ended.
+///
+/// Callers wait for an attempt that is in progress. While a longer wait before the next attempt runs, they
+/// fail at once with the reason for the last failure.
+final class UpstreamLink: Sendable {
+    private enum Phase {
+        case idle
+        case connecting(OneShot<Result<MCPClient, any Error>>)
+        case ready(MCPClient)
+        case failed(UpstreamFailure, until: MonotonicInstant)
+        case stopped
+    }
+
+    private struct State {
+        var phase = Phase.idle
+        /// The attempt in progress, to cancel it.
+        var opening: Task<Void, Never>?
+        /// The number of calls that use the connection, or wait for it.
+        var inFlight = 0
+        var lastUse = MonotonicInstant(nanoseconds: 0)
+        var readySince = MonotonicInstant.never
+        var backoff = Backoff(maximum: .seconds(60))
+        var isTimed = false
+        var lastFailure: UpstreamFailure?
+        /// Called when the last call has ended after a stop.
+        var onEmpty: (@Sendable () -> Void)?
+
+        var isStopped: Bool { if case .stopped = phase { true } else { false } }
+    }
+
+    /// The timing of a link.
+    struct Timing: Sendable {
+        var idle: Duration?
+        var restarts: Bool
+    }
+
+    private let timing: Timing
+    private let clock: any TimeSource
+    private let connect: @Sendable () async throws(UpstreamFailure) -> MCPClient
+    /// Receives each new connection, before calls use it.
+    private let onReady: @Sendable (MCPClient) async -> Void
+    private let onChange: @Sendable () -> Void
+    private let describe: @Sendable (any Error) -> UpstreamFailure
+    private let state = Mutex(State())
+
+    init(
+        _ timing: Timing, clock: any TimeSource,
+        connect: @escaping @Sendable () async throws(UpstreamFailure) -> MCPClient,
+        onReady: @escaping @Sendable (MCPClient) async -> Void, onChange: @escaping @Sendable () -> Void,
+        describe: @escaping @Sendable (any Error) -> UpstreamFailure
+    ) {
+        self.timing = timing
+        self.clock = clock
+        self.connect = connect
+        self.onReady = onReady
+        self.onChange = onChange
+        self.describe = describe
+    }
+
+    // MARK: Using
+
+    /// Returns the connection, which stays open until `release` is called; opens it if necessary.
+    ///
+    /// - Throws: `UpstreamFailure` when there is none; `CancellationError` when the caller left.
+    func acquire() async throws -> MCPClient {
+        enum Step {
+            case use(MCPClient)
+            case wait(OneShot<Result<MCPClient, any Error>>, isNew: Bool)
+            case fail(UpstreamFailure)
+        }
+        let step = state.withLock { state -> Step in
+            switch state.phase {
+            case .ready(let client):
+                state.inFlight += 1
+                return .use(client)
+            case .connecting(let attempt):
+                state.inFlight += 1
+                return .wait(attempt, isNew: false)
+            case .failed(let failure, let until) where clock.now < until: return .fail(failure)
+            case .stopped: return .fail(state.lastFailure ?? UpstreamFailure("the server was removed"))
+            case .idle, .failed:
+                let attempt = OneShot<Result<MCPClient, any Error>>()
+                state.phase = .connecting(attempt)
+                state.inFlight += 1
+                return .wait(attempt, isNew: true)
+            }
+        }
+        switch step {
+        case .use(let client): return client
+        case .fail(let failure): throw failure
+        case .wait(let attempt, let isNew):
+            if isNew {
+                onChange()
+                start(attempt, after: nil)
+            }
+            do {
+                return try await attempt.get()
+            } catch {
+                release()
+                throw error
+            }
+        }
+    }
+
+    /// Ends the use of the connection.
+    func release() {
+        let (arms, onEmpty) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            state.inFlight -= 1
+            guard state.inFlight == 0 else { return (false, nil) }
+            if case .stopped = state.phase { return (false, state.onEmpty.take()) }
+            guard timing.idle != nil else { return (false, nil) }
+            state.lastUse = clock.now
+            defer { state.isTimed = true }
+            return (!state.isTimed, nil)
+        }
+        onEmpty?()
+        if arms { closeWhenIdle() }
+    }
+
+    /// Opens the connection in the background, unless it is open or is being opened.
+    func open() {
+        let attempt = state.withLock { state -> OneShot<Result<MCPClient, any Error>>? in
+            switch state.phase {
+            case .idle, .failed:
+                let attempt = OneShot<Result<MCPClient, any Error>>()
+                state.phase = .connecting(attempt)
+                return attempt
+            case .connecting, .ready, .stopped: return nil
+            }
+        }
+        guard let attempt else { return }
+        onChange()
+        start(attempt, after: nil)
+    }
+
+    /// Whether no call uses the connection.
+    var isUnused: Bool { state.withLock { $0.inFlight == 0 } }
+
+    /// The only caller of the connection.
+    var inFlight: Int { state.withLock { $0.inFlight } }
+
+    /// The state, the reason for the last failure, and the time until the next attempt.
+    var status: (state: UpstreamStatus.State, lastError: String?, nextTry: Duration?) {
+        state.withLock { state in
+            let last = state.lastFailure?.description
+            return switch state.phase {
+            case .idle: (.idle, last, nil)
+            case .connecting: (state.lastFailure == nil ? .connecting : .failed, last, .zero)
+            case .ready: (.ready, last, nil)
+            case .failed(_, .never): (.failed, last, nil)
+            case .failed(_, let until): (.failed, last, max(.zero, until - clock.now))
+            case .stopped: (.stopped, last, nil)
+            }
+        }
+    }
+
+    // MARK: Opening
+
+    private func start(_ attempt: OneShot<Result<MCPClient, any Error>>, after pause: Duration?) {
+        let task = Task {
+            if let pause { try? await Task.pause(for: pause) }
+            guard isCurrent(attempt) else {
+                attempt.finish(.failure(UpstreamFailure("the server was removed")))
+                return
+            }
+            do throws(UpstreamFailure) {
+                let client = try await connect()
+                await onReady(client)
+                guard adopt(client, attempt) else {
+                    attempt.finish(.failure(UpstreamFailure("the server was removed")))
+                    return await client.close()
+                }
+                attempt.finish(.success(client))
+                onChange()
+                if timing.idle != nil { armIdle() }
+                let end = await client.waitUntilClosed()
+                await client.close()
+                lost(client, describe(end))
+            } catch {
+                failed(error, attempt)
+                attempt.finish(.failure(error))
+            }
+        }
+        let isKept = state.withLock { state -> Bool in
+            guard case .connecting(let current) = state.phase, current === attempt else { return false }
+            state.opening = task
+            return true
+        }
+        // A connection that is open already ends in its own way.
+        if !isKept, state.withLock({ $0.isStopped }) { task.cancel() }
+    }
+
+    private func isCurrent(_ attempt: OneShot<Result<MCPClient, any Error>>) -> Bool {
+        state.withLock { state in
+            if case .connecting(let current) = state.phase { current === attempt } else { false }
+        }
+    }
+
+    private func adopt(_ client: MCPClient, _ attempt: OneShot<Result<MCPClient, any Error>>) -> Bool {
+        state.withLock { state in
+            guard case .connecting(let current) = state.phase, current === attempt else { return false }
+            state.phase = .ready(client)
+            state.opening = nil
+            state.readySince = clock.now
+            state.lastUse = clock.now
+            return true
+        }
+    }
+
+    /// The connection has ended on its own.
+    private func lost(_ client: MCPClient, _ failure: UpstreamFailure) {
+        let isOwn = state.withLock { state -> Bool in
+            guard case .ready(let current) = state.phase, current === client else { return false }
+            if clock.now - state.readySince >= UpstreamLimits.goodRun { state.backoff.reset() }
+            return true
+        }
+        if isOwn { failed(failure, nil) }
+    }
+
+    /// Plans the next attempt.
+    private func failed(_ failure: UpstreamFailure, _ attempt: OneShot<Result<MCPClient, any Error>>?) {
+        let next = state.withLock { state -> (OneShot<Result<MCPClient, any Error>>, Duration)? in
+            if case .stopped = state.phase { return nil }
+            if let attempt {
+                guard case .connecting(let current) = state.phase, current === attempt else { return nil }
+            }
+            state.lastFailure = failure
+            guard timing.restarts, let wait = state.backoff.next(.milliseconds(500)) else {
+                state.phase = .failed(failure, until: .never)
+                return nil
+            }
+            // Jitter: servers that failed together do not come back together.
+            let pause = wait * Double.random(in: 0.75 ... 1.25)
+            let again = OneShot<Result<MCPClient, any Error>>()
+            guard attempt != nil || pause > UpstreamLimits.sharedPause else {
+                // It ran until a moment ago: callers wait for the next attempt.
+                state.phase = .connecting(again)
+                return (again, pause)
+            }
+            state.phase = .failed(failure, until: clock.now + pause)
+            return timing.idle == nil ? (again, pause) : nil
+        }
+        onChange()
+        guard let (again, pause) = next else { return }
+        if isCurrent(again) { return start(again, after: pause) }
+        Task {
+            try? await Task.pause(for: pause)
+            retry(again, after: failure)
+        }
+    }
+
+    private func retry(_ attempt: OneShot<Result<MCPClient, any Error>>, after failure: UpstreamFailure) {
+        let isDue = state.withLock { state -> Bool in
+            guard case .failed(_, let until) = state.phase, until <= clock.now + .milliseconds(50) else {
+                return false
+            }
+            state.phase = .connecting(attempt)
+            return true
+        }
+        if isDue { start(attempt, after: nil) }
+    }
+
+    // MARK: Closing
+
+    private func armIdle() {
+        let arms = state.withLock { state -> Bool in
+            guard !state.isTimed, state.inFlight == 0 else { return false }
+            state.isTimed = true
+            return true
+        }
+        if arms { closeWhenIdle() }
+    }
+
+    /// Closes the connection once it has not been used for the idle time.
+    private func closeWhenIdle() {
+        guard let idle = timing.idle else { return }
+        Task { [weak self] in
+            var pause = idle
+            while true {
+                try? await Task.pause(for: pause)
+                guard let self else { return }
+                let (client, left) = self.state.withLock { state -> (MCPClient?, Duration?) in
+                    guard case .ready(let client) = state.phase, state.inFlight == 0 else {
+                        state.isTimed = false
+                        return (nil, nil)
+                    }
+                    let left = idle - (self.clock.now - state.lastUse)
+                    if left > .zero { return (nil, left) }
+                    state.isTimed = false
+                    state.phase = .idle
+                    return (client, nil)
+                }
+                if let left {
+                    pause = left
+                    continue
+                }
+                if let client {
+                    await client.close()
+                    self.onChange()
+                }
+                return
+            }
+        }
+    }
+
+    /// Closes the connection after the calls in flight, for which it waits at most `grace`.
+    func stop(grace: Duration) async {
+        let (client, opening) = state.withLock { state -> (MCPClient?, Task<Void, Never>?) in
+            defer { (state.phase, state.opening) = (.stopped, nil) }
+            if case .ready(let client) = state.phase { return (client, nil) }
+            guard case .connecting(let attempt) = state.phase else { return (nil, nil) }
+            attempt.finish(.failure(UpstreamFailure("the server was removed")))
+            return (nil, state.opening)
+        }
+        opening?.cancel()
+        await opening?.value
+        guard let client else { return onChange() }
+        let empty = OneTimeEvent()
+        let isEmpty = state.withLock { state -> Bool in
+            if state.inFlight > 0 { state.onEmpty = { empty.happen() } }
+            return state.inFlight == 0
+        }
+        if !isEmpty { try? await Race.run(within: grace) { await empty.wait() } }
+        await client.close()
+        onChange()
+    }
+}

@@ -1,0 +1,93 @@
+import MCPCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// What middleware is told beside the requests that it accepts.
+@Suite(.timeLimit(.minutes(1))) struct MiddlewareRefusalTests {
+    private final class Notes: ServerMiddleware {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        private func add(_ line: String) { lines.withLock { $0.append(line) } }
+
+        func didServe(_ request: IncomingRequest, _ end: RequestEnd) {
+            let isLocal = request.peer?.hasPrefix("127.0.0.1:") == true
+            add("\(request.name ?? "-") \(end.outcome) \(isLocal) \(request.traceContext?.traceID ?? "-")")
+            if end.responseSize == 0 { add("no size") }
+            if (end.response != nil) != (end.outcome != .result) { add("a response too many or too few") }
+        }
+
+        func didRefuse(_ refusal: RefusedRequest) {
+            let number = refusal.status ?? refusal.code ?? 0
+            add("refused \(refusal.reason.rawValue) \(number) \(refusal.detail ?? "-")")
+        }
+    }
+
+    private static func text(_ name: String, meta: String = "") -> String {
+        #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\#(name)","arguments":{},"_meta":{"#
+            + meta + #""io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+            + #""io.modelcontextprotocol/clientCapabilities":{}}}}"#
+    }
+
+    private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+    private func post(
+        _ port: UInt16, _ body: String, tool: String, host: String? = nil, _ more: [(String, String)] = []
+    ) throws {
+        let connection = try PlainConnection(port: port)
+        try connection.send(
+            "POST", "/mcp",
+            headers: [
+                ("Host", host ?? "127.0.0.1:\(port)"), ("Content-Type", "application/json"),
+                ("Accept", "application/json, text/event-stream"), ("MCP-Protocol-Version", "2026-07-28"),
+                ("Mcp-Method", "tools/call"), ("Mcp-Name", tool),
+            ] + more, body: body)
+        _ = try connection.response()
+    }
+
+    @Test func overHTTP() async throws {
+        let notes = Notes()
+        var options = ServerOptions()
+        options.middleware = [notes]
+        let server = MCPServer("seen", version: "1", options: options)
+        server.addTool("good", "Good") { "x" }
+        server.addTool("bad", "Bad") { () throws -> String in throw ToolError("no") }
+        let header = "00-\(Self.trace)-00f067aa0ba902b7-01"
+        try await server.withPort { port in
+            try await Task.detached {
+                try post(port, Self.text("good"), tool: "good", [("traceparent", header)])
+                try post(port, Self.text("bad"), tool: "bad", [("traceparent", "00-zz")])
+                let meta = #""traceparent":"00-11111111111111111111111111111111-00f067aa0ba902b7-01","#
+                // That of the message counts.
+                try post(port, Self.text("good", meta: meta), tool: "good", [("traceparent", header)])
+                try post(port, Self.text("good"), tool: "good", host: "evil.example")
+                try post(port, Self.text("good"), tool: "good", [("Origin", "https://evil.example")])
+                try post(port, "{", tool: "good")
+                try post(port, Self.text("good").replacing("tools/call", with: "no/such"), tool: "good")
+            }.value
+        }
+        #expect(
+            notes.all == [
+                "good result true \(Self.trace)", "bad toolError true -",
+                "good result true 11111111111111111111111111111111",
+                "refused host 403 evil.example", "refused origin 403 https://evil.example",
+                "refused malformed -32700 -", "refused malformed -32020 -",
+            ])
+    }
+
+    @Test(arguments: [
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", true),
+        ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", true),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", false),
+        ("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", false),
+        ("00-00000000000000000000000000000000-00f067aa0ba902b7-01", false),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", false),
+        ("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", false),
+        ("00-4bf92f3577b34da6a3ce929d0e0e473-00f067aa0ba902b7-01", false), ("", false), ("\n", false),
+    ])
+    func traceContexts(_ text: String, _ isValid: Bool) {
+        let context = TraceContext(text)
+        #expect((context != nil) == isValid)
+        #expect(context.map { $0.traceID.count == 32 && $0.traceparent.count == 55 } ?? true)
+    }
+}

@@ -1,0 +1,137 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MCPCore
+
+extension LimitProofs {
+    private typealias U = UpstreamLimits
+
+    static let upstreams: [LimitProof] = [
+        LimitProof(
+            "tools, prompts, templates of one server behind another", "\(LimitText.grouped(U.tools)) each",
+            tools),
+        LimitProof("resources of one such server", LimitText.grouped(U.resources), resources),
+        LimitProof("pages of one of its lists", "\(U.pages)", pages),
+        LimitProof("one of its definitions", LimitText.bytes(U.definitionBytes), definitions),
+        LimitProof("a name that callers see", "\(U.nameBytes) characters") {
+            UpstreamNamesTests().namesFitEveryHost()
+        },
+        LimitProof("calls that wait for their turn at a server", "\(U.waiting)", waiting),
+        LimitProof(
+            "the wait of a list for servers that connect for the first time", LimitText.seconds(U.firstList),
+            firstList),
+        LimitProof("failure of a server as callers see it", LimitText.grouped(U.failureBytes) + " bytes") {
+            let long = ClientError(.connectionClosed, String(repeating: "x", count: 2 * U.failureBytes))
+            let text = UpstreamFailure("far", long, hiding: []).description
+            #expect(text.utf8.count == "far: ".utf8.count + U.failureBytes)
+        },
+        LimitProof(
+            "output of a server that is not messages, in a row",
+            LimitText.bytes(ClientConnection.maxUnreadableBytes), garbage),
+    ]
+
+    private static func definitions(of server: MCPServer) async throws -> UpstreamDefinitions {
+        let client = try await MCPClient.connect(.inProcess(server))
+        let read = await UpstreamDefinitions.read(from: client, old: nil)
+        await client.close()
+        return read
+    }
+
+    @Sendable private static func tools() async throws {
+        #expect(U.prompts == U.tools && U.templates == U.tools)
+        let server = MCPServer("far", version: "1")
+        let entries = try (0 ... U.tools).map { number in
+            try ToolEntry(Tool("t\(number)"), timeout: nil, handler: .asynchronous { _, _ in .text("") })
+        }
+        try server.update { $0.tools = Array(entries.dropLast()) }
+        let fits = try await definitions(of: server)
+        #expect(fits.tools.count == U.tools && fits.notes.isEmpty)
+        try server.update { $0.tools = entries }
+        let more = try await definitions(of: server)
+        #expect(more.tools.count == U.tools && more.notes.count == 1)
+    }
+
+    @Sendable private static func resources() async throws {
+        var options = ServerOptions()
+        options.limits.pageSize = 1_000
+        let server = MCPServer("far", version: "1", options: options)
+        let entries = (0 ... U.resources).map { number in
+            ResourceEntry(resource: Resource("far:///\(number)", name: "r")) { _ in [] }
+        }
+        try server.update { $0.resources = Array(entries.dropLast()) }
+        let fits = try await definitions(of: server)
+        #expect(fits.resources.count == U.resources && fits.notes.isEmpty)
+        try server.update { $0.resources = entries }
+        let more = try await definitions(of: server)
+        #expect(more.resources.count == U.resources && more.notes.count == 1)
+    }
+
+    @Sendable private static func pages() async throws {
+        var options = ServerOptions()
+        options.limits.pageSize = 1
+        let server = MCPServer("far", version: "1", options: options)
+        let entries = try (0 ... U.pages).map { number in
+            try ToolEntry(Tool("t\(number)"), timeout: nil, handler: .asynchronous { _, _ in .text("") })
+        }
+        try server.update { $0.tools = Array(entries.dropLast()) }
+        #expect(try await definitions(of: server).notes.isEmpty)
+        try server.update { $0.tools = entries }
+        let more = try await definitions(of: server)
+        #expect(more.tools.count == U.pages && more.notes.count == 1)
+    }
+
+    @Sendable private static func definitions() async throws {
+        let server = MCPServer("far", version: "1")
+        let text = String(repeating: "x", count: U.definitionBytes)
+        try server.register(Tool("large", description: text)) { _, _ in .text("") }
+        try server.register(Tool("small")) { _, _ in .text("") }
+        let read = try await definitions(of: server)
+        #expect(read.tools.map(\.name) == ["small"] && read.notes.count == 1)
+    }
+
+    @Sendable private static func waiting() async throws {
+        let slots = UpstreamSlots(1)
+        try await slots.enter()
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0 ... U.waiting {
+                group.addTask {
+                    do {
+                        try await slots.enter()
+                        slots.leave()
+                        return true
+                    } catch {
+                        return false
+                    }
+                }
+            }
+            #expect(await group.next() == false)
+            slots.leave()
+            var served = 0
+            for await isServed in group where isServed { served += 1 }
+            #expect(served == U.waiting)
+        }
+    }
+
+    /// A program that never answers delays the first list, and no later one.
+    @Sendable private static func firstList() async throws {
+        let group = UpstreamGroup()
+        group.set([Upstream("mute", .command("sleep", "1000"))])
+        let own = MCPServer("near", version: "1")
+        own.addTool("own", "Own") { () in "own" }
+        group.serve(through: own)
+        let client = try await MCPClient.connect(.inProcess(own))
+        let clock = ContinuousClock()
+        let start = clock.now
+        #expect(try await client.listTools().count == 1)
+        #expect(clock.now - start >= U.firstList - .milliseconds(500))
+        await client.close()
+        await group.stop(grace: .zero)
+    }
+
+    @Sendable private static func garbage() async throws {
+        let target = ClientTarget.command("sh", "-c", "yes garbage")
+        let error = await #expect(throws: ClientError.self) { try await MCPClient.connect(target) }
+        #expect(error?.message.contains("more than 1 MiB") == true, "\(error as Any)")
+    }
+}

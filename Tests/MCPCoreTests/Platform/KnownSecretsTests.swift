@@ -1,0 +1,64 @@
+import Testing
+
+@testable import MCPCore
+
+@Suite struct KnownSecretsTests {
+    private static let token = "eyJhbGciOi.a/b+c=_~-1234567890"
+
+    @Test(arguments: [
+        ("x \(token) y", "x [redacted] y"), (token + token, "[redacted][redacted]"),
+        // Encodings: of a form in both cases, twice, JSON once and twice, HTML.
+        ("t=eyJhbGciOi.a%2Fb%2Bc%3D_~-1234567890&x=1", "t=[redacted]&x=1"),
+        ("%65%79JhbGciOi%2ea%2fb%2bc%3d_%7E-1234567890", "[redacted]"),
+        ("eyJhbGciOi.a%252Fb%25252Bc%253D_~-1234567890", "[redacted]"),
+        (#"{"a":"eyJhbGciOi.a\/b+c=_~-1234567890"}"#, #"{"a":"[redacted]"}"#),
+        (#"\u0065\u0079JhbGciOi.a\u002Fb+c\u003d_~-1234567890."#, "[redacted]."),
+        (#"{\"a\":\"eyJhbGciOi.a\\/b+c\\u003d_~-1234567890\"}"#, #"{\"a\":\"[redacted]\"}"#),
+        (#"\x65yJhbGciOi.a/b+c=_~-1234567890"#, "[redacted]"),
+        ("eyJhbGciOi.a&#47;b&#x2B;c&#x3d;_~-1234567890", "[redacted]"),
+        // Cut off by somebody else, or at the end of the text.
+        ("eyJhbGciOi.a/b+c… is bad", "[redacted]… is bad"), ("cut eyJhbG", "cut [redacted]"),
+        ("eyJhbGci is the beginning of any", "eyJhbGci is the beginning of any"),
+        ("cut eyJhb", "cut eyJhb"), ("", ""), ("%", "%"), ("%2", "%2"), ("\\", "\\"), ("\\u00", "\\u00"),
+        ("&#", "&#"), ("&#x", "&#x"), ("&#99999999999999999999;", "&#99999999999999999999;"),
+    ])
+    func masks(_ text: String, _ masked: String) {
+        #expect(KnownSecrets([Self.token]).mask(text) == masked)
+    }
+
+    @Test func theLongestOneCounts() {
+        let secrets = KnownSecrets(["secret", "secret-and-more"])
+        #expect(secrets.mask("a secret-and-more b secret") == "a [redacted] b [redacted]")
+        #expect(
+            KnownSecrets(["pass word 1"]).mask("p=pass+word+1 pass%20word%201") == "p=[redacted] [redacted]")
+    }
+
+    @Test func shortOnesAreNoSecrets() {
+        #expect(KnownSecrets(["", "abcde"]).mask("abcde") == "abcde")
+        #expect(KnownSecrets(["abcdef"]).mask("abcdef") == "[redacted]")
+    }
+
+    static func number() {
+        let secrets = KnownSecrets()
+        for index in 0 ... KnownSecrets.maxCount { secrets.note("secret-\(index)-x") }
+        #expect(secrets.mask("secret-0-x") == "secret-0-x")
+        #expect(secrets.mask("secret-1-x secret-\(KnownSecrets.maxCount)-x") == "[redacted] [redacted]")
+        // One that is used again stays.
+        secrets.note("secret-1-x")
+        secrets.note("secret-new")
+        #expect(secrets.mask("secret-1-x secret-2-x") == "[redacted] secret-2-x")
+    }
+
+    static func size() {
+        let long = String(repeating: "a", count: KnownSecrets.maxBytes + 100)
+        // All of it is masked, although its end is not known.
+        #expect(KnownSecrets([long]).mask("\"\(long)\" b") == "\"[redacted]\" b")
+        let secrets = KnownSecrets([String(repeating: "a", count: KnownSecrets.maxBytes) + "b"])
+        #expect(secrets.mask(String(repeating: "a", count: KnownSecrets.maxBytes) + "c") == "[redacted]")
+    }
+
+    @Test func limits() {
+        Self.number()
+        Self.size()
+    }
+}

@@ -1,0 +1,251 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MCPCore
+
+/// Servers in this process behind a server in this process, over every pair of revisions.
+@Suite(.timeLimit(.minutes(2))) struct UpstreamGroupTests {
+    struct Pair: Sendable, CustomTestStringConvertible {
+        let caller: ProtocolVersion
+        let server: ProtocolVersion
+        var testDescription: String { "\(caller) over \(server)" }
+    }
+
+    static let versions: [ProtocolVersion] = [.v2026_07_28, .v2025_11_25, .v2025_03_26]
+    static let pairs = versions.flatMap { caller in versions.map { Pair(caller: caller, server: $0) } }
+
+    /// A server with one of everything.
+    static func makeServer(_ name: String = "far") -> MCPServer {
+        let server = MCPServer(name, version: "1")
+        server.addTool("add", "Adds", Argument("a"), Argument("b")) { (a: Double, b: Double) in a + b }
+        server.addTool("fail", "Fails") { () throws -> String in throw ToolError("it failed") }
+        try? server.register(Tool("count")) { _, context in
+            for step in 1 ... 3 { await context.progress(Double(step), total: 3, message: "step \(step)") }
+            await context.log(.info, "counted")
+            return .text("counted")
+        }
+        try? server.register(Tool("meta")) { _, context in
+            .text(context.meta?["traceparent"]?.string ?? "none")
+        }
+        try? server.register(Prompt("greet", arguments: [PromptArgument("name", required: true)])) {
+            arguments, _ in GetPromptResult([.user("Hello \(arguments["name"] ?? "")")])
+        }
+        server.addCompletion(.prompt("greet"), "name", ["Ada", "Alan"])
+        try? server.register(Resource("far:///one", name: "one")) { _ in [.text("first", uri: "far:///one")] }
+        try? server.register(ResourceTemplate("far:///{id}", name: "by id")) { uri, variables, _ in
+            [.text(variables["id"] ?? "", uri: uri)]
+        }
+        return server
+    }
+
+    /// A client of a server with the given ones behind it.
+    static func connected(
+        _ servers: [(String, ClientTarget, UpstreamOptions)],
+        own: MCPServer = MCPServer("near", version: "1"),
+        _ options: ClientOptions = ClientOptions()
+    ) async throws -> (MCPClient, UpstreamGroup) {
+        let group = UpstreamGroup()
+        group.set(servers.map { Upstream($0.0, $0.1, options: $0.2) })
+        group.serve(through: own)
+        return (try await MCPClient.connect(.inProcess(own), options: options), group)
+    }
+
+    private func client(_ pair: Pair) async throws -> (MCPClient, UpstreamGroup) {
+        var options = ClientOptions()
+        options.protocol = .exactly(pair.caller)
+        return try await Self.connected(
+            [("far", .inProcess(Self.makeServer()), Self.options(pair.server))], options)
+    }
+
+    private static func options(_ version: ProtocolVersion) -> UpstreamOptions {
+        var options = UpstreamOptions()
+        options.protocol = .exactly(version)
+        return options
+    }
+
+    private static func connected(
+        _ servers: [(String, ClientTarget, UpstreamOptions)], _ options: ClientOptions
+    ) async throws -> (MCPClient, UpstreamGroup) {
+        try await connected(servers, own: MCPServer("near", version: "1"), options)
+    }
+
+    @Test(arguments: pairs) func everythingIsOffered(_ pair: Pair) async throws {
+        let (client, group) = try await client(pair)
+        #expect(try await client.listTools().map(\.name) == ["add", "fail", "count", "meta"])
+        #expect(try await client.listPrompts().map(\.name) == ["greet"])
+        #expect(try await client.listResources().map(\.uri) == ["far:///one"])
+        #expect(try await client.listResourceTemplates().map(\.uriTemplate) == ["far:///{id}"])
+        let sum: Double = try await client.call("add", ["a": 1, "b": 2])
+        #expect(sum == 3)
+        let failed = try await client.callTool("fail")
+        #expect(failed.isError && failed.text == "it failed")
+        let prompt = try await client.getPrompt("greet", ["name": "Ada"])
+        #expect(prompt.messages.first?.content.text == "Hello Ada")
+        #expect(try await client.readResource("far:///one").first?.text == "first")
+        #expect(try await client.readResource("far:///two").first?.text == "two")
+        await #expect(throws: MCPError.self) { try await client.readResource("other:///x") }
+        if pair.caller != .v2025_03_26 || pair.server != .v2025_03_26 {
+            let values = try await client.complete(.prompt("greet"), argument: "name", value: "al")
+            #expect(values.values == ["Alan"])
+        }
+        await client.close()
+        await group.stop()
+    }
+
+    @Test(arguments: pairs) func progressAndTraceReachTheOtherSide(_ pair: Pair) async throws {
+        let (client, group) = try await client(pair)
+        let heard = Mutex<[Double]>([])
+        let result = try await client.callTool(
+            "count",
+            options: CallOptions(onProgress: { report in heard.withLock { $0.append(report.progress) } }))
+        #expect(result.text == "counted")
+        #expect(heard.withLock { $0 } == [1, 2, 3])
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        let meta = try await client.callTool(
+            "meta", options: CallOptions(meta: ["traceparent": .string(trace)]))
+        #expect(meta.text == trace)
+        await client.close()
+        await group.stop()
+    }
+
+    @Test func whatIsAddedLaterIsOfferedAndReported() async throws {
+        let far = Self.makeServer()
+        let (client, group) = try await Self.connected([("far", .inProcess(far), UpstreamOptions())])
+        _ = try await client.listTools()
+        let subscription = try await client.listen(.lists)
+        far.addTool("late", "Late") { () in "here" }
+        for try await change in subscription where change == .toolsListChanged { break }
+        client.dropCache()
+        #expect(try await client.listTools().map(\.name).contains("late"))
+        #expect(try await client.callTool("late").text == "here")
+        await client.close()
+        await group.stop()
+    }
+
+    @Test(arguments: [ProtocolVersion.v2026_07_28, .v2025_11_25])
+    func aResourceThatIsWatchedIsWatchedAtItsServer(_ version: ProtocolVersion) async throws {
+        let far = Self.makeServer()
+        var options = ClientOptions()
+        options.protocol = .exactly(version)
+        let (client, group) = try await Self.connected(
+            [("far", .inProcess(far), UpstreamOptions())], options)
+        _ = try await client.listResources()
+        let subscription = try await client.listen(SubscriptionFilter(resourceURIs: ["far:///one"]))
+        #expect(subscription.accepted.resourceURIs == ["far:///one"])
+        let teller = Task {
+            while !Task.isCancelled {
+                far.notifyResourceUpdated("far:///one")
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        for try await change in subscription where change == .resourceUpdated("far:///one") { break }
+        teller.cancel()
+        await client.close()
+        await group.stop()
+    }
+
+    @Test func namesThatTwoServersHave() async throws {
+        let own = MCPServer("near", version: "1")
+        own.addTool("fail", "Own") { () in "own" }
+        var prefixed = UpstreamOptions()
+        prefixed.prefix = "c_"
+        prefixed.tools = ["a*", "meta", "!meta"]
+        prefixed.rename = ["add": "plus"]
+        let (client, group) = try await Self.connected(
+            [
+                ("a", .inProcess(Self.makeServer("a")), UpstreamOptions()),
+                ("b", .inProcess(Self.makeServer("b")), UpstreamOptions()),
+                ("c", .inProcess(Self.makeServer("c")), prefixed),
+            ], own: own)
+        #expect(
+            try await client.listTools().map(\.name) == [
+                "fail", "a_add", "a_fail", "a_count", "a_meta", "b_add", "b_fail", "b_count", "b_meta",
+                "c_plus",
+            ])
+        #expect(try await client.callTool("fail").text == "own")
+        let sum: Double = try await client.call("c_plus", ["a": 1, "b": 1])
+        #expect(sum == 2)
+        #expect(try await client.listResources().count == 1)
+        await client.close()
+        await group.stop()
+    }
+
+    @Test func aServerThatIsAwayHidesNoOther() async throws {
+        let (client, group) = try await Self.connected([
+            ("gone", .command("/nonexistent/program"), UpstreamOptions()),
+            ("far", .inProcess(Self.makeServer()), UpstreamOptions()),
+        ])
+        #expect(try await client.listTools().count == 4)
+        #expect(try await client.readResource("far:///one").first?.text == "first")
+        let status = try #require(group.statuses.first)
+        #expect(status.lastError?.hasPrefix("gone: /nonexistent/program") == true)
+        await client.close()
+        await group.stop()
+    }
+
+    @Test func aServerThatIsRemovedTakesItsToolsAlong() async throws {
+        let own = MCPServer("near", version: "1")
+        let (one, two) = (
+            Upstream("one", .inProcess(Self.makeServer())),
+            Upstream("two", .inProcess(MCPServer("x", version: "1")))
+        )
+        let group = UpstreamGroup()
+        group.serve(through: own)
+        group.set([one, two])
+        let client = try await MCPClient.connect(.inProcess(own))
+        #expect(try await client.listTools().count == 4)
+        group.set([two])
+        client.dropCache()
+        #expect(try await client.listTools().isEmpty)
+        await client.close()
+        await group.stop()
+    }
+
+    @Test func aCallerWhoLeavesCancelsTheCall() async throws {
+        let far = MCPServer("far", version: "1")
+        let (began, ended) = (OneShot<Void>(), OneShot<Void>())
+        try far.register(Tool("wait")) { _, _ in
+            began.finish(())
+            try? await Task.sleep(for: .seconds(60))
+            ended.finish(())
+            return .text("")
+        }
+        let (client, group) = try await Self.connected([("far", .inProcess(far), UpstreamOptions())])
+        let call = Task { try await client.callTool("wait") }
+        await began.value(ifCancelled: ())
+        call.cancel()
+        await ended.value(ifCancelled: ())
+        await client.close()
+        await group.stop()
+    }
+
+    @Test func callsBeyondTheConcurrencyWait() async throws {
+        let far = MCPServer("far", version: "1")
+        let running = Mutex((now: 0, most: 0))
+        try far.register(Tool("work")) { _, _ in
+            running.withLock {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+            try await Task.sleep(for: .milliseconds(5))
+            running.withLock { $0.now -= 1 }
+            return .text("done")
+        }
+        var options = UpstreamOptions()
+        options.concurrency = 3
+        let (client, group) = try await Self.connected([("far", .inProcess(far), options)])
+        try await withThrowingTaskGroup { tasks in
+            for _ in 0 ..< 30 {
+                tasks.addTask {
+                    let result = try await client.callTool("work")
+                    #expect(result.text == "done")
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        #expect(running.withLock { $0.most } <= 3)
+        await client.close()
+        await group.stop()
+    }
+}

@@ -1,0 +1,92 @@
+@testable import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Sockets on the loopback address that block, for peers with a thread of their own. Every wait ends.
+package enum BlockingSocket {
+    /// A listener on a port that was free.
+    package static func listen() throws -> (descriptor: Int32, port: UInt16) {
+        guard let address = SocketAddress(numeric: "127.0.0.1", port: 0) else { throw NothingThere() }
+        let socket = try Syscalls.streamSocket(address.domain)
+        try Syscalls.bind(socket.rawValue, to: address)
+        try Syscalls.listen(socket.rawValue, backlog: 64)
+        let port = try Syscalls.localAddress(socket.rawValue)?.port ?? 0
+        makeBlocking(socket.rawValue)
+        return (socket.release(), port)
+    }
+
+    /// The next connection of a listener; nil when it was shut down.
+    package static func accept(_ listener: Int32, waitingAtMost seconds: Int) -> Int32? {
+        let connection = acceptAny(listener)
+        guard connection >= 0 else { return nil }
+        limitWaits(connection, to: seconds)
+        return connection
+    }
+
+    /// A connection to a port; nil when nobody listens there.
+    package static func connect(_ port: UInt16, waitingAtMost seconds: Int) -> Int32? {
+        guard let address = SocketAddress(numeric: "127.0.0.1", port: port),
+            let socket = try? Syscalls.streamSocket(address.domain)
+        else { return nil }
+        makeBlocking(socket.rawValue)
+        guard (try? Syscalls.connect(socket.rawValue, to: address)) != nil else { return nil }
+        limitWaits(socket.rawValue, to: seconds)
+        return socket.release()
+    }
+
+    /// Sends everything; false when the other side takes no more.
+    package static func send(_ descriptor: Int32, _ bytes: some Sequence<UInt8>) -> Bool {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let sent = unsafe rest.withUnsafeBytes { unsafe sendSome(descriptor, $0) }
+            guard sent > 0 else { return false }
+            rest = rest.dropFirst(sent)
+        }
+        return true
+    }
+
+    /// What comes next, 64 KiB at most: empty at the end, nil after an error or the longest wait.
+    package static func receive(_ descriptor: Int32) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        let count = unsafe buffer.withUnsafeMutableBytes {
+            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        return count < 0 ? nil : Array(buffer[..<count])
+    }
+
+    /// Ends both directions, which wakes whoever waits for the socket.
+    package static func shutDown(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Closes the descriptor, whose number may be in use again at once.
+    package static func close(_ descriptor: Int32) { Syscalls.close(descriptor) }
+
+    private static func makeBlocking(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+    }
+
+    private static func limitWaits(_ descriptor: Int32, to seconds: Int) {
+        var wait = timeval(tv_sec: seconds, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            _ = unsafe setsockopt(
+                descriptor, SOL_SOCKET, option, &wait, socklen_t(MemoryLayout<timeval>.size))
+        }
+        try? Syscalls.setNoDelay(descriptor)
+    }
+}
+
+// Inside the type their own names mean its members.
+private func acceptAny(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+
+private func sendSome(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+    unsafe send(descriptor, bytes.baseAddress, bytes.count, 0)
+    #else
+    unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    #endif
+}
