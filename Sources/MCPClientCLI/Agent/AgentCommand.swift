@@ -47,7 +47,7 @@ struct AgentCommand {
             var key: String?
             if let variable = options.keyVariable {
                 guard let value = environment.secret(variable) else {
-                    throw .usage("there is no environment variable \(inlineText(variable))")
+                    throw .usage("the environment variable \(inlineText(variable)) is not set")
                 }
                 key = value.trimmingWhitespace()
             }

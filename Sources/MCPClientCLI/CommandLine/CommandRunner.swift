@@ -29,6 +29,8 @@ struct CommandRunner: Sendable {
                     environment: environment, console: console, invocation: invocation, stop: stop))
         } catch {
             let failure = stop.failure ?? error
+            // The process is being ended, which prints the reason.
+            if stop.failure != nil, !stop.claimReport() { await Self.waitForTheEnd() }
             console.failure(failure)
             code = failure.code
             // A file next to FILE could not be written.
@@ -48,6 +50,10 @@ struct CommandRunner: Sendable {
             return .unreachable
         }
         return code
+    }
+
+    private static func waitForTheEnd() async {
+        await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
     }
 
     /// Whether FILE receives the output.

@@ -146,11 +146,14 @@ extension Command {
         Command(
             name: "host", summary: "show servers' user interfaces (MCP Apps) in a browser",
             operands: [Operand("TARGET", .zeroOrMore)], targets: .several,
-            flags: Flag.connectedWithoutLogins + Flag.withModel + HostFlag.allCases.map(Flag.host),
+            flags: Flag.connectedWithoutLogins + [.auth(.store)] + Flag.withModel
+                + HostFlag.allCases.map(Flag.host),
             notes: [
                 "Prints one line, the address of the page; it ends with the key of this run. Serves on",
                 "127.0.0.1 until it is stopped. Views run in a sandbox, each with an origin of its own.",
                 "Servers are named automatically, unless --server or the configuration names them.",
+                "Stored logins are used and renewed; for a server without one, the page names the command",
+                "that logs in, and the server is tried again until it has one.",
             ],
             examples: [
                 "mcp-client host localhost:3001", "mcp-client host --open -- mcp-server --demo --stdio",
@@ -173,11 +176,13 @@ extension Command {
             run: untilStopped { context throws(Failure) in try await ProvideCommand(context).run() }),
         Command(
             name: "login", summary: "log in to a server (OAuth) and keep its tokens",
+            isForHTTP: true,
             flags: Flag.connected + Flag.login,
             notes: [
                 "Opens the login page of the authorization server in the browser, and waits until it",
                 "returns to an address of this machine, which can also be pasted at the terminal.",
                 "--timeout limits the wait (5m). Other commands use the tokens and renew them.",
+                "Without flags it repeats the latest login, unless --auth-grant names another grant.",
             ],
             examples: [
                 "mcp-client login https://mcp.example.com/mcp",
@@ -187,7 +192,7 @@ extension Command {
         Command(
             name: "logout", summary: "revoke and delete the tokens for a server",
             operands: [Operand("TARGET", .optional)], targets: .none,
-            flags: Flag.authorized + [.auth(.all), .auth(.forget)],
+            isForHTTP: true, flags: Flag.authorized + [.auth(.all), .auth(.forget)],
             examples: [
                 "mcp-client logout https://mcp.example.com/mcp", "mcp-client logout --all --forget",
             ],
@@ -195,7 +200,7 @@ extension Command {
         Command(
             name: "auth", summary: "show logins, or print a token for another program",
             operands: [Operand("status|token"), Operand("TARGET", .optional)], targets: .none,
-            flags: Flag.authorized + [.auth(.show)],
+            isForHTTP: true, flags: Flag.authorized + [.auth(.show)],
             notes: [
                 "status TARGET exits with 4 when there is no usable login. token TARGET renews the token",
                 "first; to a terminal it prints it only with --show.",
@@ -205,6 +210,15 @@ extension Command {
                 "mcp-client auth token https://mcp.example.com/mcp",
             ],
             run: { context throws(Failure) in try await AuthCommand(context: context).run() }),
+        Command(
+            name: "doctor", summary: "show how a login to a server would begin, step by step",
+            operands: [Operand("TARGET")], targets: .none, isForHTTP: true, flags: Flag.authorized,
+            notes: [
+                "Asks the server what it demands, and reads its metadata and those of its authorization",
+                "server. Registers, stores and opens nothing.",
+            ],
+            examples: ["mcp-client doctor https://mcp.example.com/mcp"],
+            run: { context throws(Failure) in try await DoctorCommand(context: context).run() }),
         version,
     ]
 

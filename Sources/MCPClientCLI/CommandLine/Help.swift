@@ -25,7 +25,7 @@ enum Help {
 
     private static func commandHelp(_ command: Command) -> String {
         var lines = ["mcp-client \(command.name): \(command.summary)", "", "usage: \(command.usage)"]
-        if command.targets != .none {
+        if command.targets != .none, !command.isForHTTP {
             let words =
                 ["mcp-client", command.name, "[FLAGS]"] + command.ownPlaceholders + [
                     "--", "PROGRAM", "ARGS…",
@@ -33,21 +33,30 @@ enum Help {
             lines.append("       " + words.joined(separator: " "))
         }
         if !command.notes.isEmpty { lines += [""] + command.notes }
-        if command.targets != .none { lines += [""] + target }
+        if command.isForHTTP {
+            lines += ["", "TARGET"] + table(httpTargets)
+        } else if command.targets != .none {
+            lines += [""] + target
+        }
         lines += flags(Flag.allCases.filter { command.knows($0) && $0 != .other(.version) })
         if !command.examples.isEmpty { lines += ["", "Examples"] + command.examples.map { "  " + $0 } }
         return lines.joined(separator: "\n") + "\n"
     }
 
+    private static let httpTargets = [
+        ("http[s]://HOST:PORT/PATH", "a Streamable HTTP endpoint, used as given"),
+        ("HOST:PORT", "HTTP on this machine, path /mcp"),
+    ]
+
     private static var target: [String] {
         ["TARGET"]
             + table([
-                ("http[s]://HOST:PORT/PATH", "a Streamable HTTP endpoint, used as given"),
+                httpTargets[0],
                 (
                     "unix:///PATH#/ENDPOINT",
                     "Streamable HTTP over a unix socket; without # the endpoint is /mcp"
                 ),
-                ("HOST:PORT", "HTTP on this machine, path /mcp"),
+                httpTargets[1],
                 ("-- PROGRAM ARGS…", "a program that speaks MCP on stdin and stdout"),
             ])
     }

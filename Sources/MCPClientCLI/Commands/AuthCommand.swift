@@ -26,14 +26,9 @@ struct AuthCommand {
 
     private func mapped<T>(_ work: () async throws(AuthorizationError) -> T) async throws(Failure) -> T {
         do throws(AuthorizationError) { return try await work() } catch {
-            var failure = FailureMapping.authorization(error, status: nil, context.invocation)
-            if error.kind == .loginRequired { failure.hint = hint }
-            throw failure
+            let invocation = context.invocation
+            throw FailureMapping.authorization(error, status: nil, invocation.options, login: invocation)
         }
-    }
-
-    private var hint: String {
-        "mcp-client login " + ShellWord.quote(context.invocation.operand(1) ?? "TARGET")
     }
 
     // MARK: Status
@@ -43,16 +38,24 @@ struct AuthCommand {
         let now = WallTime.now
         let all = try await mapped { () throws(AuthorizationError) in
             var all: [LoginSummary] = []
+            var shown: Set<TokenKey> = []
             for (url, key) in try await store.servers() {
                 guard let entry = try await store.read(key) else { continue }
+                shown.insert(key)
                 all.append(LoginSummary(entry, key: key, server: url, now: now))
+            }
+            // The logins that are not the latest one of any server, such as those with another client.
+            let others = try await store.keys().filter { !shown.contains($0) }
+            for key in others.sorted(by: { ($0.place, $0.issuer) < ($1.place, $1.issuer) }) {
+                guard let entry = try await store.read(key), entry.tokens != nil else { continue }
+                all.append(LoginSummary(entry, key: key, server: key.place, now: now, isLatest: false))
             }
             return all
         }
         if console.isJSON {
             console.line(JSONValue.object(["logins": .array(all.map(\.json))]).serialized())
         } else if all.isEmpty {
-            console.line("there are no logins")
+            console.line("no logins")
         } else {
             for login in all { for line in login.lines(at: now) { console.line(line) } }
         }
@@ -71,7 +74,7 @@ struct AuthCommand {
         if login?.isGood == true { return .ok }
         throw Failure(
             code: .authentication, kind: .authRequired,
-            message: "there is no usable login for \(inlineText(server))", hint: hint)
+            message: "no usable login for \(inlineText(server))", hint: context.invocation.loginLine())
     }
 
     // MARK: Token

@@ -9,30 +9,19 @@ struct LoginCommand {
     private var environment: CommandEnvironment { context.environment }
 
     func run() async throws(Failure) -> ExitCode {
-        let invocation = context.invocation
         let logins = Logins(environment: environment, options: options)
-        guard let target = invocation.target, case .http(let url) = target else {
-            throw .usage(
-                "login needs an HTTP server", hint: "a program takes its credentials from its environment")
-        }
+        let url = try url()
         if options.hasCredentials {
             throw .usage(
                 "login obtains the token itself", hint: "leave out --bearer-env, --bearer-file and -H")
         }
-        let needsUser = options.auth.grant == .code
-        if needsUser, options.noInput {
-            throw Failure(
-                code: .inputRequired, kind: .inputRequired,
-                message: "a login needs a person, and --no-input was given; nothing was sent")
-        }
         let opener = BrowserOpener(environment, name: "mcp-login")
         defer { opener.remove() }
-        let authorizer = try await logins.authorizer(for: url, user: needsUser ? user(opener) : nil)
+        let authorizer = try await logins.authorizer(for: url) { grant throws(Failure) in
+            try person(for: grant, opener)
+        }
         let login = try await result { () throws(AuthorizationError) in try await authorizer.login() }
-        let timings = Timings()
-        let session = try await Connector(environment: environment, console: console, timings: timings)
-            .connect(target, invocation, authorizer: authorizer)
-        await session.client.close()
+        try await check(authorizer, login)
         if let login {
             report(LoginSummary(login, server: url))
         } else {
@@ -41,7 +30,51 @@ struct LoginCommand {
         return .ok
     }
 
+    private func url() throws(Failure) -> String {
+        switch context.invocation.target {
+        case .http(let url): return url
+        case .unix:
+            throw .usage(
+                "login needs an HTTP server, and a unix socket has no login page",
+                hint: "--bearer-file FILE or --bearer-env VAR sends a token to it")
+        case .program, nil:
+            throw .usage(
+                "login needs an HTTP server", hint: "a program takes its credentials from its environment")
+        }
+    }
+
+    /// Sends one request with the tokens. Tokens that the server refuses are of no use: they are revoked.
+    private func check(
+        _ authorizer: OAuthAuthorizer, _ login: OAuthAuthorizer.Login?
+    ) async throws(Failure) {
+        let new = NewLogin(authorizer)
+        let target = Target.http(try url())
+        do throws(Failure) {
+            let session = try await Connector(
+                environment: environment, console: console, timings: Timings()
+            ).connect(target, context.invocation, authorizer: new)
+            await session.client.close()
+        } catch {
+            guard let login, new.isRefused else { throw error }
+            let problems = try await result { () throws(AuthorizationError) in try await authorizer.logout() }
+            throw Failure(
+                code: .authentication, kind: .tokenRefused,
+                message: "the server refuses the token that \(inlineText(login.issuer)) has issued for it",
+                details: error.details + [
+                    problems?.isEmpty == true
+                        ? "the token was revoked and is not kept" : "the token is not kept"
+                ],
+                hint: "--resource URI and --scope S change what is asked for; "
+                    + "the operator of the server knows what it accepts",
+                status: error.status)
+        }
+    }
+
     private func report(_ login: LoginSummary) {
+        let missing = options.auth.scopes.filter { !login.scopes.contains($0) }
+        if !missing.isEmpty {
+            console.note("not granted: \(inlineText(missing.joined(separator: " ")))")
+        }
         if console.isJSON {
             console.line(login.json.serialized())
         } else {
@@ -54,11 +87,29 @@ struct LoginCommand {
         _ work: () async throws(AuthorizationError) -> T
     ) async throws(Failure) -> T {
         do throws(AuthorizationError) { return try await work() } catch {
-            throw FailureMapping.authorization(error, status: nil, context.invocation)
+            throw FailureMapping.authorization(error, status: nil, options, login: context.invocation)
         }
     }
 
     // MARK: The person
+
+    private func person(
+        for grant: AuthOptions.Grant, _ opener: BrowserOpener
+    ) throws(Failure) -> LoginPerson {
+        guard grant.needsUser else { return LoginPerson() }
+        if options.noInput {
+            throw Failure(
+                code: .inputRequired, kind: .inputRequired,
+                message: "a login needs a person, and --no-input was given; nothing was sent")
+        }
+        if grant == .code { return LoginPerson(user: user(opener)) }
+        let stderr = console.stderr
+        return LoginPerson(showCode: { code in
+            let page = inlineText(code.completePage ?? code.page)
+            stderr.write("open this page on any device: \(page)\n")
+            stderr.write("and enter the code \(inlineText(code.userCode))\n")
+        })
+    }
 
     private func user(_ opener: BrowserOpener) -> AuthorizationUser {
         let (stderr, options, environment) = (console.stderr, options, environment)

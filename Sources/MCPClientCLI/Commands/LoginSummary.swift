@@ -10,6 +10,8 @@ struct LoginSummary: Sendable {
     let expiresAt: Int64?
     let isRenewable: Bool
     let isUsable: Bool
+    /// Whether requests to the server use it; false for one that a later login has replaced.
+    let isLatest: Bool
 
     init(_ login: OAuthAuthorizer.Login, server: String) {
         self.server = server
@@ -20,16 +22,22 @@ struct LoginSummary: Sendable {
         expiresAt = login.expiresAt
         isRenewable = login.isRenewable
         isUsable = login.isUsable
+        isLatest = true
     }
 
-    init(_ entry: StoredAuthorization, key: TokenKey, server: String, now: WallTime) {
+    init(
+        _ entry: StoredAuthorization, key: TokenKey, server: String, now: WallTime, isLatest: Bool = true
+    ) {
+        self.isLatest = isLatest
         self.server = server
         issuer = key.issuer
         resource = key.resource
         clientID = key.client.isEmpty ? entry.registration?.clientID : key.client
         scopes = entry.tokens?.grantedScopes ?? []
         expiresAt = entry.tokens?.expiresAt
-        isRenewable = entry.tokens?.refreshToken != nil
+        let grant = entry.notes?["grant"].flatMap(AuthOptions.Grant.init)
+        isRenewable =
+            entry.tokens != nil && (entry.tokens?.refreshToken != nil || grant?.needsUser == false)
         isUsable = entry.tokens != nil && (expiresAt.map { $0 > now.secondsSinceEpoch } ?? true)
     }
 
@@ -64,7 +72,8 @@ struct LoginSummary: Sendable {
         [
             inlineText(server), "  authorization server: \(inlineText(issuer))",
             "  client: \(clientID.map { inlineText($0) } ?? "none")",
-            "  " + parts(at: now).joined(separator: " · "),
+            "  "
+                + (parts(at: now) + (isLatest ? [] : ["replaced by a later login"])).joined(separator: " · "),
         ]
     }
 
@@ -72,7 +81,7 @@ struct LoginSummary: Sendable {
         var object: JSONObject = [
             "server": .string(server), "issuer": .string(issuer), "resource": .string(resource),
             "scopes": .array(scopes.map { .string($0) }), "renewable": .bool(isRenewable),
-            "usable": .bool(isUsable),
+            "usable": .bool(isUsable), "latest": .bool(isLatest),
         ]
         if let clientID { object["clientId"] = .string(clientID) }
         if let expiresAt { object["expiresAt"] = .string(WallTime(secondsSinceEpoch: expiresAt).description) }

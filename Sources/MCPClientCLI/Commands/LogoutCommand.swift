@@ -21,68 +21,93 @@ struct LogoutCommand {
             servers = try await mapped { () throws(AuthorizationError) in try await store.servers().map(\.url)
             }
         }
-        var count = 0
-        for server in servers where try await end(server, logins) { count += 1 }
-        count += try await endOthers(of: text == nil ? nil : servers[0], store, logins)
-        if count == 0 {
-            console.line(
-                text == nil ? "there are no logins" : "there is no login for \(inlineText(servers[0]))")
+        var ended: [Ended] = []
+        for server in servers {
+            if let one = try await end(server, logins) { ended.append(one) }
         }
+        ended += try await endOthers(of: text == nil ? nil : servers[0], store, logins)
+        report(ended, text == nil ? "no logins" : "no login for \(inlineText(servers[0]))")
         return .ok
     }
 
-    /// Ends the login that a server was last used with; returns false if there is none.
-    private func end(_ server: String, _ logins: Logins) async throws(Failure) -> Bool {
+    /// A login that was ended, with the reasons why its tokens were not revoked.
+    private struct Ended {
+        let server: String
+        let issuer: String?
+        let problems: [String]
+    }
+
+    /// Ends the login that a server was last used with; returns nil if there is none.
+    private func end(_ server: String, _ logins: Logins) async throws(Failure) -> Ended? {
         let authorizer = try await logins.authorizer(for: server)
         let forgets = options.auth.forgets
-        let problems = try await mapped { () throws(AuthorizationError) in
-            try await authorizer.logout(forget: forgets)
+        return try await mapped { () throws(AuthorizationError) -> Ended? in
+            let issuer = try await authorizer.status()?.issuer
+            guard let problems = try await authorizer.logout(forget: forgets) else { return nil }
+            return Ended(server: server, issuer: issuer, problems: problems)
         }
-        guard let problems else { return false }
-        report(problems, server)
-        return true
     }
 
     /// Ends the logins that no server leads to: those with another client, and those of an attempt that was
-    /// not completed. Returns their number.
+    /// not completed.
     private func endOthers(
         of server: String?, _ store: any TokenStore, _ logins: Logins
-    ) async throws(Failure) -> Int {
+    ) async throws(Failure) -> [Ended] {
         let forgets = options.auth.forgets
-        var count = 0
+        var ended: [Ended] = []
         for key in try await mapped({ () throws(AuthorizationError) in try await store.keys() }) {
-            let place = key.resource.isEmpty ? key.issuer : key.resource
-            if let server, server != place { continue }
-            let authorizer = try await logins.authorizer(for: place)
+            if let server, server != key.place { continue }
+            let authorizer = try await logins.authorizer(for: key.place)
             let problems = try await mapped { () throws(AuthorizationError) -> [String]? in
                 let stored = try await store.read(key)
                 guard forgets || stored?.tokens != nil else { return nil }
                 return try await authorizer.logout(of: key, forget: forgets)
             }
             guard let problems else { continue }
-            report(problems, place)
-            count += 1
+            ended.append(Ended(server: key.place, issuer: key.issuer, problems: problems))
         }
-        return count
+        return ended
     }
 
-    private func report(_ problems: [String], _ server: String) {
-        for problem in problems { console.stderr.write(TerminalText.inline(problem, limit: 1000) + "\n") }
-        console.line("logged out of \(inlineText(server))")
+    private func report(_ ended: [Ended], _ none: String) {
+        for problem in ended.flatMap(\.problems) {
+            console.stderr.write(TerminalText.inline(problem, limit: 1000) + "\n")
+        }
+        if console.isJSON {
+            let all = ended.map { one -> JSONValue in
+                var object: JSONObject = [
+                    "server": .string(one.server), "revoked": .bool(one.problems.isEmpty),
+                ]
+                if let issuer = one.issuer { object["issuer"] = .string(issuer) }
+                if !one.problems.isEmpty { object["problems"] = .array(one.problems.map { .string($0) }) }
+                return .object(object)
+            }
+            console.line(JSONValue.object(["loggedOut": .array(all)]).serialized())
+        } else if ended.isEmpty {
+            console.line(none)
+        } else {
+            for one in ended { console.line("logged out of \(inlineText(one.server))") }
+        }
     }
 
     private func mapped<T>(_ work: () async throws(AuthorizationError) -> T) async throws(Failure) -> T {
         do throws(AuthorizationError) { return try await work() } catch {
-            throw FailureMapping.authorization(error, status: nil, context.invocation)
+            throw FailureMapping.authorization(error, status: nil, options, login: context.invocation)
         }
     }
+}
+
+extension TokenKey {
+    /// The server that the tokens are for, as far as it is known.
+    var place: String { resource.isEmpty ? issuer : resource }
 }
 
 extension Target {
     /// Returns the URL of an HTTP server given as TARGET.
     static func httpURL(_ text: String) throws(Failure) -> String {
         guard case .http(let url) = try Target(parsing: text) else {
-            throw .usage("\(quoted(text)) is not an HTTP server; there are no logins for others")
+            throw .usage(
+                "\(quoted(text)) is not an HTTP server; only those have logins", hint: "https://HOST/PATH")
         }
         return url
     }

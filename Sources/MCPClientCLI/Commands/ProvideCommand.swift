@@ -81,7 +81,7 @@ struct ProvideCommand {
         if let name = options.bearerEnv {
             guard let value = environment.variable(name).flatMap(Self.firstWord) else {
                 throw .usage(
-                    "there is no environment variable \(inlineText(name)) with a token",
+                    "the environment variable \(inlineText(name)) contains no token",
                     hint: "--bearer-env names the variable")
             }
             return { value }

@@ -3,6 +3,7 @@ import Synchronization
 /// The reason why the work was cancelled from outside, to be reported at the end.
 final class StopReason: Sendable {
     private let state = Mutex<Failure?>(nil)
+    private let isReported = Mutex(false)
 
     /// Sets the reason; only the first one counts.
     func set(_ failure: Failure) {
@@ -10,6 +11,15 @@ final class StopReason: Sendable {
     }
 
     var failure: Failure? { state.withLock { $0 } }
+
+    /// Returns whether the caller is the one that prints the reason: the command, or whoever ends the process
+    /// without waiting for it.
+    func claimReport() -> Bool {
+        isReported.withLock { isReported in
+            defer { isReported = true }
+            return !isReported
+        }
+    }
 
     static var interrupted: Failure {
         Failure(

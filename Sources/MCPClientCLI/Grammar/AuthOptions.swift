@@ -6,7 +6,14 @@ struct AuthOptions: Sendable {
         case code
         case clientCredentials = "client-credentials"
         case jwtBearer = "jwt-bearer"
+        case enterprise
+        case device
+
+        /// Whether somebody has to log in.
+        var needsUser: Bool { self == .code || self == .device }
     }
+
+    enum KeyBinding: String, Sendable, CaseIterable { case auto, always, never }
 
     var scopes: [String] = []
     var clientID: String?
@@ -15,9 +22,17 @@ struct AuthOptions: Sendable {
     var clientKey: String?
     var metadataURL: String?
     var issuer: String?
-    var resource = OAuthSettings.Resource.automatic
-    var grant = Grant.code
+    /// The resource parameter; `none` for none.
+    var resource: String?
+    /// How tokens are obtained; nil for `code`.
+    var grant: Grant?
     var assertionFile: String?
+    var idpTokenEndpoint: String?
+    var idTokenFile: String?
+    var idpClientID: String?
+    var idpSecretEnv: String?
+    var idpSecretFile: String?
+    var dpop: KeyBinding?
     /// The directory of the logins, or `memory`; nil for the usual one.
     var store: String?
     var callbackPort: UInt16 = 0
@@ -38,9 +53,15 @@ struct AuthOptions: Sendable {
         case .clientKey: clientKey = text
         case .metadataURL: metadataURL = text
         case .issuer: issuer = text
-        case .resource: resource = text == "none" ? .omitted : .exactly(text)
+        case .resource: resource = text
         case .grant: grant = try value.choice()
         case .assertionFile: assertionFile = text
+        case .idpTokenEndpoint: idpTokenEndpoint = text
+        case .idTokenFile: idTokenFile = text
+        case .idpClientID: idpClientID = text
+        case .idpSecretEnv: idpSecretEnv = text
+        case .idpSecretFile: idpSecretFile = text
+        case .dpop: dpop = try value.choice()
         case .store: store = text
         case .callbackPort: callbackPort = UInt16(try value.number(in: 0 ... 65_535))
         case .callbackHost: callbackHost = try value.choice()
@@ -54,11 +75,11 @@ struct AuthOptions: Sendable {
     /// The scopes between spaces; RFC 6749, section 3.3.
     private static func scopes(_ value: FlagValue) throws(Failure) -> [String] {
         let scopes = value.text.split(separator: " ").map(String.init)
-        let isValid = scopes.allSatisfy { scope in
-            scope.utf8.allSatisfy { (0x21 ... 0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
-        }
-        if scopes.isEmpty || !isValid {
-            throw .usage("--scope \(quoted(value.text)) is not a scope", hint: "for example files:read")
+        if scopes.isEmpty || !scopes.allSatisfy({ ScopeSyntax.isScope($0) }) {
+            throw .usage(
+                "--scope \(quoted(value.text)) is not a scope",
+                details: ["a scope has at most 256 visible ASCII characters other than \" and \\"],
+                hint: "for example files:read")
         }
         return scopes
     }

@@ -35,12 +35,8 @@ struct HostCommand {
         let server: HostServer
         do {
             server = try HostServer(host, settings) { text throws(Failure) in
-                let (target, name) = try targets.target(typed: text)
-                do {
-                    try await host.addServer(target, name: name, takesOwnName: true)
-                } catch {
-                    throw .usage("\(error)")
-                }
+                let (target, name, address) = try targets.target(typed: text)
+                try await add(target, name, isNamed: false, [], login(for: address, []), to: host)
             }
         } catch {
             let text = "\(error)".replacing("--listen", with: "--port or --sandbox-port")
@@ -63,9 +59,6 @@ struct HostCommand {
         let flags = options.host
         var host = AppHostOptions()
         host.info = Implementation(name: ClientIdentity.name, version: ClientIdentity.version)
-        var bare = invocation
-        bare.options.headers = []
-        (bare.options.bearerEnv, bare.options.bearerFile) = (nil, nil)
         let connector = Connector(environment: environment, console: console, timings: Timings())
         host.client = try connector.clientOptions(bare)
         host.csp.mode = flags.isCompatible ? .compat : .strict
@@ -95,7 +88,9 @@ struct HostCommand {
             own.environment += entry.environment
             own.directory = entry.directory ?? own.directory
             let target = try ServerTargets(options: own, settings: targets.settings).target(entry.target)
-            try await add(target, entry.name, isNamed: true, entry.headers, to: host)
+            try await add(
+                target, entry.name, isNamed: true, entry.headers, login(for: entry.target, entry.headers),
+                to: host)
         }
         // Headers on the command line are for the one HTTP server given there: no other server may see a
         // token.
@@ -104,18 +99,37 @@ struct HostCommand {
         for server in invocation.servers {
             let isHTTP = if case .program = server.target { false } else { true }
             let isNamed = options.agent.servers.contains(server)
+            let own = isHTTP ? headers : []
             try await add(
                 targets.target(server.target), isNamed ? server.name : ServerTargets.name(of: server.target),
-                isNamed: isNamed, isHTTP ? headers : [], to: host)
+                isNamed: isNamed, own, login(for: server.target, own), to: host)
         }
+    }
+
+    /// Returns the stored login of a server; nil for a program and a socket, and for a server that gets
+    /// credentials in its headers. The host itself opens no login page.
+    private func login(
+        for target: Target, _ headers: [(String, String)]
+    ) async throws(Failure) -> OAuthAuthorizer? {
+        if headers.contains(where: { $0.0.lowercased() == "authorization" }) { return nil }
+        return try await Logins(environment: environment, options: bare.options).authorizer(for: target)
+    }
+
+    /// The command line without credentials, which are for one server only.
+    private var bare: Invocation {
+        var bare = invocation
+        bare.options.headers = []
+        (bare.options.bearerEnv, bare.options.bearerFile) = (nil, nil)
+        return bare
     }
 
     private func add(
         _ target: ClientTarget, _ name: String, isNamed: Bool, _ headers: [(String, String)],
-        to host: AppHost
+        _ authorizer: OAuthAuthorizer?, to host: AppHost
     ) async throws(Failure) {
         do {
-            try await host.addServer(target, name: name, takesOwnName: !isNamed, headers: headers)
+            try await host.addServer(
+                target, name: name, takesOwnName: !isNamed, headers: headers, authorizer: authorizer)
         } catch {
             throw .usage("\(error)")
         }

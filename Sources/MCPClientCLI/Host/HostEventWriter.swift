@@ -73,6 +73,8 @@ struct HostEventWriter {
             switch server.state {
             case .connecting: ("connecting", nil)
             case .connected: ("connected", nil)
+            case .lost(let problem) where server.needsLogin:
+                ("lost", "\(problem); in a terminal: mcp-client login \(ShellWord.quote(server.target))")
             case .lost(let problem): ("lost", problem)
             }
         if parts.isEmpty { parts = [state == "connecting" ? "connecting…" : "not reached"] }

@@ -14,9 +14,11 @@ struct ServerTargets: Sendable {
     /// Returns the server at an address that the user typed.
     ///
     /// Programs are started only from the command line and the configuration.
-    func target(typed text: String) throws(Failure) -> (target: ClientTarget, name: String) {
-        let target = try Target(parsing: text.trimmingWhitespace())
-        return (try self.target(target), Self.name(of: target))
+    func target(
+        typed text: String
+    ) throws(Failure) -> (target: ClientTarget, name: String, address: Target) {
+        let address = try Target(parsing: text.trimmingWhitespace())
+        return (try target(address), Self.name(of: address), address)
     }
 
     private func check(_ url: String) throws(Failure) {

@@ -51,18 +51,29 @@ private struct Asking {
         for (name, value) in given where form.properties[name] != nil {
             content[name] = FormField(name, form.properties[name] ?? [:]).value(value) ?? value
         }
+        if form.properties.isEmpty { return await confirm() }
         while true {
             guard await fillIn(form, &content) else { return .cancel }
             line("")
             for (name, value) in content { line("  \(inlineText(name)): \(inlineText(shown(value)))") }
-            switch await ask("send this? [Y]es, [e]dit, [d]ecline, [c]ancel: ")?.lowercased().first {
-            case nil where !content.isEmpty || form.properties.isEmpty: return .accept(content)
+            guard let reply = await ask("send this? [Y]es, [e]dit, [d]ecline, [c]ancel: ") else {
+                return .cancel
+            }
+            switch reply.lowercased().first {
+            case nil where !content.isEmpty: return .accept(content)
             case "y": return .accept(content)
             case "e": continue
             case "d": return .decline
             default: return .cancel
             }
         }
+    }
+
+    /// Asks for consent, which neither an empty line nor the end of the input gives.
+    private func confirm() async -> ElicitResult {
+        line("")
+        guard let answer = await ask("accept? [y]es, [N]o: ") else { return .cancel }
+        return ["y", "yes"].contains(answer.lowercased()) ? .accept([:]) : .decline
     }
 
     /// Fills in the form; returns false at the end of the input.

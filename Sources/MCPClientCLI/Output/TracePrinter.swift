@@ -4,8 +4,6 @@ import MCPCore
 struct TracePrinter: Sendable {
     let sink: any Sink
     let showsWire: Bool
-    /// The bearer token, in case a server repeats it.
-    let secret: String?
     let style: Style
 
     func show(_ event: TraceEvent) {
@@ -52,29 +50,6 @@ struct TracePrinter: Sendable {
     }
 
     private func line(_ text: String) -> String {
-        TerminalText.inline(masked(text), limit: sink.isTerminal ? TerminalText.maxLineLength : Int.max)
-    }
-
-    private func masked(_ text: String) -> String {
-        guard let secret, secret.utf8.count >= 8 else { return text }
-        var out = ""
-        var rest = text[...]
-        while let range = Self.range(of: secret, in: rest) {
-            out += rest[..<range.lowerBound] + "***"
-            rest = rest[range.upperBound...]
-        }
-        return out + rest
-    }
-
-    private static func range(of part: String, in text: Substring) -> Range<String.Index>? {
-        guard let first = part.utf8.first else { return nil }
-        var start = text.utf8.startIndex
-        while let found = text.utf8[start...].firstIndex(of: first) {
-            if text.utf8[found...].starts(with: part.utf8) {
-                return found ..< text.utf8.index(found, offsetBy: part.utf8.count)
-            }
-            start = text.utf8.index(after: found)
-        }
-        return nil
+        TerminalText.inline(text, limit: sink.isTerminal ? TerminalText.maxLineLength : Int.max)
     }
 }

@@ -11,6 +11,8 @@ struct Command: Sendable {
     /// Whether words after the last operand belong to the tool or prompt, not to this program.
     var takesArguments = false
     var targets = Targets.one
+    /// Whether the servers are HTTP servers; sockets and programs are refused.
+    var isForHTTP = false
     /// Whether the program after -- is used by the command itself and is not a server to connect to.
     var takesProgram = false
     /// The flags that the command accepts in addition to those of every command.

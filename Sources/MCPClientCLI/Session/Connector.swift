@@ -13,7 +13,7 @@ struct Connector {
     /// - Parameter authorizer: the credentials to use in place of those that the flags describe.
     func connect(
         _ target: Target, _ invocation: Invocation, name: String? = nil,
-        authorizer: OAuthAuthorizer? = nil
+        authorizer: (any RequestAuthorizer)? = nil
     ) async throws(Failure) -> Session {
         var options = try clientOptions(invocation)
         let logins = Logins(environment: environment, options: invocation.options)
@@ -73,8 +73,7 @@ struct Connector {
         options.connectTimeout = flags.connectTimeout
         if let version = flags.protocolVersion { options.protocol = .exactly(ProtocolVersion(version)) }
         options.headers = flags.headers.map { ($0.name, $0.value) }
-        let token = try bearer(flags)
-        if let token { options.headers.append(("Authorization", "Bearer \(token)")) }
+        if let token = try bearer(flags) { options.headers.append(("Authorization", "Bearer \(token)")) }
         options.logLevel = flags.logLevel
         let (stderr, isQuiet, style) = (console.stderr, console.isQuiet, console.noteStyle)
         options.onLog = { message in
@@ -82,7 +81,7 @@ struct Connector {
         }
         if flags.verbosity > 0 {
             let printer = TracePrinter(
-                sink: console.stderr, showsWire: flags.verbosity > 1, secret: token, style: console.noteStyle)
+                sink: console.stderr, showsWire: flags.verbosity > 1, style: console.noteStyle)
             options.trace = { printer.show($0) }
         }
         return options
@@ -120,7 +119,7 @@ struct Connector {
         if let name = flags.bearerEnv {
             guard let value = environment.secret(name) else {
                 throw .usage(
-                    "there is no environment variable \(inlineText(name))",
+                    "the environment variable \(inlineText(name)) is not set",
                     hint: "--bearer-env names the variable")
             }
             token = value.trimmingWhitespace()

@@ -9,31 +9,50 @@ enum FailureMapping {
         case let error as MCPError: rpc(error, method: method, subject: subject, invocation: invocation)
         case let error as ClientError:
             if let cause = error.authorization {
-                authorization(cause, status: error.httpStatus, invocation)
+                authorization(cause, status: error.httpStatus, invocation.options, login: invocation)
             } else {
                 client(error, subject: subject ?? method, invocation)
             }
-        case let error as AuthorizationError: authorization(error, status: nil, invocation)
+        case let error as AuthorizationError:
+            authorization(error, status: nil, invocation.options, login: invocation)
         case is CancellationError: StopReason.interrupted
         default: .malformed(inlineText("\(error)"))
         }
     }
 
     /// Returns the failure for an access token that could not be obtained or used.
+    ///
+    /// - Parameter login: the command line whose server a login would be for; nil if there is none.
     static func authorization(
-        _ error: AuthorizationError, status: Int?, _ invocation: Invocation
+        _ error: AuthorizationError, status: Int?, _ options: Options, login: Invocation?
     ) -> Failure {
         if error.kind == .cancelled { return StopReason.interrupted }
         let (code, kind) = codes(error.kind)
-        var failure = Failure(
+        return Failure(
             code: code, kind: kind, message: TerminalText.inline(error.message, limit: 1000),
             details: error.details.map { TerminalText.inline($0, limit: 1000) },
-            hint: error.hint.map { inlineText($0) }, status: status)
-        let isLogin = failure.hint?.hasPrefix("mcp-client login") ?? true
-        if error.kind == .loginRequired, isLogin, invocation.targetText != nil {
-            failure.hint = invocation.line("login", [])
+            hint: hint(error, options, login), status: status)
+    }
+
+    /// Returns the flags or the command that resolve a failure.
+    private static func hint(
+        _ error: AuthorizationError, _ options: Options, _ login: Invocation?
+    ) -> String? {
+        switch error.remedy {
+        case .login(let scopes): login?.loginLine(scopes) ?? "mcp-client login TARGET"
+        case .registeredClient:
+            "register it by hand, then pass --client-id and, if it has a secret, --client-secret-file FILE"
+        case .clientSecret: "--client-secret-file FILE, --client-secret-env VAR or --client-key FILE"
+        case .issuer(let issuer): "if you trust it: --issuer \(ShellWord.quote(issuer))"
+        case .issuedToken:
+            "if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it"
+        case .allowedHost(let host): "MCP_AUTH_ALLOW=\(inlineText(host)) allows it"
+        case .callbackPort:
+            "end the program that uses the port, or choose another one: --callback-port PORT, 0 for any"
+        case .store where options.auth.store != nil: "--store DIR names another directory"
+        case .store: "--store DIR or MCP_AUTH_STORE=DIR names another directory"
+        case nil: error.hint.map { inlineText($0) }
         }
-        return failure
     }
 
     private static func codes(_ kind: AuthorizationError.Kind) -> (ExitCode, Failure.Kind) {

@@ -16,6 +16,13 @@ struct Invocation: Sendable {
 
     func operand(_ index: Int) -> String? { operands.indices.contains(index) ? operands[index] : nil }
 
+    /// Returns the command line of a login, with scopes to ask for if there are any.
+    func loginLine(_ scopes: [String] = []) -> String {
+        let flags = scopes.isEmpty ? [] : ["--scope", ShellWord.quote(scopes.joined(separator: " "))]
+        let server = targetText ?? operand(command.name == "auth" ? 1 : 0) ?? "TARGET"
+        return (["mcp-client", "login"] + flags + [ShellWord.quote(server)]).joined(separator: " ")
+    }
+
     /// Returns a command line with the same target before or after the given words, for hints and usage
     /// lines.
     func line(_ command: String, _ words: [String]) -> String {

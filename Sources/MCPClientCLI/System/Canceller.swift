@@ -68,11 +68,14 @@ final class Canceller: Sendable {
 
     /// Exits without waiting for anything, because the command did not end when it was cancelled.
     private func leave(_ failure: Failure) {
+        // First, because the end of the children may end the command.
+        let isReporting = stop.claimReport()
         ChildPrograms.killAll()
         OutputFile.removeUnfinished()
         let code = failure.code.rawValue
         // If nothing reads standard error, writing there would take forever.
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.reportTime) { _exit(code) }
+        guard isReporting else { return }
         report(failure)
         _exit(code)
     }

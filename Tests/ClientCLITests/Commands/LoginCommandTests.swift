@@ -5,41 +5,7 @@ import Testing
 
 /// `login`, `logout`, `auth status` and `auth token` at an authorization server in this process.
 @Suite(.timeLimit(.minutes(2))) struct LoginCommandTests {
-    private struct Setting {
-        let directory = TemporaryDirectory()
-        let server: TestAuthorizationServer
-        var harness: CommandHarness
-        var store: String { directory.path + "/auth" }
-
-        init(_ knobs: TestAuthorizationServer.Knobs = .init()) throws {
-            server = try TestAuthorizationServer(knobs)
-            harness = CommandHarness(server: try OpsServer.make())
-            harness.variables = ["MCP_AUTH_STORE": directory.path + "/auth"]
-            harness.browser = { try await Setting.visit($0) }
-        }
-
-        /// What a browser does: it loads the page, and follows the redirects.
-        static func visit(_ page: String) async throws {
-            var location = page
-            for _ in 0 ..< 3 {
-                let rest = location.dropFirst("http://".count)
-                let authority = String(rest.prefix { $0 != "/" })
-                let port = try #require(authority.split(separator: ":").last.flatMap { UInt16($0) })
-                let response = try await PlainHTTP.send(
-                    "GET", String(rest.dropFirst(authority.count)), port: port, host: authority)
-                guard let next = response.headers["location"] else { return }
-                location = next.hasPrefix("/") ? "http://\(authority)\(next)" : next
-            }
-        }
-
-        func run(_ words: String...) async -> CommandOutcome { await harness.run(words) }
-        func end() async { await server.stop() }
-
-        /// A text without the addresses that differ from run to run.
-        func plain(_ text: String) -> String { text.replacing(server.origin, with: "ORIGIN") }
-
-        var files: [String] { (try? Files.names(in: store).names) ?? [] }
-    }
+    private typealias Setting = LoginSetting
 
     private static let secrets = ["access-", "refresh-", "code-", "secret-"]
 
@@ -112,6 +78,7 @@ import Testing
             "login", "--callback-port", "\(other.port)", setting.server.url)
         #expect(login.code == .usage)
         #expect(login.stderr.contains("cannot wait for the browser on port \(other.port)"))
+        #expect(login.stderr.contains("choose another one: --callback-port PORT, 0 for any\n"))
         #expect(!login.stderr.contains("open this page"))
         #expect(setting.server.requests("/authorize").isEmpty)
         await setting.end()
@@ -199,11 +166,11 @@ import Testing
         #expect(none.code == .authentication)
         #expect(
             setting.plain(none.stderr) == """
-                error: there is no usable login for ORIGIN/mcp
+                error: no usable login for ORIGIN/mcp
                 hint: mcp-client login ORIGIN/mcp
 
                 """)
-        #expect(await setting.run("auth", "status").stdout == "there are no logins\n")
+        #expect(await setting.run("auth", "status").stdout == "no logins\n")
         #expect(setting.files.isEmpty)
 
         #expect(await setting.run("login", setting.server.url).code == .ok)
@@ -246,7 +213,7 @@ import Testing
         #expect(await setting.run("login", setting.server.url).code == .ok)
         #expect(setting.server.requests("/register").count == 1)
         #expect(await setting.run("logout", "--all", "--forget").code == .ok)
-        #expect(await setting.run("logout", "--all").stdout == "there are no logins\n")
+        #expect(await setting.run("logout", "--all").stdout == "no logins\n")
         await setting.end()
     }
 
@@ -263,7 +230,7 @@ import Testing
         #expect(setting.plain(logout.stdout) == "logged out of ORIGIN/mcp\nlogged out of ORIGIN/mcp\n")
         #expect(!setting.server.isActive(token))
         #expect(!setting.files.contains { $0.hasSuffix(".json") && !$0.hasSuffix("servers.json") })
-        #expect(await setting.run("logout", "--all").stdout == "there are no logins\n")
+        #expect(await setting.run("logout", "--all").stdout == "no logins\n")
         await setting.end()
     }
 

@@ -77,8 +77,8 @@ import Testing
 
     @Test func mistakes() async throws {
         for (words, text) in [
-            (["--bearer-env", "NOWHERE"], "there is no environment variable NOWHERE with a token"),
-            (["--bearer-env", "EMPTY"], "there is no environment variable EMPTY with a token"),
+            (["--bearer-env", "NOWHERE"], "the environment variable NOWHERE contains no token"),
+            (["--bearer-env", "EMPTY"], "the environment variable EMPTY contains no token"),
             (
                 ["--bearer-env", "CHANNEL", "--token-file", "channel.token"],
                 "--token-file and --bearer-env cannot be combined"

@@ -31,7 +31,7 @@ struct HostFixture {
         let host = AppHost()
         let targets = ServerTargets(options: Options(), settings: settings)
         let server = try HostServer(host, settings) { text throws(Failure) in
-            let (target, name) = try targets.target(typed: text)
+            let (target, name, _) = try targets.target(typed: text)
             do {
                 try await host.addServer(target, name: name)
             } catch {

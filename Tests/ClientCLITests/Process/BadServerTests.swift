@@ -99,7 +99,7 @@ struct BadServerTests {
         let outcome = try await run(["--json", "--deadline", "1s", "call", "t", "--"] + words)
         #expect(outcome.code == 6)
         #expect(lines(outcome).first == "error: the deadline of 1 s has passed")
-        #expect(lines(outcome).last?.contains(#""kind":"timeout","code":6"#) == true)
+        #expect(lines(outcome).last?.contains(#""kind":"timeout","code":6"#) == true, "\(outcome)")
     }
 
     /// The terminal is closed, or the connection to it is lost.

@@ -3,7 +3,8 @@ import MCPCore
 /// Flags for logins (OAuth).
 enum AuthFlag: Sendable, CaseIterable {
     case scope, clientID, clientSecretEnv, clientSecretFile, clientKey, metadataURL, issuer, resource, grant
-    case assertionFile, store, callbackPort, callbackHost, noBrowser, all, forget, show
+    case assertionFile, idpTokenEndpoint, idTokenFile, idpClientID, idpSecretEnv, idpSecretFile, dpop
+    case store, callbackPort, callbackHost, noBrowser, all, forget, show
 
     var row: FlagRow {
         switch self {
@@ -26,10 +27,27 @@ enum AuthFlag: Sendable, CaseIterable {
                 "--resource", value: "URI|none", summary: "what tokens are asked for (the server's own URI)")
         case .grant:
             FlagRow(
-                "--auth-grant", value: "code|client-credentials|jwt-bearer",
-                summary: "how tokens are obtained (code)")
+                "--auth-grant", value: "GRANT",
+                summary: "grant: code, client-credentials, jwt-bearer, enterprise or device (code)")
         case .assertionFile:
             FlagRow("--assertion-file", value: "FILE", summary: "the assertion (JWT) for jwt-bearer")
+        case .idpTokenEndpoint:
+            FlagRow(
+                "--idp-token-endpoint", value: "URL",
+                summary: "token endpoint of the identity provider for enterprise")
+        case .idTokenFile:
+            FlagRow("--id-token-file", value: "FILE", summary: "the ID token that it issued (JWT)")
+        case .idpClientID:
+            FlagRow("--idp-client-id", value: "ID", summary: "id of the client there (that of --client-id)")
+        case .idpSecretEnv:
+            FlagRow(
+                "--idp-client-secret-env", value: "VAR",
+                summary: "its secret there from an environment variable")
+        case .idpSecretFile:
+            FlagRow("--idp-client-secret-file", value: "FILE", summary: "its secret there from a file")
+        case .dpop:
+            FlagRow(
+                "--dpop", value: "auto|always|never", summary: "whether tokens are bound to a key (auto)")
         case .store:
             FlagRow("--store", value: "DIR|memory", summary: "where logins are kept")
         case .callbackPort:

@@ -8,7 +8,7 @@ extension Flag {
     /// The flags of commands that connect to servers.
     static let connected: [Flag] = connectedWithoutLogins + authorized
 
-    /// The flags of commands that connect to servers and use no logins.
+    /// The flags of commands that connect to servers, without those for a login.
     static let connectedWithoutLogins: [Flag] =
         TransportFlag.allCases.map(Flag.transport) + [
             .output(.verbose), .output(.wire), .output(.timings), .interaction(.logLevel),
@@ -18,7 +18,8 @@ extension Flag {
     static let authorized: [Flag] = [
         .auth(.clientID), .auth(.clientSecretEnv), .auth(.clientSecretFile), .auth(.clientKey),
         .auth(.metadataURL), .auth(.scope), .auth(.issuer), .auth(.resource), .auth(.grant),
-        .auth(.assertionFile), .auth(.store),
+        .auth(.assertionFile), .auth(.idpTokenEndpoint), .auth(.idTokenFile), .auth(.idpClientID),
+        .auth(.idpSecretEnv), .auth(.idpSecretFile), .auth(.dpop), .auth(.store),
     ]
 
     /// The additional flags of a login.
