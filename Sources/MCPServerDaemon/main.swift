@@ -16,5 +16,8 @@ try? StandardStreams.openMissing()
 signal(SIGCHLD, SIG_DFL)
 let arguments = Array(ProgramArguments.all.dropFirst())
 if arguments == [Daemon.superviseCommand] { exit(SupervisorProgram.run() ? 0 : ExitCode.usage.rawValue) }
+if arguments.first == CommandRuntime.restrictCommand {
+    exit(RestrictedProgram.run(arguments.dropFirst()))
+}
 let daemon = Daemon(environment: Environment.all, started: ContinuousClock().now)
 exit(await daemon.run(arguments))

@@ -4,8 +4,6 @@ import Synchronization
 /// The authorization of the daemon's callers, and the tokens that it makes itself.
 final class AccessControl: Sendable {
     let authorization: ServerAuthorization
-    /// The hosts that requests may name.
-    let policy: AccessPolicy?
     private let tokens: StaticTokens
     private let file: TokenFile?
     private let log: Log
@@ -38,13 +36,11 @@ final class AccessControl: Sendable {
             authorization = try ServerAuthorization(
                 resource: resource, authorizationServers: settings.authorizationServers,
                 verifier: FirstVerifier(verifiers), requiredScopes: settings.required,
-                impliedScopes: settings.impliedScopes, rules: settings.rules
+                impliedScopes: settings.impliedScopes, rules: settings.rules, peers: settings.peers,
+                rate: settings.rate
             ) { Self.audit($0, log) }
         } catch {
             throw Failure(text: "auth: \(error)")
-        }
-        policy = settings.host.map { host in
-            AccessPolicy(hosts: .names(["127.0.0.1", "localhost", "[::1]", host]))
         }
     }
 
@@ -90,20 +86,17 @@ final class AccessControl: Sendable {
         case .text(let text): return try JWTVerifier(issuer: issuer.name, keys: text, options: options)
         case .discovered, .url:
             let keys = issuer.fetchedKeys(allowedHosts)
-            return try JWTVerifier(issuer: issuer.name, options: options) { try await keys.fetch() }
+            return try JWTVerifier(
+                issuer: issuer.name, options: options, fetching: { try await keys.fetchKept() })
         }
     }
 
     private static func verifier(
         _ settings: AuthSettings.Introspection, _ allowedHosts: Set<String>, _ log: Log
     ) -> any TokenVerifier {
-        let options = IntrospectionVerifier.Options(requiresAudience: !settings.serverScoped) { error in
+        settings.verifier(allowedHosts) { error in
             log.warning("tokens cannot be verified", ["issuer": settings.issuer, "error": error.message])
         }
-        return IntrospectionVerifier(
-            issuer: settings.issuer, endpoint: settings.endpoint, clientID: settings.clientID,
-            clientSecret: settings.secret.value, options: options,
-            http: HTTPFetcher(for: settings.endpoint ?? settings.issuer, allowedHosts: allowedHosts))
     }
 
     /// The hosts that may be reached at any address and over plain http (`MCP_AUTH_ALLOW`).
@@ -140,11 +133,13 @@ final class AccessControl: Sendable {
     /// Starts to watch the file of the tokens.
     func start() {
         guard let file else { return }
-        let name = Paths.components(file.path).last ?? file.path
+        // A symbolic link is watched where its file is.
+        let path = (try? file.target()) ?? file.path
+        let name = Paths.components(path).last ?? path
         let interest = DirectoryWatch.Interest(
             files: { $0 == name }, directories: { _ in false }, permissions: true)
         do throws(IOError) {
-            let made = try DirectoryWatch(Paths.parent(of: file.path), interest) { [weak self] _ in
+            let made = try DirectoryWatch(Paths.parent(of: path), interest) { [weak self] _ in
                 self?.reloadTokens()
             }
             watch.withLock { $0 = made }
@@ -159,5 +154,16 @@ extension AuthSettings.Issuer {
     func fetchedKeys(_ allowedHosts: Set<String>) -> IssuerKeys {
         if case .url(let url) = keys { return IssuerKeys(issuer: name, at: url, allowedHosts: allowedHosts) }
         return IssuerKeys(issuer: name, allowedHosts: allowedHosts)
+    }
+}
+
+extension AuthSettings.Introspection {
+    func verifier(
+        _ allowedHosts: Set<String>, onFailure: (@Sendable (AuthorizationError) -> Void)? = nil
+    ) -> IntrospectionVerifier {
+        IntrospectionVerifier(
+            issuer: issuer, endpoint: endpoint, clientID: clientID, clientSecret: secret.value,
+            options: IntrospectionVerifier.Options(requiresAudience: !serverScoped, onFailure: onFailure),
+            http: HTTPFetcher(for: endpoint ?? issuer, allowedHosts: allowedHosts))
     }
 }

@@ -13,6 +13,8 @@ struct AuthReader {
         if let scopes = reader.object("scopes") { settings.scopes = readScopes(scopes) }
         settings.anonymous = reader.strings("anonymous") ?? []
         checkPatterns(settings.anonymous, "anonymous", reader)
+        settings.rate = reader.rate("rate")
+        if let peers = reader.node("peers") { settings.peers = PeersReader(context: context).read(peers) }
         settings.tokens = tokensFile(&reader)
         let own = reader.object("jwt").map { readIssuers($0, settings.authorizationServers) } ?? []
         if let introspection = reader.object("introspection") {
@@ -24,23 +26,25 @@ struct AuthReader {
                 !own.contains { $0.name == issuer } && settings.introspection?.issuer != issuer
             }.map { AuthSettings.Issuer(name: $0) }
         check(settings, reader)
+        checkTokens(settings, reader)
         reader.finish()
         return settings
     }
 
     /// Lets the library check the parts that belong together.
     private func check(_ settings: AuthSettings, _ reader: ObjectReader) {
-        if settings.tokens == nil, settings.authorizationServers.isEmpty {
+        if settings.tokens == nil, settings.authorizationServers.isEmpty, settings.peers.isEmpty {
             context.diagnostics.error(
-                "auth accepts no token: name a file for tokens of this server with \"tokens\", "
-                    + "or the issuers of tokens with \"authorizationServers\"", at: reader.position)
+                "auth accepts no token and no user: name a file for tokens of this server with \"tokens\", "
+                    + "the issuers of tokens with \"authorizationServers\", or users of this machine with "
+                    + "\"peers\"", at: reader.position)
         }
         do throws(ServerAuthorizationError) {
             _ = try ServerAuthorization(
                 resource: settings.resource ?? "http://localhost/mcp",
                 authorizationServers: settings.authorizationServers, verifier: FirstVerifier(),
                 requiredScopes: settings.required, impliedScopes: settings.impliedScopes,
-                rules: settings.rules)
+                rules: settings.rules, peers: settings.peers)
         } catch {
             let key =
                 switch error {
@@ -74,11 +78,7 @@ struct AuthReader {
     }
 
     private func checkPatterns(_ patterns: [String], _ key: String, _ reader: ObjectReader) {
-        for pattern in patterns where pattern.isEmpty || pattern.contains(" ") {
-            context.diagnostics.error(
-                "\(reader.pathOf(key)): \"\(pattern)\" is not a pattern for names; use for example "
-                    + "\"git_*\", \"docs:*\" or \"*\"", at: reader.place(of: key))
-        }
+        reader.checkPatterns(patterns, of: key)
     }
 
     // MARK: Tokens
@@ -89,6 +89,16 @@ struct AuthReader {
             context.diagnostics.error("auth.tokens: \(error.text)", at: reader.place(of: "tokens"))
         }
         return path
+    }
+
+    /// Warns of tokens that can do less than their owner thinks.
+    private func checkTokens(_ settings: AuthSettings, _ reader: ObjectReader) {
+        guard let path = settings.tokens, let records = try? TokenFile(path).read() else { return }
+        for record in records {
+            for text in settings.doubts(about: record) {
+                context.diagnostics.warning("auth.tokens: \(text)", at: reader.place(of: "tokens"))
+            }
+        }
     }
 
     // MARK: Issuers

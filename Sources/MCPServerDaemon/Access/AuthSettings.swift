@@ -46,6 +46,10 @@ struct AuthSettings: Sendable, Hashable {
     var tokens: String?
     var issuers: [Issuer] = []
     var introspection: Introspection?
+    /// The processes of this machine that need no token.
+    var peers: [PeerRule] = []
+    /// The rate of requests of each caller that has none of its own.
+    var rate: RateLimit?
 
     /// The rules about names; `nil` if every caller may use everything.
     var rules: AccessRules? {

@@ -35,7 +35,8 @@ struct TokenFile {
             throw Failure(text: "cannot access \(path): \(error)")
         }
         let text: String
-        do { text = try ConfigFile.text(at: path, shownAs: path, isPrivate: true) } catch {
+        let target = try target()
+        do { text = try ConfigFile.text(at: target, shownAs: path, isPrivate: true) } catch {
             throw Failure(text: error.text)
         }
         guard let json = try? JSONValue(parsing: text),
@@ -57,6 +58,7 @@ struct TokenFile {
 
     /// Changes the records. Only one process at a time does so, and readers see the old file or the new one.
     func update<R>(_ body: (inout [StaticToken]) throws(Failure) -> R) throws(Failure) -> R {
+        let path = try target()
         let directory = Paths.parent(of: path)
         do { try PrivateDirectory.make(directory) } catch { throw Failure(text: error.text) }
         let lock = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -77,6 +79,18 @@ struct TokenFile {
             throw Failure(text: "cannot write \(path): \(error)")
         }
         return result
+    }
+
+    /// Returns the path of the file itself, which a symbolic link may stand for: the link stays as it is.
+    func target() throws(Failure) -> String {
+        guard let info = try? Files.info(path), info.kind == .symlink else { return path }
+        guard let resolved = unsafe realpath(path, nil) else {
+            throw Failure(
+                text: "\(path) is a symbolic link to a file that cannot be found; nothing was changed: "
+                    + "create the file with mode 600, or remove the link")
+        }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
     }
 
     private func failure(_ what: String) -> Failure {

@@ -6,9 +6,22 @@ enum Command: Sendable, Hashable {
     /// If the file is `nil`, the default file is checked.
     case check(file: String?, [Override], isOnline: Bool)
     case token(TokenRequest, file: String?, [Override])
+    case explain(ToolRequest, file: String?, [Override])
+    case call(ToolRequest, file: String?, [Override])
+    /// A request to a running server; the address is that of the configuration unless one is given.
+    case control(ControlRequest, file: String?, [Override], ConfiguredAddress?)
+    case verify(files: [String])
+    case setup(SetupFile, configuration: String?, [Override])
     case schema
     case version
     case help
+}
+
+/// One call of a tool from the command line.
+struct ToolRequest: Sendable, Hashable {
+    var tool: String
+    /// The words for its arguments.
+    var words: [String]
 }
 
 /// The options of `run`.
@@ -22,11 +35,13 @@ struct RunOptions: Sendable, Hashable {
     /// Whether a crash may leave a core file, which contains the environment and all secrets.
     var leavesCores = false
     var clientTools = ClientToolFlags()
+    /// What is served instead of a configuration.
+    var exposed: Exposed?
 }
 
 /// What `mcp-server token` does.
 enum TokenRequest: Sendable, Hashable {
-    case new(name: String, allow: [String], scopes: [String], lifetime: Duration?)
+    case new(name: String, TokenFlags)
     case list
     case revoke(name: String)
 }

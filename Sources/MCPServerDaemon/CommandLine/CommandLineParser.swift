@@ -2,18 +2,28 @@ import MCPCore
 
 /// Parses the arguments after the program's name.
 struct CommandLineParser {
-    private static let commands = ["run", "check", "token", "schema", "version", "help"]
+    private static let commands =
+        ["run", "expose", "check", "explain", "call", "token", "schema", "version", "help"]
+        + ControlFlags.commands
     private static let options = [
         "-c", "--config", "--demo", "--stdio", "--listen", "--set", "--log-level", "--help", "-h",
         "--version", "--core-dumps", "--client-tools", "--client-tools-auth", "--channel",
-        "--providers-socket", "--online", "--allow", "--scope", "--expires",
+        "--providers-socket", "--online", "--allow", "--scope", "--expires", "--rate", "--json", "-n",
+        "--admin",
     ]
+
+    private static let toolCommands = ["explain", "call"]
 
     private var arguments: ArraySlice<String>
     private var options = RunOptions()
     private var isOnline = false
     private var tokens = TokenFlags()
+    private var control = ControlFlags()
     private var positionals: [String] = []
+    /// The words after the name of a tool.
+    private var words: [String] = []
+    /// The words after `--`.
+    private var program: [String]?
     /// The options that were given, in their order.
     private var given: [String] = []
 
@@ -26,9 +36,23 @@ struct CommandLineParser {
 
     private mutating func parse() throws(CommandLineError) -> Command {
         while let argument = arguments.popFirst() {
-            if argument == "--" { throw CommandLineError("nothing can follow --") }
+            if argument == "--" {
+                guard positionals.first == "expose" else {
+                    throw CommandLineError(
+                        "a program after -- needs the command expose",
+                        hint: "mcp-server expose -- PROGRAM ARGUMENT…")
+                }
+                program = Array(arguments)
+                arguments = []
+                continue
+            }
             if !argument.hasPrefix("-") || argument == "-" {
                 positionals.append(argument)
+                // What follows the name of a tool are its arguments.
+                if positionals.count == 2, Self.toolCommands.contains(positionals[0]) {
+                    words = Array(arguments)
+                    break
+                }
                 continue
             }
             let parts =
@@ -69,15 +93,24 @@ struct CommandLineParser {
         case "--providers-socket":
             options.clientTools.providersSocket = try value(
                 of: name, inline, example: "/run/me/providers.sock")
+        case "--admin":
+            control.address = try address(value(of: name, inline, example: "unix:///run/mcp/admin.sock"))
+        case "-n": try control.setCount(value(of: name, inline, example: "20"))
+        case "--systemd", "--launchd", "--nginx", "--caddy", "--docker":
+            if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
+            if let file = SetupFile(rawValue: String(name.dropFirst(2))) { control.files.append(file) }
         case "--allow": tokens.allow.append(try value(of: name, inline, example: "git_*"))
         case "--scope": tokens.scopes.append(try value(of: name, inline, example: "tools:run"))
+        case "--rate": tokens.rate = try TokenFlags.rate(value(of: name, inline, example: "60/min"))
         case "--expires": tokens.lifetime = try TokenFlags.lifetime(value(of: name, inline, example: "90d"))
-        case "--demo", "--online", "--stdio", "--client-tools", "--core-dumps", "-h", "--help", "--version":
+        case "--demo", "--online", "--json", "--stdio", "--client-tools", "--core-dumps", "-h", "--help",
+            "--version":
             if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
             if name == "--version" { return .version }
             switch name {
             case "--demo": options.isDemo = true
             case "--online": isOnline = true
+            case "--json": control.isJSON = true
             case "--stdio": options.isStdio = true
             case "--core-dumps": options.leavesCores = true
             case "--client-tools": options.clientTools.isOn = true
@@ -138,12 +171,14 @@ struct CommandLineParser {
         switch name {
         case "run":
             try refuse(rest)
-            for option in ["--online", "--allow", "--scope", "--expires"] where given.contains(option) {
-                let command = option == "--online" ? "check" : "token new"
-                throw CommandLineError(
-                    "\(option) has no effect with run", hint: "it belongs to mcp-server \(command)")
-            }
+            try refuseForeignOptions()
             return .run(try checked(options))
+        case "expose":
+            try refuseOptions(
+                but: ["--listen", "--stdio", "--set", "--log-level", "--core-dumps"], command: name)
+            var options = options
+            options.exposed = try exposed(rest)
+            return .run(options)
         case "check":
             try refuse(rest.dropFirst())
             try refuseOptions(but: ["--set", "-c", "--config", "--online"], command: name)
@@ -154,21 +189,69 @@ struct CommandLineParser {
             return .check(file: rest.first ?? options.file, options.overrides, isOnline: isOnline)
         case "token":
             try refuse(rest.dropFirst(rest.first == "list" ? 1 : 2))
-            let own: Set<String> = rest.first == "new" ? ["--allow", "--scope", "--expires"] : []
+            let own: Set<String> = rest.first == "new" ? ["--allow", "--scope", "--expires", "--rate"] : []
             try refuseOptions(
                 but: own.union(["--set", "-c", "--config"]), command: "token \(rest.first ?? "list")")
             let request = try tokens.request(rest.first, name: rest.dropFirst().first)
             return .token(request, file: options.file, options.overrides)
+        case "explain", "call":
+            try refuseOptions(but: ["--set", "-c", "--config"], command: name)
+            guard let tool = rest.first else {
+                throw CommandLineError(
+                    "\(name) needs a tool", hint: "for example mcp-server \(name) git_log repo=web limit=5")
+            }
+            let request = ToolRequest(tool: tool, words: words)
+            return name == "call"
+                ? .call(request, file: options.file, options.overrides)
+                : .explain(request, file: options.file, options.overrides)
         case "schema", "version", "help":
             try refuse(rest)
             try refuseOptions(but: [], command: name)
             return name == "schema" ? .schema : name == "version" ? .version : .help
         default:
+            try refuseOptions(but: ControlFlags.options(of: name), command: name)
+            if name != "audit", ControlFlags.commands.contains(name) { try refuse(rest) }
+            if let command = try control.command(name, rest, file: options.file, options.overrides) {
+                return command
+            }
             let near = Suggestion.best(for: name, among: Self.commands)
             let hint =
                 near.map { "did you mean mcp-server \($0)?" }
                 ?? "use -c for a configuration file; commands are " + Self.commands.joined(separator: ", ")
             throw CommandLineError("unknown command \"\(name)\"", hint: hint)
+        }
+    }
+
+    private func exposed(_ words: ArraySlice<String>) throws(CommandLineError) -> Exposed {
+        let hint = "mcp-server expose -- PROGRAM ARGUMENT…, expose DIRECTORY or expose URL"
+        try refuse(words.dropFirst())
+        switch (words.first, program) {
+        case (nil, let program?) where !program.isEmpty: return .program(program)
+        case (let word?, nil) where word.hasPrefix("http://") || word.hasPrefix("https://"):
+            return .server(url: word)
+        case (let word?, nil): return .directory(word)
+        case (_?, _?): throw CommandLineError("expose serves one thing: a program or a place", hint: hint)
+        default: throw CommandLineError("expose needs a program or a directory", hint: hint)
+        }
+    }
+
+    /// Refuses the options of other commands, which would have no effect with `run`.
+    private func refuseForeignOptions() throws(CommandLineError) {
+        let foreign = ["--online", "--allow", "--scope", "--expires", "--rate", "--json", "-n", "--admin"]
+        for option in foreign where given.contains(option) {
+            throw CommandLineError(
+                "\(option) has no effect with run",
+                hint: "it belongs to mcp-server \(Self.owner(of: option))")
+        }
+    }
+
+    /// Returns the command that an option belongs to.
+    private static func owner(of option: String) -> String {
+        switch option {
+        case "--online": "check"
+        case "--json", "--admin": "status"
+        case "-n": "errors"
+        default: "token new"
         }
     }
 

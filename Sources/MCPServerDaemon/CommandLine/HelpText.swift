@@ -1,15 +1,18 @@
 /// The text of `--help`: one screen.
 enum HelpText {
     static let text = """
-        mcp-server exposes commands, files and prompts of this host to MCP clients.
+        mcp-server exposes commands, files, prompts and other MCP servers to MCP clients.
 
         usage: mcp-server [run] [-c FILE | --demo] [--stdio | --listen ADDR…] [--set PATH=VALUE…]
-               mcp-server check [FILE]      report all errors in a configuration, with line and column;
-                                            with --online, ask the issuers of tokens as well
-               mcp-server token new NAME --allow PATTERN… [--scope SCOPE…] [--expires 90d]
-               mcp-server token list, token revoke NAME      tokens for callers over HTTP
-               mcp-server schema            print the JSON Schema of the configuration
-               mcp-server version
+               mcp-server expose [--listen ADDR…] -- PROGRAM ARGUMENT… | DIRECTORY | URL
+               mcp-server check [FILE] [--online]   report all errors, with line and column
+               mcp-server explain | call TOOL [ARGUMENTS]   print or run a call: name=value, name:=JSON
+               mcp-server token new NAME --allow PATTERN… [--scope SCOPE…] [--expires 90d] [--rate 60/min]
+               mcp-server token list | revoke NAME
+               mcp-server status [--json] | errors [-n COUNT] | reload | drain   ask a running server
+               mcp-server audit verify FILE…
+               mcp-server init --systemd | --launchd | --nginx | --caddy | --docker [-c FILE]
+               mcp-server schema | version
 
           -c, --config FILE    the configuration (JSON with comments); default: the first of
                                $XDG_CONFIG_HOME/mcp-server/mcp.jsonc (~/.config/mcp-server/mcp.jsonc)
@@ -28,13 +31,15 @@ enum HelpText {
                                    ($XDG_RUNTIME_DIR/mcpcore/providers.sock over HTTP)
                                  --listen ADDR                    with --stdio: a TCP address
                                    where they connect as well
+          --admin ADDR         for status, errors, reload, drain: the server's address for operators
           --log-level LEVEL    error, warning, info (the default) or debug
           --core-dumps         leave a core file after a crash; without it, other processes of the
                                user cannot read the server's environment either (Linux)
           -h, --help           this text
 
         try it:   mcp-server --demo
-        exit:     0 ended · 1 failed while running · 2 usage or configuration · 3 cannot listen
-                  8 check found errors · 129, 130, 143 ended by a second signal
+        exit:     0 ended · 1 failed while running, or the tool did · 2 usage or configuration
+                  3 cannot listen · 8 check, reload or verify found errors
+                  129, 130, 143 ended by a second signal
         """
 }

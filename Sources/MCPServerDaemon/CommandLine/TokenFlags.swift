@@ -5,10 +5,17 @@ struct TokenFlags: Sendable, Hashable {
     var allow: [String] = []
     var scopes: [String] = []
     var lifetime: Duration?
+    var rate: RateLimit?
 
     static func lifetime(_ text: String) throws(CommandLineError) -> Duration {
         if let duration = Units.duration(text), duration >= .seconds(1) { return duration }
         throw CommandLineError("--expires \(text) is not a duration", hint: "for example --expires 90d")
+    }
+
+    static func rate(_ text: String) throws(CommandLineError) -> RateLimit {
+        if let rate = RateLimit(text) { return rate }
+        throw CommandLineError(
+            "--rate \(text) is not a number of requests and a time", hint: "for example --rate 60/min")
     }
 
     /// Returns the request of `token WORD NAME`.
@@ -38,11 +45,11 @@ struct TokenFlags: Sendable, Hashable {
                 hint: "name the tools, prompts and URIs that it may use: --allow 'git_*' --allow 'docs:*', "
                     + "or everything: --allow '*'")
         }
-        for pattern in allow where pattern.isEmpty || !pattern.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) {
+        for pattern in allow where !AuthSettings.isPattern(pattern) {
             throw CommandLineError(
                 "a pattern for --allow is empty or contains a space or a control character; "
                     + "no token was made", hint: "for example --allow 'git_*'")
         }
-        return .new(name: name, allow: allow, scopes: scopes, lifetime: lifetime)
+        return .new(name: name, self)
     }
 }

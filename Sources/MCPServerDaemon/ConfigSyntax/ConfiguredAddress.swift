@@ -175,7 +175,7 @@ enum ConfiguredAddress: Sendable, Hashable {
                 }
                 mode = bits
             case "group":
-                guard let id = groupID(value) else {
+                guard let id = Accounts.groupID(named: value) else {
                     throw Flaw(text: "names a group \"\(value)\" that does not exist")
                 }
                 group = id
@@ -185,18 +185,5 @@ enum ConfiguredAddress: Sendable, Hashable {
             }
         }
         return .unix(path: path, mode: mode, group: group)
-    }
-
-    /// Returns the id of a group of this host; a number is used as it is.
-    private static func groupID(_ name: String) -> UInt32? {
-        if let number = UInt32(name) { return number }
-        var entry = unsafe group()
-        var found: UnsafeMutablePointer<group>?
-        var buffer = [CChar](repeating: 0, count: 64 << 10)
-        let status = unsafe buffer.withUnsafeMutableBufferPointer {
-            unsafe getgrnam_r(name, &entry, $0.baseAddress, $0.count, &found)
-        }
-        guard status == 0, let group = unsafe found else { return nil }
-        return unsafe group.pointee.gr_gid
     }
 }

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// One mistake in a configuration, or one thing in it that deserves attention.
 struct Diagnostic: Sendable, Hashable {
     enum Severity: String, Sendable { case error, warning }
@@ -8,6 +10,22 @@ struct Diagnostic: Sendable, Hashable {
 
     /// `file:line:column: error: text`, a form that editors can jump to.
     var rendered: String { "\(position): \(severity.rawValue): \(text)" }
+}
+
+extension Diagnostics {
+    /// Writes each finding as a line of its own: where it is, and what is wrong.
+    func report(to log: Log) {
+        for item in sorted {
+            switch item.severity {
+            case .error: log.error("configuration error", item.fields)
+            case .warning: log.warning("configuration warning", item.fields)
+            }
+        }
+    }
+}
+
+extension Diagnostic {
+    fileprivate var fields: Log.Fields { ["at": "\(position)", "text": text] }
 }
 
 /// Collects all findings, so that a person corrects a file once and not error by error.

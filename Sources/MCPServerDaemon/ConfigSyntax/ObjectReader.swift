@@ -11,6 +11,8 @@ struct ObjectReader {
     let members: [ConfigMember]
     let context: ConfigContext
     private var known: [String] = []
+    /// Keys of designs and of other programs that people expect, and which have no near relative here.
+    private static let foreign: Set<String> = ["sandbox", "sandboxes", "include", "state", "coerce", "group"]
 
     /// Creates a reader, or returns `nil` after reporting an error if the node is not an object.
     init?(_ node: ConfigNode, path: String, context: ConfigContext) {
@@ -38,6 +40,13 @@ struct ObjectReader {
     mutating func node(_ key: String) -> ConfigNode? {
         known.append(key)
         return members.first { $0.key == key }?.value
+    }
+
+    /// Returns the place of a key that other programs use; it counts as known, but is never suggested.
+    mutating func foreign(_ key: String) -> SourcePosition? {
+        guard let member = members.first(where: { $0.key == key }) else { return nil }
+        known.append(key)
+        return member.keyPosition
     }
 
     mutating func string(_ key: String) -> String? {
@@ -161,6 +170,8 @@ struct ObjectReader {
         node(key).flatMap { ObjectReader($0, path: pathOf(key), context: context) }
     }
 
+    func hasKey(_ key: String) -> Bool { members.contains { $0.key == key } }
+
     /// Returns the position of a key's value, or that of the object if the key is absent.
     func place(of key: String) -> SourcePosition {
         members.first { $0.key == key }?.value.position ?? position
@@ -169,7 +180,10 @@ struct ObjectReader {
     /// Reports the keys that were not read.
     func finish() {
         for member in members where !known.contains(member.key) {
-            let hint = Suggestion.hint(for: member.key, among: known)
+            let isKnownElsewhere = Self.foreign.contains(member.key)
+            let hint =
+                isKnownElsewhere
+                ? ": this version does not have it" : Suggestion.hint(for: member.key, among: known)
             context.diagnostics.error(
                 "unknown key \"\(member.key)\"\(path.isEmpty ? "" : " in \(path)")\(hint)",
                 at: member.keyPosition)

@@ -3,14 +3,21 @@ struct Configuration: Sendable {
     var server = ServerSettings()
     /// The addresses to listen on; `nil` for the default ones.
     var listen: [ConfiguredAddress]?
+    var web = WebSettings()
     var limits = LimitSettings()
     var tools: [ToolDefinition] = []
     var files: [FilesDefinition] = []
     var prompts: [PromptDefinition] = []
+    /// The servers behind this one.
+    var upstreams: [UpstreamDefinition] = []
     /// The settings for the tools of other programs; `nil` if other programs cannot provide tools.
     var clientTools: ClientToolSettings?
     /// The settings for the authorization of callers; `nil` if every caller is accepted.
     var auth: AuthSettings?
+    /// The address for operators; `nil` if there is none.
+    var admin: AdminSettings?
+    /// What the server writes down about its work.
+    var observe = ObserveSettings()
     /// The directory of the prompts, if it is to be watched.
     var watchedPrompts: String?
 }

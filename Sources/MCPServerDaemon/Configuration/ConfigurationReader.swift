@@ -19,6 +19,13 @@ struct ConfigurationReader {
         configuration.auth = reader.object("auth").map { AuthReader(context: context).read($0) }
         let auth = configuration.auth
         if let listen = reader.node("listen") { configuration.listen = readListen(listen, auth) }
+        configuration.web = WebSettings(&reader)
+        if let admin = reader.object("admin") {
+            configuration.admin = AdminReader(context: context).read(admin, listen: configuration.listen)
+        }
+        if let observe = reader.object("observe") {
+            configuration.observe = ObserveReader(context: context).read(observe)
+        }
         if let limits = reader.object("limits") { configuration.limits = readLimits(limits) }
         if let tools = reader.node("tools") {
             configuration.tools = ToolReader(context: context).readAll(tools)
@@ -29,6 +36,14 @@ struct ConfigurationReader {
         if let prompts = reader.object("prompts") {
             (configuration.prompts, configuration.watchedPrompts) =
                 PromptReader(context: context).readAll(prompts)
+        }
+        if let servers = reader.node("mcpServers") {
+            configuration.upstreams = UpstreamReader(context: context).readAll(servers)
+        }
+        if let servers = reader.foreign("servers") {
+            context.diagnostics.error(
+                "\"servers\" is called \"mcpServers\" here; \"inputs\" are ${env:NAME} or ${file:PATH}",
+                at: servers)
         }
         if let tools = reader.object("clientTools") {
             configuration.clientTools = ClientToolsReader(context: context).read(tools)
@@ -116,7 +131,7 @@ struct ConfigurationReader {
                     + "--allow \(name) can use it", at: position)
         }
         // URIs and the tools of other programs are not known here.
-        guard configuration.clientTools == nil else { return }
+        guard configuration.clientTools == nil, configuration.upstreams.isEmpty else { return }
         for (text, glob) in patterns where !text.contains(":") && text != "*" {
             guard !names.contains(where: { glob.matches($0.1) }) else { continue }
             context.diagnostics.warning(

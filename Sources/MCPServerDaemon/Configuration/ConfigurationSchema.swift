@@ -25,8 +25,19 @@ enum ConfigurationSchema {
               "minItems": 1,
               "items": { "type": "string" }
             },
+            "hosts": {
+              "description": "Names that requests may have in Host, beside those of this machine.",
+              "$ref": "#/$defs/strings"
+            },
+            "origins": {
+              "description": "Web pages that may call the server: https://HOST.", "$ref": "#/$defs/strings"
+            },
+            "trustedProxies": {
+              "description": "Proxies that name their client: addresses, networks (10.0.0.0/8) or unix.",
+              "$ref": "#/$defs/strings"
+            },
             "auth": {
-              "description": "The access tokens that callers over HTTP need. Without it, all are accepted.",
+              "description": "What callers over HTTP need. Without it, those of the own user are served.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -67,6 +78,27 @@ enum ConfigurationSchema {
                   "type": "object",
                   "additionalProperties": { "$ref": "#/$defs/issuer" }
                 },
+                "peers": {
+                  "description": "Users of this machine that need no token; the first that fits counts.",
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                      "user": { "description": "A name, or * for every user.", "type": "string" },
+                      "group": { "type": "string" },
+                      "uid": { "type": "integer", "minimum": 0, "maximum": 4294967294 },
+                      "allow": { "description": "Patterns; default: everything.", "$ref": "#/$defs/strings" },
+                      "scopes": { "$ref": "#/$defs/strings" },
+                      "rate": { "$ref": "#/$defs/rate" }
+                    },
+                    "oneOf": [{ "required": ["user"] }, { "required": ["group"] }, { "required": ["uid"] }]
+                  }
+                },
+                "rate": {
+                  "description": "Requests of each caller without a rate of its own.",
+                  "$ref": "#/$defs/rate"
+                },
                 "introspection": {
                   "description": "Asks the issuer about tokens that are not JWTs.",
                   "type": "object",
@@ -78,6 +110,66 @@ enum ConfigurationSchema {
                     "clientId": { "type": "string" },
                     "clientSecret": { "type": "string" },
                     "audience": { "enum": ["server-scoped"] }
+                  }
+                }
+              }
+            },
+            "admin": {
+              "description": "The address for operators: health, metrics, status, reload, drain.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "listen": {
+                  "description": "unix:///PATH or 127.0.0.1:PORT; default: mcp-admin.sock at run time.",
+                  "type": "string"
+                }
+              }
+            },
+            "observe": {
+              "description": "What the server writes down about its work.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "log": {
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "level": { "enum": ["error", "warning", "info", "debug"], "default": "info" },
+                    "format": { "enum": ["auto", "text", "json", "journal"], "default": "auto" },
+                    "file": { "description": "In place of standard error.", "type": "string" },
+                    "calls": {
+                      "description": "The calls that are logged.",
+                      "enum": ["none", "failed", "all"], "default": "none"
+                    }
+                  }
+                },
+                "audit": {
+                  "description": "One line of JSON for each use of the server, and each refusal.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "required": ["file"],
+                  "properties": {
+                    "file": { "type": "string" },
+                    "arguments": { "enum": ["none", "redacted"], "default": "redacted" },
+                    "redact": {
+                      "description": "Keys that are left out, such as \"*pin*\", beside the usual ones.",
+                      "$ref": "#/$defs/strings"
+                    },
+                    "chain": {
+                      "description": "Whether each line carries the SHA-256 digest of the one before.",
+                      "type": "boolean", "default": false
+                    }
+                  }
+                },
+                "recorder": {
+                  "description": "Keeps the last exchanges, and writes them to a file when needed.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "required": ["dir"],
+                  "properties": {
+                    "dir": { "type": "string" },
+                    "keep": { "type": "integer", "minimum": 1, "maximum": 10000, "default": 256 },
+                    "dumpOn": { "type": "array", "items": { "enum": ["error", "SIGUSR1"] } }
                   }
                 }
               }
@@ -111,6 +203,11 @@ enum ConfigurationSchema {
               "description": "Directories whose files are resources, by name.",
               "type": "object",
               "additionalProperties": { "$ref": "#/$defs/files" }
+            },
+            "mcpServers": {
+              "description": "Other MCP servers, as in the files of hosts. What they offer is offered here.",
+              "type": "object",
+              "additionalProperties": { "$ref": "#/$defs/mcpServer" }
             },
             "clientTools": {
               "description": "Lets other programs provide tools. An empty object enables this.",
@@ -180,6 +277,8 @@ enum ConfigurationSchema {
                 }
               }
             },
+            "rate": { "type": "string", "pattern": "^[0-9]{1,7}/(s|min|h)$" },
+            "progressFormat": { "enum": ["lines", "jsonlines"] },
             "duration": { "type": "string", "pattern": "^[0-9]+ *(ms|s|m|min|h|d)$" },
             "size": { "type": "string", "pattern": "^[0-9]+ *(B|[kK]B|K|KiB|MB|M|MiB|GB|G|GiB)?$" },
             "tool": {
@@ -242,7 +341,108 @@ enum ConfigurationSchema {
                 "concurrency": {
                   "description": "The number of calls that may run at the same time.",
                   "type": "integer", "minimum": 1, "maximum": 10000
+                },
+                "progress": {
+                  "description": "Lines of output that become progress.",
+                  "oneOf": [
+                    { "$ref": "#/$defs/progressFormat" },
+                    {
+                      "type": "object", "additionalProperties": false, "required": ["format"],
+                      "properties": {
+                        "format": { "$ref": "#/$defs/progressFormat" },
+                        "from": { "enum": ["stdout", "stderr"], "default": "stdout" }
+                      }
+                    }
+                  ]
+                },
+                "successExitStatus": {
+                  "description": "Exit statuses that mean success, besides 0.",
+                  "type": "array", "items": { "type": "integer", "minimum": 0, "maximum": 255 }
+                },
+                "confirm": {
+                  "description": "A question that the user must accept first, with {name} placeholders.",
+                  "type": "string"
+                },
+                "overflow": {
+                  "description": "What happens to output beyond maxOutput.",
+                  "enum": ["error", "truncate", "resource"], "default": "error"
+                },
+                "cacheTtl": {
+                  "description": "How long identical calls receive the same result; needs readOnlyHint.",
+                  "$ref": "#/$defs/duration"
+                },
+                "task": {
+                  "description": "Whether calls become tasks.",
+                  "enum": ["never", "optional", "required"], "default": "never"
+                },
+                "limits": {
+                  "description": "Limits that the system enforces on each process of the command.",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+                    "cpu": { "description": "Processor time.", "$ref": "#/$defs/duration" },
+                    "memory": { "description": "Address space.", "$ref": "#/$defs/size" },
+                    "fileSize": { "description": "The largest file written.", "$ref": "#/$defs/size" },
+                    "processes": {
+                      "description": "Processes and threads of the user.",
+                      "type": "integer", "minimum": 1, "maximum": 1000000
+                    },
+                    "openFiles": { "type": "integer", "minimum": 3, "maximum": 1000000 }
+                  }
                 }
+              }
+            },
+            "mcpServer": {
+              "type": "object",
+              "additionalProperties": false,
+              "oneOf": [{ "required": ["command"] }, { "required": ["url"] }],
+              "properties": {
+                "type": { "enum": ["stdio", "http", "sse", "streamable-http", "streamableHttp"] },
+                "command": { "description": "A program; no shell is involved.", "type": "string" },
+                "args": { "type": "array", "items": { "type": "string" } },
+                "env": {
+                  "description": "Variables besides PATH, LANG and HOME.",
+                  "type": "object", "additionalProperties": { "type": "string" }
+                },
+                "cwd": { "type": "string" },
+                "url": { "description": "https://…, http://… or unix:///PATH#/mcp.", "type": "string" },
+                "headers": { "type": "object", "additionalProperties": { "type": "string" } },
+                "prefix": {
+                  "description": "In front of all names. Without it, names that are not unique get NAME_.",
+                  "type": "string", "maxLength": 32, "pattern": "^[A-Za-z0-9_.-]*$"
+                },
+                "tools": {
+                  "description": "Patterns; with ! in front, what is left out.", "$ref": "#/$defs/strings"
+                },
+                "resources": { "description": "Patterns of URIs.", "$ref": "#/$defs/strings" },
+                "prompts": { "description": "Patterns.", "$ref": "#/$defs/strings" },
+                "rename": {
+                  "description": "Other names for tools and prompts.",
+                  "type": "object",
+                  "additionalProperties": { "type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$" }
+                },
+                "annotations": {
+                  "description": "Hints in place of the server's own, by tool.",
+                  "type": "object", "additionalProperties": { "type": "object" }
+                },
+                "required": {
+                  "description": "Whether the server does not start without it.",
+                  "type": "boolean", "default": false
+                },
+                "idle": {
+                  "description": "Ends the connection after this time without calls.",
+                  "$ref": "#/$defs/duration"
+                },
+                "restart": { "enum": ["backoff", "never"], "default": "backoff" },
+                "timeout": { "$ref": "#/$defs/duration", "default": "60s" },
+                "connectTimeout": { "$ref": "#/$defs/duration", "default": "60s" },
+                "concurrency": { "type": "integer", "minimum": 1, "maximum": 10000, "default": 64 },
+                "perPrincipal": {
+                  "description": "A connection for each principal; its server may ask its caller.",
+                  "type": "boolean", "default": false
+                },
+                "disabled": { "description": "Leaves the server out.", "type": "boolean" },
+                "enabled": { "type": "boolean" }
               }
             },
             "files": {

@@ -42,6 +42,20 @@ struct Daemon {
         case .token(let request, let file, let overrides):
             return TokenCommand(environment: environment).run(request, file: file, overrides: overrides)
                 .rawValue
+        case .explain(let request, let file, let overrides):
+            return ToolCommand(file: file, overrides: overrides, environment: environment).explain(request)
+                .rawValue
+        case .call(let request, let file, let overrides):
+            return await ToolCommand(file: file, overrides: overrides, environment: environment)
+                .call(request, superviseCommand: Self.superviseCommand).rawValue
+        case .control(let request, let file, let overrides, let address):
+            let command = ControlCommand(
+                file: file, overrides: overrides, environment: environment, address: address)
+            return command.run(request).rawValue
+        case .verify(let files): return VerifyCommand(files: files).run().rawValue
+        case .setup(let kind, let file, let overrides):
+            let command = SetupCommand(file: file, overrides: overrides, environment: environment)
+            return command.run(kind).rawValue
         case .run(let options): return await run(options).rawValue
         }
         return ExitCode.success.rawValue
@@ -50,12 +64,19 @@ struct Daemon {
     private func run(_ options: RunOptions) async -> ExitCode {
         let isStdio = options.isStdio || (options.namesNothing && Terminal.inputIsPipe)
         if !options.leavesCores { ProcessPrivacy.begin() }
-        guard let log = makeLog(options.logLevel ?? .info) else {
-            Terminal.error(["mcp-server: cannot write to standard error"])
+        guard let outcome = load(options, isStdio: isStdio) else { return .usage }
+        let loaded = outcome.configuration
+        var configuration = loaded
+        let errors = configuration.admin.map { _ in ErrorRing() }
+        let log: Log
+        do throws(LogOpener.Failure) {
+            log = try LogOpener(settings: configuration.observe.log, environment: environment).open(
+                level: options.logLevel, errors)
+        } catch {
+            Terminal.error(["mcp-server: \(error.text)"])
             return .failure
         }
-        guard let loaded = load(options, isStdio: isStdio, log) else { return .usage }
-        var configuration = loaded
+        outcome.diagnostics.report(to: log)
         do throws(CommandLineError) {
             configuration.clientTools = try options.clientTools.applied(
                 to: configuration.clientTools, isStdio: isStdio)
@@ -70,41 +91,77 @@ struct Daemon {
             Terminal.error(error.lines)
             return .usage
         }
-        // Besides standard input and output, only addresses that were explicitly requested are listened on.
-        let addresses = isStdio ? options.listen : addresses(options, configuration, log)
-        let supervisor = ProcessSupervisor(
-            program: SupervisorProgram.ownProgram, arguments: [Self.superviseCommand], log: log)
-        let file = options.isDemo ? nil : options.file ?? DefaultFile.find(environment)
-        let built: ServerBuilder.Built
-        let clientTools: ClientToolService?
-        let access: AccessControl?
+        let plan: Plan
         do {
-            let builder = ServerBuilder(
-                configuration: configuration, log: log, supervisor: supervisor, isReloaded: file != nil)
-            access = try makeAccess(configuration, addresses, log)
-            built = try options.isDemo ? builder.buildDemo() : builder.build()
-            clientTools = try configuration.clientTools.map {
-                try ClientToolService(
-                    $0, built.server, builder, isStdio: isStdio, isListening: !addresses.isEmpty,
-                    environment: environment, log)
-            }
+            plan = try makePlan(options, configuration, isStdio: isStdio, errors, log)
         } catch {
             Terminal.error(["mcp-server: \(error)"])
-            return .usage
+            return error is ListenError ? .cannotListen : .usage
         }
-        let served = clientTools?.served ?? ServedServers(built.server)
-        let reloader = file.map {
+        guard await connectRequired(plan.upstreams) else { return .failure }
+        let reloader = plan.file.map {
             Reloader(
-                $0, loaded, loader: loader(options), served: served, log: log, supervisor: supervisor,
-                access: access)
+                $0, loaded, loader: loader(options), served: plan.served, log: log,
+                runtime: plan.runtime, access: plan.access, upstreams: plan.upstreams,
+                observer: plan.seen.observer)
         }
-        let plan = Plan(
-            served: served, contents: built.contents, clientTools: clientTools, isStdio: isStdio,
-            addresses: addresses, supervisor: supervisor, access: access)
         return await serve(plan, configuration, reloader, log)
     }
 
     // MARK: Preparing
+
+    /// Waits for the servers behind this one that are required; returns whether all could be connected, after
+    /// printing which one could not.
+    private func connectRequired(_ upstreams: UpstreamService) async -> Bool {
+        do {
+            try await upstreams.connectRequired()
+            return true
+        } catch {
+            Terminal.error(["mcp-server: not started: \((error as? MCPError)?.message ?? "\(error)")"])
+            await upstreams.stop()
+            return false
+        }
+    }
+
+    /// Builds everything that is to be served. Nothing is served yet.
+    private func makePlan(
+        _ options: RunOptions, _ configuration: Configuration, isStdio: Bool, _ errors: ErrorRing?,
+        _ log: Log
+    ) throws -> Plan {
+        var passed = try PassedSockets(environment)
+        let adminSocket = configuration.admin.flatMap { admin in
+            admin.address(environment).flatMap { passed.take($0) } ?? passed.take(named: "admin")
+        }
+        // Besides standard input and output, only addresses that were explicitly requested are listened on.
+        let addresses = isStdio ? options.listen : addresses(options, configuration, passed, log)
+        let supervisor = ProcessSupervisor(
+            program: SupervisorProgram.ownProgram, arguments: [Self.superviseCommand], log: log)
+        let runtime = CommandRuntime(supervisor: supervisor)
+        let file =
+            options.isDemo || options.exposed != nil ? nil : options.file ?? DefaultFile.find(environment)
+        let seen = try Observation(configuration, errors: errors, environment: environment, log: log)
+        let builder = ServerBuilder(
+            configuration: configuration, log: log, runtime: runtime, isReloaded: file != nil,
+            observer: seen.observer)
+        let access = try makeAccess(configuration, addresses, log)
+        let built = try options.isDemo ? builder.buildDemo() : builder.build()
+        let clientTools = try configuration.clientTools.map {
+            try ClientToolService(
+                $0, built.server, builder, isStdio: isStdio, isListening: !addresses.isEmpty,
+                environment: environment, log)
+        }
+        let served = clientTools?.served ?? ServedServers(built.server)
+        let upstreams = UpstreamService(log: log, supervisor: supervisor)
+        upstreams.onChange { [weak served] event in served?.upstreamsChanged(event) }
+        upstreams.use(configuration.upstreams, through: built.server)
+        seen.observes(served)
+        return Plan(
+            served: served, contents: built.contents, clientTools: clientTools, isStdio: isStdio,
+            addresses: addresses, supervisor: supervisor, runtime: runtime, access: access,
+            policy: configuration.web.policy(with: configuration.auth?.host),
+            proxies: configuration.web.proxies, upstreams: upstreams, seen: seen, file: file,
+            passed: passed, adminSocket: adminSocket)
+    }
 
     private func check(
         _ addresses: [ConfiguredAddress], _ configuration: Configuration
@@ -125,14 +182,6 @@ struct Daemon {
         return access
     }
 
-    /// Makes the log: with journal prefixes under systemd, as text for a person, as JSON for everything else.
-    private func makeLog(_ level: LogLevel) -> Log? {
-        let format: LogFormat =
-            environment["JOURNAL_STREAM"] != nil ? .journal : Terminal.errorIsTerminal ? .text : .json
-        // On `nil`, the caller ends with a message.
-        return (try? LogSink(format: format)).map { Log(level: level, sink: $0) }
-    }
-
     private func loader(_ options: RunOptions) -> ConfigurationLoader {
         ConfigurationLoader(
             overrides: options.overrides, environment: environment,
@@ -140,18 +189,22 @@ struct Daemon {
     }
 
     /// Returns the configuration, or `nil` after printing its errors.
-    private func load(_ options: RunOptions, isStdio: Bool, _ log: Log) -> Configuration? {
+    private func load(_ options: RunOptions, isStdio: Bool) -> ConfigurationLoader.Outcome? {
         let loader = loader(options)
         let outcome: ConfigurationLoader.Outcome
-        if options.isDemo {
+        if let exposed = options.exposed {
+            outcome = loader.load(exposed, environment)
+        } else if options.isDemo {
             outcome = loader.loadDefaults(serverName: "demo")
         } else if let file = options.file ?? DefaultFile.find(environment) {
             outcome = loader.load(file: file)
         } else if isStdio {
             // A host that starts the program without a configuration still receives a server, even if an
             // empty one.
-            log.warning("no configuration: nothing is offered; specify a file with -c or try --demo")
             outcome = loader.loadDefaults(serverName: ServerSettings().name)
+            outcome.diagnostics.warning(
+                "no configuration: nothing is offered; specify a file with -c or try --demo",
+                at: SourcePosition(file: "(no file)"))
         } else {
             let places = DefaultFile.candidates(environment).joined(separator: " or ")
             Terminal.error(
@@ -164,15 +217,17 @@ struct Daemon {
             Terminal.error(outcome.diagnostics.report)
             return nil
         }
-        Terminal.error(outcome.diagnostics.sorted.map(\.rendered))
-        return outcome.configuration
+        return outcome
     }
 
     private func addresses(
-        _ options: RunOptions, _ configuration: Configuration, _ log: Log
+        _ options: RunOptions, _ configuration: Configuration, _ passed: PassedSockets, _ log: Log
     ) -> [ConfiguredAddress] {
-        if !options.listen.isEmpty { return options.listen }
-        if let addresses = configuration.listen { return addresses }
+        if let named = options.listen.isEmpty ? configuration.listen : options.listen {
+            return named + passed.addresses(besides: named)
+        }
+        // Whoever passes sockets has decided where the server listens.
+        if !passed.sockets.isEmpty { return passed.addresses(besides: []) }
         var addresses: [ConfiguredAddress] = []
         let directory = environment["XDG_RUNTIME_DIR"] ?? ""
         if directory.hasPrefix("/"), Paths.directoryProblem(directory) == nil,
@@ -182,6 +237,8 @@ struct Daemon {
         } else {
             log.info("no unix socket: XDG_RUNTIME_DIR is not a directory")
         }
+        // Where the system does not tell the user of a connection, TCP would be open to all users.
+        if !UserPolicy.isEnforceable, configuration.auth == nil, !addresses.isEmpty { return addresses }
         return addresses + [.tcp(host: "127.0.0.1", port: ConfiguredAddress.defaultPort)]
     }
 
@@ -195,17 +252,36 @@ struct Daemon {
         let isStdio: Bool
         let addresses: [ConfiguredAddress]
         let supervisor: ProcessSupervisor
+        let runtime: CommandRuntime
         let access: AccessControl?
+        let policy: AccessPolicy?
+        let proxies: ProxyPolicy
+        let upstreams: UpstreamService
+        let seen: Observation
+        let file: String?
+        let passed: PassedSockets
+        let adminSocket: ListenAddress?
+
+        /// Ends the connections of other programs: calls in flight have had time to drain.
+        func stop() async {
+            await served.stop()
+            await upstreams.stop()
+        }
 
         func transports(_ limits: LimitSettings) -> [ServerTransport] {
             var options = HTTPServerOptions()
+            options.proxies = proxies
+            // Without tokens, other users of this machine have no business here; see docs/daemon.md.
+            options.users = UserPolicy.isEnforceable && access == nil ? .own : .any
             if let count = limits.connections { options.maxConnections = count }
             if let body = limits.body { options.limits.maxBodyBytes = body }
             if let drain = limits.drain { options.drainTimeout = drain }
             let all = addresses + [clientTools?.access.socket].compactMap { $0 }
+            var passed = passed
             let http = ServerTransport.http(
-                all.map(\.listenAddress), servers: clientTools?.endpoints, handler: clientTools?.endpoints,
-                policy: access?.policy, options: options, authorization: access?.authorization)
+                all.map { passed.take($0) ?? $0.listenAddress }, servers: clientTools?.endpoints,
+                handler: clientTools?.endpoints,
+                policy: policy, options: options, authorization: access?.authorization)
             return (isStdio ? [.stdio] : []) + (all.isEmpty ? [] : [http])
         }
     }
@@ -216,30 +292,24 @@ struct Daemon {
     ) async -> ExitCode {
         let stop = StopRequest()
         let isDaemon = !plan.isStdio
-        // Signals are watched before anything is served, so that one during the start is not lost.
         let signals: SignalWatch
         do throws(IOError) {
-            // Under nohup(1), the end of the terminal must not end the program.
-            let readsAgain = isDaemon && reloader != nil
-            let hangup = readsAgain || SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
-            signals = try SignalWatch([SIGTERM, SIGINT] + hangup) { [lifelong] number in
-                // The end of the terminal ends a program on a pipe; a daemon reads its configuration again.
-                if number == SIGHUP, isDaemon, let reloader { return reloader.reload("SIGHUP") }
-                if stop.request() { return log.info("stopping", ["signal": number]) }
-                lifelong.cutShort.store(number, ordering: .releasing)
-                plan.supervisor.endNow()
-                // Exit handlers are skipped: another thread may hold their locks.
-                _exit(128 + number)
-            }
+            signals = try watchSignals(plan, stop, reloader, log)
         } catch {
             Terminal.error(["mcp-server: not started: cannot receive signals: \(error)"])
             return .failure
         }
-        watchForCensus(log)
+        watchForRequests(plan.seen, log)
+        reloader?.onReload { [seen = plan.seen] in seen.reloads($0) }
         // Before anything is served, so that a client is notified of changes from its subscription on.
         reloader?.start()
         let running: RunningServer
         do {
+            try plan.seen.start(
+                configuration, file: plan.file, supervisor: plan.supervisor,
+                upstreams: plan.upstreams, reloader: reloader, isStdio: plan.isStdio,
+                environment: environment, passed: plan.adminSocket
+            ) { [seen = plan.seen] in seen.drain(stop) }
             running = try plan.served.main.start(plan.transports(configuration.limits))
         } catch let error as ListenError {
             Terminal.error(["mcp-server: \(error)"])
@@ -257,31 +327,63 @@ struct Daemon {
                 addresses: zip(plan.addresses, running.addresses).map { $0.resolved($1) },
                 startup: started.duration(to: ContinuousClock().now)
             ).lines + (plan.clientTools?.access.lines ?? []))
+        plan.seen.begins(running, plan.contents.description)
         if isDaemon { StartupPages.release() }
         if let reloader { lifelong.keep(reloader) }
         lifelong.keep(signals)
         if let parent { lifelong.keep(parent) }
         await running.waitUntilEnded()
-        // Calls that were in flight have had time to drain.
-        await plan.served.stop()
+        await plan.stop()
         // The commands of cancelled calls have received SIGTERM, and have the usual time to obey it.
         await plan.supervisor.waitUntilIdle(timeout: CommandTool.grace)
         plan.supervisor.endNow()
+        await plan.seen.ends()
         // The drain was waiting for the commands, which a second signal may have ended.
         let number = lifelong.cutShort.load(ordering: .acquiring)
         if number != 0 { _exit(128 + number) }
         return .success
     }
 
-    /// Logs the live objects on SIGUSR1, in debug builds, to help find what is never released.
-    private func watchForCensus(_ log: Log) {
-        #if DEBUG
-        // Without descriptors, there is no census.
+    /// Watches signals before anything is served, so that one during the start is not lost.
+    private func watchSignals(
+        _ plan: Plan, _ stop: StopRequest, _ reloader: Reloader?, _ log: Log
+    ) throws(IOError) -> SignalWatch {
+        let isDaemon = !plan.isStdio
+        // Under nohup(1), the end of the terminal must not end the program.
+        let readsAgain = isDaemon && reloader != nil
+        let hangup = readsAgain || SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
+        return try SignalWatch([SIGTERM, SIGINT] + hangup) { [lifelong] number in
+            // The end of the terminal ends a program on a pipe; a daemon reads its configuration again.
+            if number == SIGHUP, isDaemon, let reloader {
+                plan.seen.reopenFiles()
+                return reloader.reload("SIGHUP")
+            }
+            if stop.request() {
+                plan.seen.drains()
+                return log.info("stopping", ["signal": number])
+            }
+            lifelong.cutShort.store(number, ordering: .releasing)
+            plan.supervisor.endNow()
+            // Exit handlers are skipped: another thread may hold their locks.
+            _exit(128 + number)
+        }
+    }
+
+    /// Writes what the recorder keeps on SIGUSR1 and, in debug builds, logs the live objects, to help find
+    /// what is never released.
+    private func watchForRequests(_ seen: Observation, _ log: Log) {
+        let recorder = seen.observer?.recorder
+        #if !DEBUG
+        if recorder == nil { return }
+        #endif
+        // Without descriptors, there is neither.
         let watch = try? SignalWatch([SIGUSR1]) { _ in
+            recorder?.dump("SIGUSR1")
+            #if DEBUG
             log.info("census", ["living": Census.text(Census.counts)])
+            #endif
         }
         if let watch { lifelong.keep(watch) }
-        #endif
     }
 }
 

@@ -12,6 +12,11 @@ enum Terminal {
 
     static func error(_ lines: [String]) { write(lines, to: STDERR_FILENO) }
 
+    /// Writes a text as it is to standard output.
+    static func write(_ text: String) {
+        write(text.hasSuffix("\n") ? [String(text.dropLast())] : [text], to: STDOUT_FILENO)
+    }
+
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Whether standard input comes from a program: a pipe or a socket, not a terminal, a file or /dev/null.

@@ -7,10 +7,10 @@ struct TokenCommand {
 
     func run(_ request: TokenRequest, file: String?, overrides: [Override]) -> ExitCode {
         do {
-            let tokens = try TokenFile(place(file, overrides))
+            let configuration = try configuration(file, overrides)
+            let tokens = TokenFile(configuration.auth?.tokens ?? "")
             switch request {
-            case .new(let name, let allow, let scopes, let lifetime):
-                try make(name, allow, scopes, lifetime, in: tokens)
+            case .new(let name, let flags): try make(name, flags, in: tokens, for: configuration)
             case .list: Terminal.out(try list(tokens))
             case .revoke(let name): try revoke(name, in: tokens)
             }
@@ -27,8 +27,11 @@ struct TokenCommand {
         }
     }
 
-    /// Returns the file that the configuration names. Mistakes elsewhere in it do not matter here.
-    private func place(_ file: String?, _ overrides: [Override]) throws(CommandLineError) -> String {
+    /// Returns the configuration, which names the file of the tokens. Mistakes elsewhere in it do not matter
+    /// here.
+    private func configuration(
+        _ file: String?, _ overrides: [Override]
+    ) throws(CommandLineError) -> Configuration {
         guard let file = file ?? DefaultFile.find(environment) else {
             let places = DefaultFile.candidates(environment).joined(separator: " or ")
             throw CommandLineError(
@@ -36,7 +39,7 @@ struct TokenCommand {
         }
         let loader = ConfigurationLoader(overrides: overrides, environment: environment)
         let outcome = loader.load(file: file)
-        if let place = outcome.configuration.auth?.tokens { return place }
+        if outcome.configuration.auth?.tokens != nil { return outcome.configuration }
         if let error = outcome.diagnostics.sorted.first(where: { $0.severity == .error }) {
             throw CommandLineError(error.rendered, hint: "mcp-server check \(file) shows all errors")
         }
@@ -46,10 +49,11 @@ struct TokenCommand {
     }
 
     private func make(
-        _ name: String, _ allow: [String], _ scopes: [String], _ lifetime: Duration?, in file: TokenFile
+        _ name: String, _ flags: TokenFlags, in file: TokenFile, for configuration: Configuration
     ) throws {
-        let end = lifetime.map { clock.wallTime.secondsSinceEpoch + $0.components.seconds }
-        let new = StaticToken.make(name: name, scopes: scopes, allow: allow, expiresAt: end)
+        let end = try flags.lifetime.map { try self.end(in: $0) }
+        let new = StaticToken.make(
+            name: name, scopes: flags.scopes, allow: flags.allow, expiresAt: end, rate: flags.rate)
         let failure: StaticTokenError? = try file.update { records in
             do throws(StaticTokenError) {
                 _ = try StaticTokens(records + [new.record])
@@ -60,16 +64,26 @@ struct TokenCommand {
             }
         }
         if let failure {
-            var hint = "mcp-server token list shows the names that are taken"
-            if case .badScope = failure { hint = "scopes consist of visible characters without quotes" }
-            throw CommandLineError("no token was made: \(failure)", hint: hint)
+            throw CommandLineError("no token was made: \(failure)", hint: Self.hint(for: failure))
         }
         // The only time that the token is shown.
         Terminal.out([new.token])
-        Terminal.error([
-            "mcp-server: the token \(name) may use \(Self.rights(new.record)); it expires: \(Self.end(end))",
-            "hint: it is not shown again; \(file.path) holds only its digest",
-        ])
+        let doubts = configuration.doubts(about: new.record).map { "mcp-server: warning: \($0)" }
+        Terminal.error(
+            doubts + [
+                "mcp-server: the token \(name) may use \(Self.rights(new.record)); "
+                    + "it expires: \(Self.end(end))",
+                "hint: it is not shown again; \(file.path) holds only its digest",
+            ])
+    }
+
+    private static func hint(for failure: StaticTokenError) -> String {
+        switch failure {
+        case .badScope: "scopes consist of visible characters without quotes"
+        case .badName, .badPattern, .badDigest: "for example mcp-server token new ci --allow 'git_*'"
+        case .nameIsTaken: "mcp-server token list shows the names that are taken"
+        case .tooMany: "mcp-server token revoke NAME makes room for another one"
+        }
     }
 
     private func list(_ file: TokenFile) throws(TokenFile.Failure) -> [String] {
@@ -98,7 +112,7 @@ struct TokenCommand {
         }
         guard isFound else {
             throw CommandLineError(
-                "there is no token with the name \(name.prefix(64))",
+                "there is no token with that name",
                 hint: "mcp-server token list shows the names")
         }
         Terminal.error(["mcp-server: the token \(name) is revoked"])
@@ -108,12 +122,41 @@ struct TokenCommand {
         let scopes = record.scopes.isEmpty ? [] : ["scopes " + record.scopes.joined(separator: " ")]
         return (record.allow ?? []).joined(separator: " ")
             + (record.allow?.isEmpty == false && !scopes.isEmpty ? ", " : "")
-            + scopes.joined()
+            + scopes.joined() + (record.rate.map { ", \($0)" } ?? "")
     }
+
+    /// Returns the date after a time, in seconds since 1970.
+    private func end(in lifetime: Duration) throws(CommandLineError) -> Int64 {
+        let (end, overflow) = clock.wallTime.secondsSinceEpoch.addingReportingOverflow(
+            lifetime.components.seconds)
+        guard !overflow, end <= Self.lastDate else {
+            throw CommandLineError("--expires is too far in the future", hint: "for example --expires 90d")
+        }
+        return end
+    }
+
+    /// A date in the year 2261, up to which dates can be shown.
+    private static let lastDate: Int64 = 9_200_000_000
 
     private static func end(_ seconds: Int64?) -> String {
         guard let seconds else { return "never" }
         // Without the fraction.
-        return WallTime(nanosecondsSinceEpoch: seconds * 1_000_000_000).description.prefix(16) + "Z"
+        return WallTime(secondsSinceEpoch: seconds).description.prefix(16) + "Z"
+    }
+}
+
+extension Configuration {
+    /// Returns what is doubtful about a new token, also about its patterns where all names are known.
+    fileprivate func doubts(about record: StaticToken) -> [String] {
+        var doubts = auth?.doubts(about: record) ?? []
+        guard clientTools == nil else { return doubts }
+        let names = tools.map(\.name) + prompts.map(\.name)
+        // URIs are not known here.
+        for pattern in record.allow ?? [] where !pattern.contains(":") && pattern != "*" {
+            let glob = Glob(pattern)
+            guard !names.contains(where: { glob.matches($0) }) else { continue }
+            doubts.append("\"\(pattern)\" fits no tool and no prompt")
+        }
+        return doubts
     }
 }

@@ -13,6 +13,9 @@ final class ChannelContents: Sendable {
         self.server = Mutex(server)
     }
 
+    /// The server that holds the contents.
+    var current: MCPServer { server.withLock { $0 } }
+
     /// Uses the contents of another server for every server made from now on.
     func replace(with other: MCPServer) { server.withLock { $0 = other } }
 

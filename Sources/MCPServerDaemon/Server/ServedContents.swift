@@ -6,6 +6,8 @@ struct ServedContents: Sendable, Hashable {
     var filesAreMore = false
     var resources = 0
     var prompts = 0
+    /// Other servers, whatever they offer.
+    var servers = 0
 
     /// A text such as `3 tools, 41 files, 2 prompts`; kinds without any entry are left out.
     var description: String {
@@ -16,6 +18,7 @@ struct ServedContents: Sendable, Hashable {
         }
         if resources > 0 { parts.append(Diagnostics.counted(resources, "resource")) }
         if prompts > 0 { parts.append(Diagnostics.counted(prompts, "prompt")) }
+        if servers > 0 { parts.append(Diagnostics.counted(servers, "server")) }
         return parts.isEmpty ? "nothing to offer" : parts.joined(separator: ", ")
     }
 }

@@ -39,6 +39,16 @@ final class ServedServers: Sendable {
         done.wait()
     }
 
+    /// Passes on a change of what other servers offer to the servers of channels, which are copies.
+    func upstreamsChanged(_ event: UpstreamEvent) {
+        guard let (_, contents) = channels else { return }
+        switch event {
+        case .listsChanged: adopt(contents.current)
+        case .resourceUpdated(let uri): for server in all { server.notifyResourceUpdated(uri) }
+        case .status: break
+        }
+    }
+
     /// Ends the connections of other programs, after the calls in flight have had time to finish.
     func stop() async { await channels?.hub.stop() }
 }

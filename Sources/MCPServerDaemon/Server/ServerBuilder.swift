@@ -10,10 +10,11 @@ struct ServerBuilder: Sendable {
 
     let configuration: Configuration
     let log: Log
-    /// The supervisor that ends the commands of tools when the process ends.
-    var supervisor: ProcessSupervisor?
+    var runtime = CommandRuntime()
     /// Whether what is offered may change while the server runs: the first prompt may be added later.
     var isReloaded = false
+    /// What sees every request; `nil` if nothing does.
+    var observer: Observer?
 
     /// The open files needed to run all commands at the same time; connections raise the limit further.
     private static let openFiles = CommandTool.maxRunning * 4 * 9
@@ -23,14 +24,20 @@ struct ServerBuilder: Sendable {
         var contents = ServedContents()
         do {
             let resolver = PathResolver()
-            let shared = CallSlots(CommandTool.maxRunning(openFiles: OpenFileLimit.raise(to: Self.openFiles)))
+            let cache = ResultCache()
+            let shared = CallSlots(
+                CommandTool.maxRunning(openFiles: OpenFileLimit.raise(to: Self.openFiles)), areShared: true)
             for definition in configuration.tools {
                 let tool = try CommandTool(
-                    definition, resolver: resolver, shared: shared, supervisor: supervisor)
-                try server.register(definition.tool, timeout: tool.serverTimeout) { call, _ in
-                    try await tool.call(call)
-                }
+                    definition, resolver: resolver, shared: shared, runtime: runtime, cache: cache,
+                    counters: observer?.commands)
+                try server.register(
+                    definition.tool, timeout: tool.serverTimeout, task: definition.task.support
+                ) { call, context in try await tool.call(call, context) }
                 contents.tools += 1
+            }
+            if configuration.tools.contains(where: { $0.overflow == .resource }) {
+                try runtime.outputs.register(on: server)
             }
             for definition in configuration.files {
                 let files = try DirectoryResources(definition, log: log)
@@ -49,6 +56,7 @@ struct ServerBuilder: Sendable {
                 }
                 contents.prompts += 1
             }
+            contents.servers = configuration.upstreams.count
         } catch {
             throw BuildError(text: "\(error)")
         }
@@ -61,14 +69,21 @@ struct ServerBuilder: Sendable {
         var description: String { text }
     }
 
-    /// The limits for long-running calls of client tools, which become tasks.
+    /// The limits for long-running calls of client tools and commands, which become tasks; `nil` if none do.
     ///
     /// There may be as many tasks as one client may have calls in flight, and results may have any size that
     /// a task allows.
-    private static var tasks: TaskOptions {
+    private var tasks: TaskOptions? {
+        let commands = configuration.tools.filter { $0.task != .never }
+        guard configuration.clientTools != nil || !commands.isEmpty else { return nil }
         var tasks = TaskOptions()
         tasks.maxTasks = 256
         tasks.maxResultBytes = 4 << 20
+        // The time-out of a command reports its reason, so it must come first.
+        for command in commands {
+            tasks.deadline = max(tasks.deadline, command.timeout + .seconds(60))
+            tasks.maxTTL = max(tasks.maxTTL, command.timeout + CommandTool.taskRetention)
+        }
         return tasks
     }
 
@@ -79,9 +94,10 @@ struct ServerBuilder: Sendable {
         if let count = configuration.limits.perConnection { options.limits.maxRequestsInFlight = count }
         if let body = configuration.limits.body { options.limits.maxLineBytes = body }
         if let memory = configuration.limits.memory { options.limits.maxMemoryBytes = memory }
-        if configuration.clientTools != nil { options.tasks = Self.tasks }
-        if isReloaded { options.declaredKinds = .all }
+        options.tasks = tasks
+        if isReloaded || !configuration.upstreams.isEmpty { options.declaredKinds = .all }
         options.log = { [log] line in log.warning(line) }
+        if let observer { options.middleware = [observer] }
         return MCPServer(
             settings.name, version: settings.version, title: settings.title,
             instructions: settings.instructions,

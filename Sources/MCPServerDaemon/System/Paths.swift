@@ -44,6 +44,15 @@ enum Paths {
         return unsafe String(cString: text)
     }
 
+    /// The path of this program's file.
+    static var ownProgram: String {
+        let program = SupervisorProgram.ownProgram
+        // Elsewhere than on Linux it is no link.
+        guard let path = unsafe realpath(program, nil) else { return program }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
     /// Returns `path` as an absolute path without `.` and empty components.
     ///
     /// `..` is left to the kernel, because of symbolic links.

@@ -1,9 +1,11 @@
 import Synchronization
 
-/// Lets a limited number of calls run at the same time; the others wait in order.
+/// Lets a limited number of calls run at the same time. Of those that wait, the one whose caller has the
+/// fewest running goes first; among equals, the one that waits longest.
 final class CallSlots: Sendable {
     private struct Waiter {
         var id: Int
+        var caller: String
         var continuation: CheckedContinuation<Bool, Never>
     }
 
@@ -11,23 +13,45 @@ final class CallSlots: Sendable {
         var free: Int
         var nextID = 0
         var waiters: [Waiter] = []
+        /// The number of slots by caller.
+        var held: [String: Int] = [:]
     }
 
     /// The number of calls that may wait; further ones are turned away at once.
     static let maxWaiting = 64
 
+    /// The number of slots that one caller may have.
+    let maxOfOne: Int
+    /// The number of calls of one caller that may wait.
+    let maxWaitingOfOne: Int
     private let state: Mutex<State>
 
-    init(_ count: Int) { state = Mutex(State(free: count)) }
+    /// - Parameter areShared: whether a caller may have only three quarters of the slots, so that others are
+    ///   served while its calls run.
+    init(_ count: Int, areShared: Bool = false) {
+        maxOfOne = areShared ? max(1, count - count / 4) : count
+        maxWaitingOfOne = areShared ? Self.maxWaiting - Self.maxWaiting / 4 : Self.maxWaiting
+        state = Mutex(State(free: count))
+    }
+
+    /// The number of calls that wait.
+    var waiting: Int { state.withLock { $0.waiters.count } }
 
     /// Waits for a slot until `timeout` has passed or the task is cancelled.
     ///
     /// - Returns: whether there is a slot; the caller must release it.
-    func acquire(timeout: Duration) async -> Bool {
-        let id = state.withLock { state in
+    func acquire(for caller: String = "", timeout: Duration) async -> Bool {
+        let id = state.withLock { state -> Int? in
+            // Those that wait could not use it.
+            if state.free > 0, state.held[caller, default: 0] < maxOfOne, !Task.isCancelled {
+                state.free -= 1
+                state.held[caller, default: 0] += 1
+                return nil
+            }
             state.nextID += 1
             return state.nextID
         }
+        guard let id else { return true }
         return await withTaskCancellationHandler {
             let timer = Task {
                 try await Task.sleep(for: timeout)
@@ -38,12 +62,14 @@ final class CallSlots: Sendable {
                 let answer = state.withLock { state -> Bool? in
                     // The task was cancelled before it got here: nothing would resume it.
                     if Task.isCancelled { return false }
-                    if state.free > 0 {
+                    if state.free > 0, state.held[caller, default: 0] < maxOfOne {
                         state.free -= 1
+                        state.held[caller, default: 0] += 1
                         return true
                     }
-                    if state.waiters.count >= Self.maxWaiting { return false }
-                    state.waiters.append(Waiter(id: id, continuation: continuation))
+                    let own = state.waiters.count { $0.caller == caller }
+                    if state.waiters.count >= Self.maxWaiting || own >= maxWaitingOfOne { return false }
+                    state.waiters.append(Waiter(id: id, caller: caller, continuation: continuation))
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
@@ -54,15 +80,30 @@ final class CallSlots: Sendable {
     }
 
     /// Passes a slot on to the next call in line.
-    func release() {
+    func release(for caller: String = "") {
         let next = state.withLock { state -> Waiter? in
-            if state.waiters.isEmpty {
-                state.free += 1
-                return nil
-            }
-            return state.waiters.removeFirst()
+            let left = state.held[caller, default: 1] - 1
+            state.held[caller] = left > 0 ? left : nil
+            state.free += 1
+            return takeNext(&state)
         }
         next?.continuation.resume(returning: true)
+    }
+
+    /// Takes the call that goes next from the line, and a slot for it.
+    private func takeNext(_ state: inout State) -> Waiter? {
+        let places = state.waiters.indices.filter {
+            state.held[state.waiters[$0].caller, default: 0] < maxOfOne
+        }
+        let next = places.min { a, b in
+            (state.held[state.waiters[a].caller, default: 0], a)
+                < (state.held[state.waiters[b].caller, default: 0], b)
+        }
+        guard let next else { return nil }
+        let waiter = state.waiters.remove(at: next)
+        state.free -= 1
+        state.held[waiter.caller, default: 0] += 1
+        return waiter
     }
 
     private func giveUp(_ id: Int) {

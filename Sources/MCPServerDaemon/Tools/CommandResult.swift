@@ -5,9 +5,15 @@ struct CommandResult {
     /// The number of bytes of standard error that a failure shows.
     private static let errorTail = 2_048
 
+    /// The number of bytes at each end of an output that a preview shows.
+    private static let previewBytes = 4_096
+
     let definition: ToolDefinition
     /// The compiled schema of the structured result.
     let output: CompiledSchema?
+    /// The place for outputs that are too large, and the principal that may read them.
+    let outputs: OutputStore
+    let principal: String
 
     func result(of run: ProcessRunner.Result) -> CallToolResult {
         switch run.end {
@@ -23,16 +29,24 @@ struct CommandResult {
             return failure("stopped: what it wrote could not be read (\(error.reason)); try again later", run)
         }
         switch run.status {
-        case .exited(0): return success(run.output)
+        case .exited(let code) where code == 0 || definition.successStatuses.contains(code):
+            var result = success(run)
+            // "Found nothing" is an answer; without this note, an empty text would say nothing.
+            if code != 0, !result.isError {
+                if run.output.isEmpty, definition.result == .text { result.content = [] }
+                result.content.append(.text("exit status \(code)"))
+            }
+            return result
         case .exited(let code): return failure("exit status \(code)", run)
-        case .signaled(let number): return failure("killed by signal \(number)", run)
+        case .signaled(let number): return failure("killed by \(SignalName.text(number))", run)
         case .unknown: return failure("ended with an unknown status", run)
         }
     }
 
-    private func success(_ bytes: [UInt8]) -> CallToolResult {
+    private func success(_ run: ProcessRunner.Result) -> CallToolResult {
+        let bytes = run.output
         switch definition.result {
-        case .text: return .text(Self.text(bytes))
+        case .text: return CallToolResult(content: content(run))
         case .json:
             do throws(JSONError) {
                 return structured(try JSONValue(parsing: bytes))
@@ -68,20 +82,75 @@ struct CommandResult {
     private func failure(_ reason: String, _ run: ProcessRunner.Result) -> CallToolResult {
         // The reader knows which tool was called.
         var text = reason
-        var tail = run.errors.suffix(Self.errorTail)
-        // The text must not begin in the middle of a character.
-        while let first = tail.first, first & 0xC0 == 0x80 { tail.removeFirst() }
-        let errors = Self.text(Array(tail)).trimmedOfNewlines
+        let tail = Self.tail(run.errors, Self.errorTail)
+        let errors = Self.text(tail).trimmedOfNewlines
         if !errors.isEmpty {
             text += run.errors.count > tail.count ? "\nstderr (end): \(errors)" : "\nstderr: \(errors)"
         }
         var result = CallToolResult.error(text)
-        if !run.output.isEmpty { result.content.append(.text(Self.text(run.output))) }
+        if !run.output.isEmpty { result.content += content(run) }
         return result
     }
 
+    // MARK: Output
+
+    /// Returns the output as text; one that is too large, as the configuration says.
+    private func content(_ run: ProcessRunner.Result) -> [ContentBlock] {
+        guard run.outputCount > definition.maxOutput, definition.overflow != .error else {
+            return [.text(Self.text(run.output))]
+        }
+        let size = Units.describe(bytes: run.outputCount)
+        guard definition.overflow == .resource else {
+            let kept = Units.describe(bytes: definition.maxOutput)
+            return [
+                .text(Self.text(Self.whole(run.output[...]))),
+                .text("the output is cut: it has \(size), and this is the first \(kept)"),
+            ]
+        }
+        let kept = outputs.keep(run.output, tool: definition.name, principal: principal)
+        let link = Resource(
+            kept.uri(page: 1), name: "output of \(definition.name)", mimeType: "text/plain",
+            size: kept.page(1)?.count)
+        var note = "the output has \(size); this is its beginning"
+        note += run.output.count < run.outputCount ? "" : " and its end"
+        note += ". Read all of it, for \(Units.describe(OutputStore.lifetime)), as the "
+        note += kept.pages == 1 ? "resource \(kept.uri(page: 1))" : "\(kept.pages) pages "
+        if kept.pages > 1 { note += "\(kept.uri(page: 1)) to \(kept.uri(page: kept.pages))" }
+        if run.output.count < run.outputCount {
+            note += "; only the first \(Units.describe(bytes: run.output.count)) are kept"
+        }
+        return preview(run) + [.text(note), .resourceLink(link)]
+    }
+
+    private func preview(_ run: ProcessRunner.Result) -> [ContentBlock] {
+        let bytes = run.output
+        let size = min(Self.previewBytes, definition.maxOutput)
+        let head = Self.whole(bytes.prefix(size))
+        // What follows a dropped part is not the end.
+        guard run.output.count == run.outputCount, bytes.count > 2 * size else {
+            return [.text(Self.text(head))]
+        }
+        return [.text(Self.text(head)), .text("…"), .text(Self.text(Self.tail(bytes, size)))]
+    }
+
+    /// Returns the last bytes, beginning with a whole character.
+    private static func tail(_ bytes: [UInt8], _ count: Int) -> ArraySlice<UInt8> {
+        var tail = bytes.suffix(count)
+        while let first = tail.first, first & 0xC0 == 0x80 { tail.removeFirst() }
+        return tail
+    }
+
+    /// Returns bytes without a part of a character at the end.
+    private static func whole(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard let start = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return bytes }
+        let length = [0xF0: 4, 0xE0: 3, 0xC0: 2][Int(bytes[start] >= 0xF0 ? 0xF0 : bytes[start] & 0xE0)] ?? 1
+        return bytes.endIndex - start < length ? bytes[..<start] : bytes
+    }
+
     /// Returns a program's bytes as text: what is not UTF-8 is replaced, so that framing never breaks.
-    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    private static func text(_ bytes: some Collection<UInt8>) -> String {
+        String(decoding: bytes, as: UTF8.self)
+    }
 }
 
 extension String {

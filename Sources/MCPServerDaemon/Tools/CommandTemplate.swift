@@ -91,6 +91,6 @@ extension CommandTemplate {
         guard text.utf8.first == UInt8(ascii: "-"), !afterDashes, !values.allowsDash(name) else { return }
         throw ArgumentFailure(
             text: "argument \"\(name)\" must not produce an element that begins with \"-\": "
-                + "it would be read as an option")
+                + "it would be read as an option (\"dash\": true in the configuration allows it)")
     }
 }

@@ -13,7 +13,9 @@ struct CommandTool: Sendable {
     /// The slots of the tool, followed by those of all tools.
     private let slots: [CallSlots]
     private let output: CompiledSchema?
-    private let supervisor: ProcessSupervisor?
+    private let cache: ResultCache
+    private let runtime: CommandRuntime
+    private let counters: CommandCounters?
 
     /// The number of commands of all tools that run at the same time: each holds a thread and up to nine
     /// descriptors.
@@ -24,12 +26,15 @@ struct CommandTool: Sendable {
 
     /// - Parameters:
     ///   - shared: the slots that limit all tools together.
-    ///   - supervisor: the supervisor that ends what still runs when the process ends.
+    ///   - cache: the results of all tools that may be used again.
     init(
         _ definition: ToolDefinition, resolver: PathResolver, shared: CallSlots,
-        supervisor: ProcessSupervisor? = nil
+        runtime: CommandRuntime = CommandRuntime(), cache: ResultCache = ResultCache(),
+        counters: CommandCounters? = nil
     ) throws(SchemaError) {
-        self.supervisor = supervisor
+        self.runtime = runtime
+        self.cache = cache
+        self.counters = counters
         self.definition = definition
         self.resolver = resolver
         slots = (definition.concurrency.map { [CallSlots($0)] } ?? []) + [shared]
@@ -41,22 +46,61 @@ struct CommandTool: Sendable {
     /// first.
     var serverTimeout: Duration { definition.timeout + Self.grace + .seconds(5) }
 
-    func call(_ call: ToolCall) async throws -> CallToolResult {
-        let clock = ContinuousClock()
-        let start = clock.now
+    func call(_ call: ToolCall, _ context: RequestContext) async throws -> CallToolResult {
+        let arguments = call.arguments.value.objectValue ?? [:]
         let run: PreparedRun
         do throws(ArgumentFailure) {
-            run = try prepare(call.arguments.value.objectValue ?? [:])
+            run = try prepare(arguments, CallOrigin(context))
         } catch {
             return .error(error.text)
         }
+        do {
+            if let question = try question(arguments),
+                let refusal = try await Confirmation.refusal(of: definition.name, question, context)
+            {
+                return refusal
+            }
+        } catch let error as ArgumentFailure {
+            return .error(error.text)
+        }
+        if definition.task != .never {
+            // The result is kept at least as long as the command may have run.
+            try await context.becomeTask(
+                statusMessage: "\(definition.name) runs", ttl: definition.timeout + Self.taskRetention)
+        }
+        guard let ttl = definition.cacheTTL else { return try await perform(run, context) }
+        let key = ResultCache.Key(
+            tool: definition.name, principal: context.principal?.key ?? "",
+            arguments: Array(call.arguments.bytes))
+        return try await cache.result(key, ttl: ttl) { try await perform(run, context) }
+    }
+
+    /// Returns the question that the user must accept first, if there is one.
+    func question(_ arguments: JSONObject) throws(ArgumentFailure) -> String? {
+        guard let template = definition.confirmation else { return nil }
+        // The directories of this host do not concern the user of a client.
+        let values = ArgumentValues(arguments, parameters: definition.input.parameters) { path, _ in path }
+        return try Confirmation.text(template, values)
+    }
+
+    /// The least time for which the result of a task is kept after the command's end.
+    static let taskRetention = Duration.seconds(3_600)
+
+    /// Waits for a slot and runs the command.
+    private func perform(_ run: PreparedRun, _ context: RequestContext) async throws -> CallToolResult {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let called = SystemClock().now
+        let reports = context.wantsProgress ? waitingReports(context, since: called) : nil
+        defer { reports?.cancel() }
+        let caller = context.callerKey
         var held: [CallSlots] = []
-        defer { for slots in held { slots.release() } }
+        defer { for slots in held { slots.release(for: caller) } }
         // A command must have some of its time left when it begins.
         let patience = definition.timeout * Self.waitingShare
         for slots in slots {
             let rest = patience - start.duration(to: clock.now)
-            guard rest > .zero, await slots.acquire(timeout: rest) else {
+            guard rest > .zero, await slots.acquire(for: caller, timeout: rest) else {
                 try Task.checkCancellation()
                 return busy(after: start.duration(to: clock.now), patience)
             }
@@ -64,13 +108,33 @@ struct CommandTool: Sendable {
         }
         let waited = start.duration(to: clock.now)
         if waited >= patience { return busy(after: waited, patience) }
-        return try await execute(run, timeout: definition.timeout - waited)
+        reports?.cancel()
+        return try await execute(run, timeout: definition.timeout - waited, context, since: called)
+    }
+
+    /// Reports that the call waits for a slot, as often as a silent command is reported.
+    private func waitingReports(
+        _ context: RequestContext, since start: MonotonicInstant
+    ) -> Task<Void, any Error> {
+        Task { [definition] in
+            var count = 0.0
+            while true {
+                try await Task.sleep(for: CommandProgress.heartbeat)
+                count += 1
+                let seconds = (SystemClock().now - start).components.seconds
+                // Below every value that the command reports.
+                let value = definition.progress == nil ? Double(seconds) : count * 1e-9
+                let waited = Units.describe(.seconds(seconds))
+                context.report(Progress(value, message: "waiting for other calls to end for \(waited)"))
+            }
+        }
     }
 
     /// The largest share of its time that a call may wait for its command to begin.
     private static let waitingShare = 0.9
 
     private func busy(after waited: Duration, _ patience: Duration) -> CallToolResult {
+        counters?.countBusy()
         let reason =
             waited < patience
             ? "too many calls are already waiting" : "no slot became free within \(Units.describe(patience))"
@@ -86,12 +150,13 @@ struct CommandTool: Sendable {
     }
 
     /// Returns the command of a call, with every argument inserted and checked; nothing is run.
-    func prepare(_ arguments: JSONObject) throws(ArgumentFailure) -> PreparedRun {
+    func prepare(_ arguments: JSONObject, _ origin: CallOrigin) throws(ArgumentFailure) -> PreparedRun {
         let values = ArgumentValues(arguments, parameters: definition.input.parameters) {
             [resolver] (path, root) throws(ArgumentFailure) in try resolver.resolve(path, root: root)
         }
         var environment = definition.environment
         environment["MCP_TOOL"] = definition.name
+        origin.add(to: &environment)
         return PreparedRun(
             argv: try definition.command.argv(values),
             directory: try definition.workingDirectory.text(values),
@@ -99,22 +164,23 @@ struct CommandTool: Sendable {
         )
     }
 
-    private func execute(_ run: PreparedRun, timeout: Duration) async throws -> CallToolResult {
-        var launch = ProcessLaunch(
-            run.argv[0], Array(run.argv.dropFirst()), environment: run.environment, directory: run.directory)
-        launch.group = .session
-        let limits = ProcessRunner.Limits(
-            timeout: timeout, maxOutputBytes: definition.maxOutput, maxErrorBytes: Self.maxErrorBytes,
-            terminationGrace: Self.grace)
-        let cancellation: ProcessRunner.Cancellation
+    private func execute(
+        _ run: PreparedRun, timeout: Duration, _ context: RequestContext, since called: MonotonicInstant
+    ) async throws -> CallToolResult {
         let result: ProcessRunner.Result
+        let readsAll = definition.overflow == .resource && runtime.outputs.reserve()
+        defer { if readsAll { runtime.outputs.release() } }
         do {
-            cancellation = try ProcessRunner.Cancellation()
+            let cancellation = try ProcessRunner.Cancellation()
+            let launch = try launch(run)
+            let receiver = progressReceiver(context)
+            let limits = limits(timeout: timeout, readsAll: readsAll)
             result = try await withTaskCancellationHandler {
-                try await Offload.runLong { [launch, supervisor] in
-                    try ProcessRunner.run(
+                try await Offload.runLong { [definition, runtime] in
+                    let observer = receiver.map { CommandProgress(definition.progress, $0, now: called) }
+                    return try ProcessRunner.run(
                         launch, input: run.input, limits: limits, cancellation: cancellation,
-                        supervisor: supervisor)
+                        supervisor: runtime.supervisor, observer: observer)
                 }
             } onCancel: {
                 cancellation.cancel()
@@ -125,13 +191,48 @@ struct CommandTool: Sendable {
             return .error(Self.text(.failed(error), program: run.argv[0]))
         }
         if result.end == .cancelled { throw CancellationError() }
+        if result.end == .timedOut { counters?.countTimeout() }
         // Not "killed by signal 9": it was the server that ended it while stopping.
-        if supervisor?.isEnding == true {
+        if runtime.supervisor?.isEnding == true {
             throw MCPError(
                 code: MCPError.interruptedCode,
                 message: "The server was stopped; \(definition.name) had begun and may have had an effect")
         }
-        return CommandResult(definition: definition, output: output).result(of: result)
+        return CommandResult(
+            definition: definition, output: output, outputs: runtime.outputs,
+            principal: context.principal?.key ?? ""
+        ).result(of: result)
+    }
+
+    /// Returns the process to start: the command, or the program that limits itself and becomes the command.
+    private func launch(_ run: PreparedRun) throws(SpawnError) -> ProcessLaunch {
+        var launch = ProcessLaunch(
+            run.argv[0], Array(run.argv.dropFirst()), environment: run.environment, directory: run.directory)
+        launch.group = .session
+        guard !definition.limits.isEmpty else { return launch }
+        launch.arguments = definition.limits.arguments(
+            CommandRuntime.restrictCommand, program: try launch.resolvedProgram(), run.argv)
+        launch.program = SupervisorProgram.ownProgram
+        launch.name = run.argv[0]
+        return launch
+    }
+
+    private func limits(timeout: Duration, readsAll: Bool) -> ProcessRunner.Limits {
+        var limits = ProcessRunner.Limits(
+            timeout: timeout,
+            maxOutputBytes: readsAll ? max(OutputStore.maxBytes, definition.maxOutput) : definition.maxOutput,
+            maxErrorBytes: Self.maxErrorBytes, terminationGrace: Self.grace)
+        if definition.overflow != .error { limits.excess = .isDropped }
+        return limits
+    }
+
+    /// Returns the receiver of progress; `nil` if nobody wants any and the output needs no filter.
+    private func progressReceiver(_ context: RequestContext) -> CommandProgress.Receiver? {
+        let isTask = definition.task != .never
+        guard context.wantsProgress || isTask || definition.progress?.format == .jsonlines else { return nil }
+        return CommandProgress.Receiver(
+            report: { context.report($0) },
+            describe: { if isTask { context.updateTask(statusMessage: $0) } })
     }
 
     /// Returns the reason why a program did not start; the directories that were searched are left to

@@ -76,7 +76,9 @@ struct ExecReader {
                 return "\(path) exists but cannot be executed (\(reason.reason)): chmod +x it"
             case .notExecutable(let path, let reason):
                 return "\(path) cannot be executed: \(reason.reason)"
-            default: return "\(program) was not found in PATH (\(searchPath))"
+            default:
+                return "\(program) was not found in PATH (\(searchPath)); a service may have another PATH, "
+                    + "which \"env\" can set"
             }
         }
     }

@@ -41,13 +41,15 @@ struct ToolReader {
         let execNode = reader.node("exec")
         let standardInput = template("stdin", &reader)
         let workingDirectory = template("cwd", &reader)
-        let environment = environment(&reader)
+        let environment = reader.childEnvironment()
         let timeout = reader.duration("timeout")
         let maxOutput = reader.size("maxOutput", in: 1 ... 1 << 30)
         let result = reader.word("result", as: ToolDefinition.ResultKind.self) ?? .text
         let outputSchema = outputSchema(&reader, result: result)
-        let annotations = annotations(&reader)
+        let annotations = reader.toolAnnotations()
         let concurrency = reader.integer("concurrency", in: 1 ... 10_000)
+        let confirmation = template("confirm", &reader)
+        var behaviour = ToolBehaviourReader(context: context).read(&reader, result, annotations)
         reader.finish()
         guard let execNode else {
             context.diagnostics.error("\(reader.path) has no \"exec\"", at: reader.position)
@@ -59,6 +61,7 @@ struct ToolReader {
         guard let command = exec.read(execNode, path: environment["PATH"] ?? "") else { return nil }
         exec.checkText(standardInput, in: "stdin", at: reader.place(of: "stdin"))
         exec.checkText(workingDirectory, in: "cwd", at: reader.place(of: "cwd"))
+        exec.checkText(confirmation, in: "confirm", at: reader.place(of: "confirm"))
         let used =
             command.items.flatMap(\.allNames)
             + [standardInput, workingDirectory].compactMap { $0 }
@@ -68,14 +71,16 @@ struct ToolReader {
                 "\(reader.path): parameter \(parameter.name) is not used in the command",
                 at: inputNode?.position ?? reader.position)
         }
-        return ToolDefinition(
-            name: name, title: title, description: description, input: input, command: command,
-            standardInput: standardInput,
-            workingDirectory: absoluteDirectory(workingDirectory, input, at: reader.place(of: "cwd")),
-            environment: environment, timeout: timeout ?? ToolDefinition.defaultTimeout,
-            maxOutput: maxOutput ?? ToolDefinition.defaultMaxOutput, result: result,
-            outputSchema: outputSchema,
-            annotations: annotations, concurrency: concurrency)
+        behaviour.confirmation = confirmation
+        return behaviour.applied(
+            to: ToolDefinition(
+                name: name, title: title, description: description, input: input, command: command,
+                standardInput: standardInput,
+                workingDirectory: absoluteDirectory(workingDirectory, input, at: reader.place(of: "cwd")),
+                environment: environment, timeout: timeout ?? ToolDefinition.defaultTimeout,
+                maxOutput: maxOutput ?? ToolDefinition.defaultMaxOutput, result: result,
+                outputSchema: outputSchema,
+                annotations: annotations, concurrency: concurrency))
     }
 
     private func template(_ key: String, _ reader: inout ObjectReader) -> TemplateText? {
@@ -112,28 +117,6 @@ struct ToolReader {
         return TemplateText(literal: directory)
     }
 
-    /// Returns PATH, LANG and HOME of this process, and the variables in `env`.
-    private func environment(_ reader: inout ObjectReader) -> [String: String] {
-        var environment = [
-            "PATH": context.environment["PATH"] ?? Paths.defaultSearchPath,
-            "LANG": context.environment["LANG"] ?? "C.UTF-8",
-        ]
-        environment["HOME"] = context.environment["HOME"]
-        guard let entries = reader.object("env") else { return environment }
-        for entry in entries.members {
-            if entry.key.isEmpty || entry.key.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "=") }) {
-                context.diagnostics.error(
-                    "\(entries.path): \"\(entry.key)\" is not a variable name", at: entry.keyPosition)
-            }
-            guard let value = entry.value.string, !value.utf8.contains(0) else {
-                entries.wrongType(entry.key, entry.value, expected: "a string without NUL")
-                continue
-            }
-            environment[entry.key] = value
-        }
-        return environment
-    }
-
     /// Returns the schema of the structured result: an object, which every revision of MCP can carry.
     private func outputSchema(_ reader: inout ObjectReader, result: ToolDefinition.ResultKind) -> JSONValue? {
         guard let node = reader.node("output") else { return nil }
@@ -156,16 +139,6 @@ struct ToolReader {
             context.diagnostics.error("\(reader.pathOf("output")): \(error)", at: node.position)
         }
         return node.json
-    }
-
-    private func annotations(_ reader: inout ObjectReader) -> ToolAnnotations? {
-        guard var hints = reader.object("annotations") else { return nil }
-        let annotations = ToolAnnotations(
-            title: hints.string("title"), readOnlyHint: hints.bool("readOnlyHint"),
-            destructiveHint: hints.bool("destructiveHint"), idempotentHint: hints.bool("idempotentHint"),
-            openWorldHint: hints.bool("openWorldHint"))
-        hints.finish()
-        return annotations
     }
 }
 

@@ -12,6 +12,7 @@ struct ConfigurationDifference {
         Self.compare("tool", old.tools, new.tools, by: \.name, &parts)
         Self.compare("files", old.files, new.files, by: \.name, &parts)
         Self.compare("prompt", old.prompts, new.prompts, by: \.name, &parts)
+        Self.compare("mcpServer", old.upstreams, new.upstreams, by: \.name, &parts)
         text = parts.isEmpty ? "none" : parts.joined(separator: " ")
         let isSame: [(key: String, Bool)] = [
             ("server.name", started.server.name == new.server.name),
@@ -19,12 +20,24 @@ struct ConfigurationDifference {
             ("server.version", started.server.version == new.server.version),
             ("server.instructions", started.server.instructions == new.server.instructions),
             ("listen", started.listen == new.listen),
+            ("hosts", started.web.hosts == new.web.hosts),
+            ("origins", started.web.origins == new.web.origins),
+            ("trustedProxies", started.web.proxies == new.web.proxies),
             ("limits.connections", started.limits.connections == new.limits.connections),
             ("limits.perConnection", started.limits.perConnection == new.limits.perConnection),
             ("limits.body", started.limits.body == new.limits.body),
             ("limits.memory", started.limits.memory == new.limits.memory),
             ("limits.drain", started.limits.drain == new.limits.drain),
+            (
+                "tools.*.task",
+                started.tools.contains { $0.task != .never } || started.clientTools != nil
+                    || !new.tools.contains { $0.task != .never }
+            ),
             ("clientTools", started.clientTools == new.clientTools),
+            ("admin", started.admin == new.admin),
+            ("observe.log", started.observe.log == new.observe.log),
+            ("observe.audit", started.observe.audit == new.observe.audit),
+            ("observe.recorder", started.observe.recorder == new.observe.recorder),
             ("auth", started.auth == new.auth),
         ]
         needingRestart = isSame.filter { !$0.1 }.map(\.key)

@@ -7,6 +7,11 @@ import Synchronization
 /// A new configuration is checked as a whole before any part of it is used. If it contains a mistake, the
 /// running one stays in use, and the log reports what is wrong: a typo never takes the server down.
 final class Reloader: Sendable {
+    enum Event: Sendable {
+        case began
+        case ended(ReloadReport)
+    }
+
     private struct State {
         var configuration: Configuration
         var files: FilesWatch?
@@ -17,8 +22,12 @@ final class Reloader: Sendable {
     private let loader: ConfigurationLoader
     private let served: ServedServers
     private let log: Log
-    private let supervisor: ProcessSupervisor?
+    private let runtime: CommandRuntime
     private let access: AccessControl?
+    private let upstreams: UpstreamService
+    private let observer: Observer?
+    /// What is told about reloads; set before `start`.
+    private let listener = Mutex<(@Sendable (Event) -> Void)?>(nil)
     /// The configuration at the start; its values for the keys that are read only then are still in effect.
     private let started: Configuration
     private let state: Mutex<State>
@@ -30,10 +39,13 @@ final class Reloader: Sendable {
 
     init(
         _ file: String, _ configuration: Configuration, loader: ConfigurationLoader,
-        served: ServedServers, log: Log, supervisor: ProcessSupervisor?, access: AccessControl? = nil
+        served: ServedServers, log: Log, runtime: CommandRuntime, access: AccessControl? = nil,
+        upstreams: UpstreamService, observer: Observer? = nil
     ) {
+        self.upstreams = upstreams
+        self.observer = observer
         self.access = access
-        self.supervisor = supervisor
+        self.runtime = runtime
         started = configuration
         self.file = Paths.absolute(file, relativeTo: Paths.currentDirectory)
         self.loader = loader
@@ -41,6 +53,9 @@ final class Reloader: Sendable {
         self.log = log
         state = Mutex(State(configuration: configuration))
     }
+
+    /// Calls `body` when a reload begins and when it has ended.
+    func onReload(_ body: @escaping @Sendable (Event) -> Void) { listener.withLock { $0 = body } }
 
     /// Starts watching.
     func start() {
@@ -71,36 +86,52 @@ final class Reloader: Sendable {
         }
         guard isFirst else { return }
         queue.async {
-            if let reason = self.requested.withLock({ $0.take() }) { self.reloadNow(reason) }
+            if let reason = self.requested.withLock({ $0.take() }) { _ = self.reloadNow(reason) }
         }
     }
 
-    private func reloadNow(_ reason: String) {
+    /// Reads the configuration again, and returns what came of it.
+    func reloadAndWait(_ reason: String) async -> ReloadReport {
+        await withCheckedContinuation { (continuation: CheckedContinuation<ReloadReport, Never>) in
+            queue.async { continuation.resume(returning: self.reloadNow(reason)) }
+        }
+    }
+
+    private func reloadNow(_ reason: String) -> ReloadReport {
+        let listener = listener.withLock { $0 }
+        listener?(.began)
+        let report = read(reason)
+        listener?(.ended(report))
+        return report
+    }
+
+    private func read(_ reason: String) -> ReloadReport {
+        var report = ReloadReport(reason: reason, time: .now, isDone: false)
         // A revoked token is refused, whatever else is wrong.
         access?.reloadTokens()
         let outcome = loader.load(file: file)
-        for diagnostic in outcome.diagnostics.sorted {
-            switch diagnostic.severity {
-            case .error: log.error(diagnostic.rendered)
-            case .warning: log.warning(diagnostic.rendered)
-            }
-        }
+        outcome.diagnostics.report(to: log)
+        report.findings = outcome.diagnostics.sorted.map(\.rendered)
         guard !outcome.diagnostics.hasErrors else {
-            return log.error("not reloaded: the running configuration stays", ["reason": reason])
+            log.error("not reloaded: the running configuration stays", ["reason": reason])
+            return report
         }
         let built: ServerBuilder.Built
         do throws(ServerBuilder.BuildError) {
             built = try ServerBuilder(
-                configuration: outcome.configuration, log: log, supervisor: supervisor
+                configuration: outcome.configuration, log: log, runtime: runtime, observer: observer
             ).build()
         } catch {
-            return log.error(
+            log.error(
                 "not reloaded: the running configuration stays", ["reason": reason, "error": error.text])
+            report.findings.append(error.text)
+            return report
         }
         let old = state.withLock { state -> Configuration in
             defer { state.configuration = outcome.configuration }
             return state.configuration
         }
+        upstreams.use(outcome.configuration.upstreams, through: built.server)
         served.adopt(built.server)
         // The directories differ, although the kind of entry is the same.
         if old.files != outcome.configuration.files {
@@ -114,6 +145,10 @@ final class Reloader: Sendable {
                 "not in effect until a restart: these keys are read only at the start",
                 ["keys": difference.needingRestart.joined(separator: " ")])
         }
+        report.isDone = true
+        report.changes = difference.text
+        report.needingRestart = difference.needingRestart
+        return report
     }
 
     /// Watches what the configuration in use names, and stops watching everything else.

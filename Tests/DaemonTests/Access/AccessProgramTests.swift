@@ -18,13 +18,20 @@ import Glibc
         var file: String { "\(directory.path)/mcp.jsonc" }
         var tokens: String { "\(directory.path)/tokens.json" }
 
-        init(_ auth: String = #""tokens": "tokens.json""#, tools: String = #""env": { "exec": ["env"] }"#)
-            throws
-        {
+        init(_ auth: String = #""tokens": "tokens.json""#) throws {
             directory = try TemporaryDirectory()
-            try directory.write(
-                "mcp.jsonc",
-                #"{ "tools": { \#(tools), "git_log": { "exec": ["echo", "log"] } }, "auth": { \#(auth) } }"#)
+            try write(#", "auth": { \#(auth) }"#)
+        }
+
+        /// A server without authorization.
+        init(auth: Never?) throws {
+            directory = try TemporaryDirectory()
+            try write("")
+        }
+
+        private func write(_ auth: String) throws {
+            let tools = #""env": { "exec": ["env"] }, "git_log": { "exec": ["echo", "log"] }"#
+            try directory.write("mcp.jsonc", #"{ "tools": { \#(tools) }\#(auth) }"#)
         }
 
         func run(_ arguments: String...) async throws -> (status: ProcessExit, output: String, errors: String)
@@ -39,6 +46,12 @@ import Glibc
         }
 
         func make(_ name: String, _ arguments: String...) async throws -> String {
+            try await Self.make(name, for: file, arguments)
+        }
+
+        static func make(
+            _ name: String, for file: String, _ arguments: [String] = ["--allow", "*"]
+        ) async throws -> String {
             let launch = ProcessLaunch(
                 try WatchedProgram.path(), ["token", "new", name, "-c", file] + arguments,
                 environment: WatchedProgram.environment)
@@ -146,6 +159,128 @@ import Glibc
         #expect(!program.output.contains("planted-secret") && !program.output.contains(token.dropFirst(5)))
         await program.stop()
     }
+
+    // A stream that is open when its token is revoked ends at once.
+    @Test func aRevokedTokenEndsItsStream() async throws {
+        let place = try Place()
+        let token = try await place.make("ci", "--allow", "*")
+        let (program, port) = try await place.start()
+        let meta =
+            #""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+            + #""io.modelcontextprotocol/clientCapabilities":{}}"#
+        let body =
+            #"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","#
+            + #""params":{"notifications":{"toolsListChanged":true},\#(meta)}}"#
+        let stream = try WireStream(
+            port: port,
+            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                + "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n"
+                + "Mcp-Method: subscriptions/listen\r\nAuthorization: Bearer \(token)\r\n"
+                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        #expect(await stream.until { !$0.messages.isEmpty })
+        #expect(try await place.run("token", "revoke", "ci").status == .exited(0))
+        #expect(await stream.until(\.isComplete))
+        #expect(await program.logs("the token is not known"))
+        await program.stop()
+    }
+
+    // A link stays a link, and is watched where its file is.
+    @Test func aLinkedFileOfTokens() async throws {
+        let place = try Place()
+        try place.directory.makeDirectory("real")
+        try place.directory.write("real/t.json", Array(#"{"version":1,"tokens":[]}"#.utf8), mode: 0o600)
+        #expect(unsafe symlink("real/t.json", place.tokens) == 0)
+        let (program, port) = try await place.start()
+        let token = try await place.make("ci", "--allow", "*")
+        #expect(try Files.info(place.tokens).kind == .symlink)
+        #expect(await program.logs("the tokens have changed"))
+        #expect(try await Self.call(port, "git_log", token: token).status == 200)
+        await program.stop()
+        #expect(unsafe unlink("\(place.directory.path)/real/t.json") == 0)
+        let dangling = try await place.run("token", "new", "x", "--allow", "*")
+        #expect(dangling.status == .exited(1) && dangling.output.isEmpty)
+        #expect(dangling.errors.contains("is a symbolic link to a file that cannot be found"), "\(dangling)")
+        #expect(try Files.info(place.tokens).kind == .symlink)
+    }
+
+    @Test func tokensMadeAtTheSameTime() async throws {
+        let place = try Place()
+        let names = (0 ..< 12).map { "t\($0)" }
+        let file = place.file
+        let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+            for name in names { group.addTask { try await Place.make(name, for: file) } }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(tokens.count == names.count)
+        let list = try await place.run("token", "list").output.split(separator: "\n")
+        #expect(Set(list.map { String($0.prefix { $0 != " " }) }) == Set(names))
+    }
+
+    // What makes a token useless is said when it is made, and by `check`.
+    @Test func doubtfulTokens() async throws {
+        let place = try Place(
+            #""tokens": "tokens.json", "required": ["mcp:use"], "scopes": { "git": { "allow": ["*"] } }"#)
+        let made = try await place.run(
+            "token", "new", "ci", "--allow", "gti_*", "--scope", "gti", "--rate", "60/min")
+        #expect(made.status == .exited(0) && made.output.hasPrefix("mcps_"))
+        #expect(made.errors.contains("warning: every request requires the scopes mcp:use"), "\(made.errors)")
+        #expect(made.errors.contains("warning: auth.scopes has no gti"))
+        #expect(made.errors.contains(#"warning: "gti_*" fits no tool and no prompt"#))
+        #expect(try await place.run("token", "list").output.contains("gti_*, scopes gti, 60/min"))
+        let checked = try await place.run("check")
+        #expect(checked.status == .exited(0))
+        #expect(checked.output.contains("warning: auth.tokens: every request requires the scopes mcp:use"))
+        let good = try await place.run("token", "new", "ok", "--allow", "git_*", "--scope", "mcp:use")
+        #expect(!good.errors.contains("warning"))
+        // Nothing that a terminal would obey is printed.
+        let odd = try await place.run("token", "new", "a\u{1B}[31m", "--allow", "*")
+        #expect(odd.status == .exited(2) && !odd.errors.contains("\u{1B}") && odd.errors.contains("a?[31m"))
+        let long = try await place.run("token", "new", "long", "--allow", "*", "--expires", "2000000d")
+        #expect(long.status == .exited(2) && long.errors.contains("too far in the future"), "\(long)")
+        let gone = try await place.run("token", "revoke", "\u{1B}c")
+        #expect(gone.status == .exited(2) && !gone.errors.contains("\u{1B}"))
+    }
+
+    #if os(Linux)
+    // Users of this machine: the own one without `auth`, and by rules with it.
+    @Test func usersOfThisMachine() async throws {
+        let plain = try Place(auth: nil)
+        let (open, openPort) = try await plain.start()
+        #expect(try await Self.call(openPort, "git_log", token: nil).status == 200)
+        let ruled = try Place(#""peers": [{ "uid": \#(geteuid()), "allow": ["git_*"], "rate": "3/h" }]"#)
+        let (strict, strictPort) = try await ruled.start()
+        #expect(try await Self.call(strictPort, "git_log", token: nil).status == 200)
+        let hidden = try await Self.call(strictPort, "env", token: nil)
+        #expect(hidden.json?["error"]?["message"] == "Unknown tool: env")
+        #expect(await strict.logs("\"principal\":\"peer:"))
+        if geteuid() == 0, let other = try await Self.otherUser(openPort),
+            let ruledOther = try await Self.otherUser(strictPort)
+        {
+            #expect(other == "403" && ruledOther == "401")
+        } else {
+            print("not tested: a process of another user, which only root can start with python3")
+        }
+        _ = try await Self.call(strictPort, "git_log", token: nil)
+        #expect(try await Self.call(strictPort, "git_log", token: nil).status == 429)
+        await open.stop()
+        await strict.stop()
+    }
+
+    /// Returns the status of a request that a process of another user sends; `nil` without Python.
+    private static func otherUser(_ port: UInt16) async throws -> String? {
+        let script = """
+            import os, urllib.request, urllib.error
+            os.setgroups([]); os.setgid(65534); os.setuid(65534)
+            request = urllib.request.Request("http://127.0.0.1:\(port)/mcp", b"{}", {
+                "Content-Type": "application/json", "Accept": "application/json, text/event-stream"})
+            try: print(urllib.request.urlopen(request).status)
+            except urllib.error.HTTPError as error: print(error.code)
+            """
+        let launch = ProcessLaunch("python3", ["-c", script], environment: WatchedProgram.environment)
+        let result = try? await Offload.run { try ProcessRunner.run(launch, input: []) }
+        return result.map { String(decoding: $0.output, as: UTF8.self).filter { !$0.isNewline } }
+    }
+    #endif
 
     @Test func anExpiredToken() async throws {
         let place = try Place()

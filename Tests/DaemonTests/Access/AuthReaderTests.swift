@@ -53,7 +53,36 @@ import Testing
         try directory.write("damaged.json", "{")
         // The configuration, and what is reported first.
         let rows: [(String, String)] = [
-            (#"{"auth": {}}"#, "1:10: error: auth accepts no token: name a file"),
+            (#"{"auth": {}}"#, "1:10: error: auth accepts no token and no user: name a file"),
+            (#"{"auth": {"peers": {}}}"#, "1:20: error: auth.peers must be an array of rules"),
+            (#"{"auth": {"peers": [{}]}}"#, "1:21: error: auth.peers[0] must have one of"),
+            (
+                #"{"auth": {"peers": [{"user": "*", "uid": 1}]}}"#,
+                "1:21: error: auth.peers[0] must have one of"
+            ),
+            (
+                #"{"auth": {"peers": [{"user": "nobody-has-this-name"}]}}"#,
+                #"1:30: error: auth.peers[0]: there is no user "nobody-has-this-name""#
+            ),
+            (
+                #"{"auth": {"peers": [{"group": "no-group-has-this-name"}]}}"#,
+                "1:31: error: auth.peers[0]: there is no group"
+            ),
+            (#"{"auth": {"peers": [{"uid": -1}]}}"#, "1:29: error: auth.peers[0].uid must be a whole number"),
+            (
+                #"{"auth": {"peers": [{"user": "*", "allow": ["a b"]}]}}"#,
+                #"1:44: error: auth.peers[0].allow: "a b" is not a pattern"#
+            ),
+            (
+                #"{"auth": {"peers": [{"user": "*", "rate": "fast"}]}}"#,
+                "1:43: error: auth.peers[0].rate must be a number of requests and a time"
+            ),
+            (#"{"auth": {"peers": [{"user": "*", "users": 1}]}}"#, "1:35: error: unknown key"),
+            (#"{"auth": {"tokens": "t", "rate": "1/day"}}"#, "1:34: error: auth.rate must be a number"),
+            (#"{"hosts": ["https://a"]}"#, #"1:11: error: hosts: "https://a" is not the name of a host"#),
+            (#"{"origins": ["a.example"]}"#, #"1:13: error: origins: "a.example" is not the origin"#),
+            (#"{"origins": ["https://a/b"]}"#, #"1:13: error: origins: "https://a/b" is not the origin"#),
+            (#"{"trustedProxies": ["nginx"]}"#, #"1:20: error: trustedProxies: "nginx" is not an address"#),
             (#"{"auth": {"tokens": "open.json"}}"#, "1:21: error: auth.tokens: "),
             (
                 #"{"auth": {"tokens": "damaged.json"}}"#,
@@ -131,8 +160,14 @@ import Testing
             + #""required": [], "scopes": {"s": {"allow": [], "implies": []}}, "anonymous": [], "#
             + #""jwt": {"https://a": {"audiences": [], "algorithms": ["ES256"], "skew": "30s", "#
             + #""strictType": true, "jwks": "k"}}, "introspection": {"issuer": "https://a", "#
-            + #""endpoint": "https://a/i", "clientId": "c", "clientSecret": "s", "audience": "server-scoped"}}}"#
+            + #""endpoint": "https://a/i", "clientId": "c", "clientSecret": "s", "audience": "server-scoped"}, "#
+            + #""rate": "60/min", "peers": [{"user": "*", "allow": ["a"], "scopes": [], "rate": "5/s"}, "#
+            + #"{"group": "root"}, {"uid": 0}]}, "hosts": ["a"], "origins": ["https://a"], "#
+            + #""trustedProxies": ["unix"]}"#
         #expect(schema.isValid(RawJSON(try JSONValue(parsing: good))))
-        #expect(!schema.isValid(RawJSON(try JSONValue(parsing: #"{"auth": {"token": "t"}}"#))))
+        for bad in [
+            #"{"auth": {"token": "t"}}"#, #"{"auth": {"peers": [{"user": "*", "uid": 1}]}}"#,
+            #"{"auth": {"rate": "60"}}"#,
+        ] { #expect(!schema.isValid(RawJSON(try JSONValue(parsing: bad)))) }
     }
 }

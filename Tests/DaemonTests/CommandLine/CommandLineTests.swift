@@ -112,9 +112,12 @@ import Testing
     }
 
     @Test func readsTokenCommands() throws {
-        let new = TokenRequest.new(
-            name: "ci", allow: ["git_*", "docs:*"], scopes: ["s"], lifetime: .seconds(90 * 86_400))
-        let line = "token new ci --allow git_* --allow=docs:* --scope s --expires 90d -c m.jsonc"
+        var flags = TokenFlags(allow: ["git_*", "docs:*"], scopes: ["s"])
+        flags.lifetime = .seconds(90 * 86_400)
+        flags.rate = RateLimit("60/min")
+        let new = TokenRequest.new(name: "ci", flags)
+        let line =
+            "token new ci --allow git_* --allow=docs:* --scope s --expires 90d --rate 60/min -c m.jsonc"
         #expect(try parse(line) == .token(new, file: "m.jsonc", []))
         #expect(try parse("token list") == .token(.list, file: nil, []))
         #expect(try parse("token revoke ci") == .token(.revoke(name: "ci"), file: nil, []))

@@ -18,13 +18,35 @@ import Glibc
 
     @Test(arguments: proofs) func acts(_ proof: LimitProof) async throws { try await proof.acts() }
 
-    static let proofs = [
+    static let commands = [
         LimitProof("run of a command", LimitText.seconds(ToolDefinition.defaultTimeout), timeout),
         LimitProof(
             "standard output of a run", LimitText.bytes(ToolDefinition.defaultMaxOutput), standardOutput),
         LimitProof("standard error of a run", LimitText.bytes(CommandTool.maxErrorBytes), standardError),
         LimitProof("commands that run at the same time", "\(CommandTool.maxRunning)", running),
+        LimitProof("commands of one caller", "\(CallSlots(CommandTool.maxRunning, areShared: true).maxOfOne)")
+        {
+            await CallSlotsTests().oneCallerCannotTakeAll()
+        },
+        LimitProof(
+            "calls of one caller that wait",
+            "\(CallSlots(CommandTool.maxRunning, areShared: true).maxWaitingOfOne)"
+        ) { await CallSlotsTests().oneCallerCannotTakeAll() },
         LimitProof("calls that wait for a command to end", "\(CallSlots.maxWaiting)", waiting),
+        LimitProof(
+            "line of output as progress", LimitText.bytes(CommandProgress.maxLineBytes), CommandLimits.line),
+        LimitProof("time between two reports of progress", "100 ms", CommandLimits.interval),
+        LimitProof("output as a resource", LimitText.bytes(OutputStore.maxBytes), CommandLimits.output),
+        LimitProof(
+            "outputs kept as resources",
+            "\(LimitText.bytes(OutputStore.maxTotalBytes)), \(OutputStore.maxCount) outputs, "
+                + "\(OutputStore.lifetime.components.seconds / 60) min", CommandLimits.outputs),
+        LimitProof(
+            "outputs read to their end at the same time", "\(OutputStore.maxReading)", CommandLimits.reading),
+        LimitProof(
+            "results kept by `cacheTtl`",
+            "\(LimitText.bytes(ResultCache.maxTotalBytes)), \(ResultCache.maxCount) results, "
+                + "\(LimitText.bytes(ResultCache.maxBytes)) each", CommandLimits.results),
         LimitProof(
             "files of one root that are listed", LimitText.grouped(DirectoryResources.maxFiles), files),
         LimitProof("levels of one root that are listed", "\(DirectoryResources.maxDepth)", levels),
@@ -32,6 +54,8 @@ import Glibc
         LimitProof("configuration, a text in it", LimitText.bytes(ConfigFile.maxBytes), configuration),
         LimitProof("prompts of one directory", LimitText.grouped(PromptReader.maxFiles), prompts),
     ]
+
+    static let proofs = commands + ObserveLimits.proofs
 
     private static func tool(_ exec: String, _ more: String = "") throws -> ConfiguredServer {
         try ConfiguredServer(#"{ "tools": { "t": { "exec": \#(exec)\#(more) } } }"#, in: "/")
@@ -172,5 +196,105 @@ import Glibc
         #expect(load().prompts == PromptReader.maxFiles)
         try directory.write("prompts/more.md", "x")
         #expect(load().prompts == 0 && load().report.contains("contains more than 1000 files"))
+    }
+}
+
+/// The limits of what the server writes down about its work.
+enum ObserveLimits {
+    static let proofs = [
+        LimitProof(
+            "lines of the audit log that wait for the disk", LimitText.bytes(AuditLog.maxPendingBytes),
+            waiting),
+        LimitProof("arguments in a line of the audit log", LimitText.bytes(Redactor.maxBytes), arguments),
+        LimitProof("tools with metrics of their own", LimitText.grouped(CallMetrics.maxTools), tools),
+        LimitProof("errors that are kept", "\(ErrorRing.capacity)") { MetricsTests().errorsAreARing() },
+        LimitProof(
+            "messages of the flight recorder together", LimitText.bytes(FlightRecorder.maxBytes), recorder),
+        LimitProof("files of the flight recorder", "\(FlightRecorder.maxFiles)", files),
+    ]
+
+    @Sendable private static func waiting() async throws {
+        let directory = try TemporaryDirectory()
+        let log = try AuditLog(AuditSettings(file: "\(directory.path)/a"), log: .disabled)
+        let line = [UInt8](repeating: 0x20, count: AuditLog.maxPendingBytes - 1)
+        log.add(line)
+        #expect(log.status.lost == 0)
+        // Unless the first one was written in between, which makes room.
+        log.add(line)
+        log.finish()
+        #expect(log.status.lost + log.status.written == 2)
+        log.add(line + [0x20])
+        #expect(log.status.lost >= 1)
+    }
+
+    @Sendable private static func arguments() async throws {
+        try RedactorTests().manyArgumentsAreOnlyCounted()
+        let fits = try RawJSON(validating: "\"\(String(repeating: "x", count: Redactor.maxBytes - 2))\"")
+        var line = LineText()
+        #expect(Redactor(RedactionSettings()).append(fits, to: &line))
+    }
+
+    @Sendable private static func tools() async throws {
+        let metrics = CallMetrics { _ in true }
+        var options = ServerOptions()
+        options.middleware = [
+            Observer(
+                metrics: metrics, audit: nil, recorder: nil, errors: nil, calls: .none, log: .disabled)
+        ]
+        let server = MCPServer("m", version: "1", options: options)
+        server.addTool("one", "One") { "" }
+        for number in 0 ... CallMetrics.maxTools {
+            let text =
+                #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t\#(number)","_meta":"#
+                + #"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+                + #""io.modelcontextprotocol/clientCapabilities":{}}}}"#
+            _ = await server.handle(Array(text.utf8))
+        }
+        let names = Set(metrics.snapshot.series.map(\.tool))
+        #expect(names.count == CallMetrics.maxTools + 1 && names.contains(CallMetrics.otherTools))
+    }
+
+    @Sendable private static func recorder() async throws {
+        let directory = try TemporaryDirectory()
+        var settings = RecorderSettings(directory: directory.path)
+        settings.keep = 10_000
+        settings.triggers = []
+        let recorder = FlightRecorder(settings, log: .disabled)
+        var options = ServerOptions()
+        options.middleware = [
+            Observer(
+                metrics: nil, audit: nil, recorder: recorder, errors: nil, calls: .none, log: .disabled)
+        ]
+        let server = MCPServer("m", version: "1", options: options)
+        let text =
+            #"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":""#
+            + String(repeating: "x", count: 60_000)
+            + #"","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+            + #""io.modelcontextprotocol/clientCapabilities":{}}}}"#
+        server.addTool("one", "One") { "" }
+        for _ in 0 ..< 300 { _ = await server.handle(Array(text.utf8)) }
+        #expect(recorder.exchanges < 280 && recorder.exchanges > 250)
+    }
+
+    @Sendable private static func files() async throws {
+        let directory = try TemporaryDirectory()
+        var settings = RecorderSettings(directory: directory.path)
+        settings.triggers = [.signal]
+        let recorder = FlightRecorder(settings, log: .disabled)
+        var options = ServerOptions()
+        options.middleware = [
+            Observer(
+                metrics: nil, audit: nil, recorder: recorder, errors: nil, calls: .none, log: .disabled)
+        ]
+        let server = MCPServer("m", version: "1", options: options)
+        server.addTool("one", "One") { "" }
+        let text =
+            #"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":"#
+            + #"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+            + #""io.modelcontextprotocol/clientCapabilities":{}}}}"#
+        _ = await server.handle(Array(text.utf8))
+        for _ in 0 ..< FlightRecorder.maxFiles + 3 { recorder.dump("test") }
+        recorder.finish()
+        #expect(try Files.names(in: directory.path).names.count == FlightRecorder.maxFiles)
     }
 }

@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 @testable import MCPServerDaemon
@@ -45,7 +46,7 @@ import Glibc
     }
 
     @Test(arguments: [
-        (#"["sh", "-c", "kill -9 $$"]"#, "killed by signal 9"),
+        (#"["sh", "-c", "kill -9 $$"]"#, "killed by signal 9 (SIGKILL)"),
         (#"["yes"]"#, "stopped: it wrote more than 1 KiB"),
         (#"["sleep", "60"]"#, "stopped after its timeout of 300 ms"),
         (#"["no-such-program-x"]"#, "the program no-such-program-x was not found"),
@@ -196,6 +197,35 @@ import Glibc
         #expect(!(await waiting.value))
         slots.release()
         #expect(await slots.acquire(timeout: .seconds(5)))
+    }
+
+    // One caller leaves a quarter of the slots and of the line to others.
+    @Test func oneCallerCannotTakeAll() async {
+        let slots = CallSlots(8, areShared: true)
+        for _ in 0 ..< 6 { #expect(await slots.acquire(for: "greedy", timeout: .seconds(5))) }
+        #expect(!(await slots.acquire(for: "greedy", timeout: .milliseconds(20))))
+        for _ in 0 ..< 2 { #expect(await slots.acquire(for: "other", timeout: .seconds(5))) }
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0 ... slots.maxWaitingOfOne {
+                group.addTask { await slots.acquire(for: "greedy", timeout: .seconds(60)) }
+            }
+            // One more than its part of the line.
+            #expect(await group.next() == false)
+            let other = Task { await slots.acquire(for: "third", timeout: .seconds(60)) }
+            #expect(await comesTrue { slots.waiting == slots.maxWaitingOfOne + 1 })
+            // It came last, and goes first.
+            slots.release(for: "greedy")
+            #expect(await other.value)
+            group.cancelAll()
+        }
+    }
+
+    // Slots of a single tool may all be one caller's.
+    @Test func theSlotsOfATool() async {
+        let slots = CallSlots(4)
+        for _ in 0 ..< 4 { #expect(await slots.acquire(for: "a", timeout: .seconds(5))) }
+        for _ in 0 ..< 4 { slots.release(for: "a") }
+        #expect(await slots.acquire(for: "b", timeout: .seconds(5)))
     }
 
     @Test func turnsAwayWhatWouldWaitTooLong() async {

@@ -1,4 +1,3 @@
-import Foundation
 import MCPCore
 import Synchronization
 import TestSupport
@@ -6,6 +5,8 @@ import Testing
 
 #if canImport(Darwin)
 import Darwin
+#elseif canImport(Musl)
+import Musl
 #else
 import Glibc
 #endif
@@ -19,7 +20,7 @@ final class WatchedProgram: Sendable {
     /// The executable that the build has put beside the tests.
     static func path() throws -> String {
         let path = BuiltProgram.path("mcp-server")
-        try #require(FileManager.default.isExecutableFile(atPath: path), "\(path) is not built")
+        try #require(unsafe access(path, X_OK) == 0, "\(path) is not built")
         return path
     }
 
@@ -40,7 +41,7 @@ final class WatchedProgram: Sendable {
         child = try ChildProcess(launch)
         guard let pipe = child.takeErrors() else { throw IOError(errno: EBADF, function: "pipe") }
         let errors = pipe.release()
-        let thread = Thread { [log] in
+        TestThread.run { [log] in
             var buffer = [UInt8](repeating: 0, count: 4_096)
             while true {
                 let count = unsafe buffer.withUnsafeMutableBytes {
@@ -52,7 +53,6 @@ final class WatchedProgram: Sendable {
             }
             close(errors)
         }
-        thread.start()
         try #require(await logs("ready in"), "\(output)")
     }
 

@@ -1,0 +1,68 @@
+import MCPCore
+
+/// The settings for requests that come through a proxy or from web pages.
+struct WebSettings: Sendable, Hashable {
+    /// The names that `Host` may have beside those of this machine.
+    var hosts: [String] = []
+    /// The web pages that may call the server.
+    var origins: [String] = []
+    var proxies = ProxyPolicy()
+
+    /// Reads `hosts`, `origins` and `trustedProxies` of the configuration.
+    init(_ reader: inout ObjectReader) {
+        hosts = reader.strings("hosts") ?? []
+        for host in hosts where !Self.isHost(host) {
+            reader.context.diagnostics.error(
+                "hosts: \"\(host)\" is not the name of a host; write it without scheme and port, such as "
+                    + "\"mcp.example.com\" or \"*.example.com\"", at: reader.place(of: "hosts"))
+        }
+        origins = reader.strings("origins") ?? []
+        for origin in origins where !Self.isOrigin(origin) {
+            reader.context.diagnostics.error(
+                "origins: \"\(origin)\" is not the origin of a web page; write it without a path, such as "
+                    + "\"https://app.example.com\"", at: reader.place(of: "origins"))
+        }
+        guard let proxies = reader.strings("trustedProxies") else { return }
+        if let policy = ProxyPolicy(proxies) {
+            self.proxies = policy
+        } else {
+            let wrong = proxies.first { ProxyPolicy([$0]) == nil } ?? ""
+            reader.context.diagnostics.error(
+                "trustedProxies: \"\(wrong)\" is not an address; use for example \"127.0.0.1\", "
+                    + "\"10.0.0.0/8\" or \"unix\"", at: reader.place(of: "trustedProxies"))
+        }
+    }
+
+    init() {}
+
+    private static func isHost(_ text: String) -> Bool {
+        let name = text.dropping(prefix: "*.") ?? text
+        if name.hasPrefix("["), name.hasSuffix("]") { return name.utf8.count > 2 }
+        return !name.isEmpty && name.utf8.allSatisfy { isNameCharacter($0) }
+    }
+
+    private static func isNameCharacter(_ byte: UInt8) -> Bool {
+        ASCII.isLetter(byte) || ASCII.isDigit(byte) || [0x2D, 0x2E, 0x5F].contains(byte)
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let separator = text.firstRange(of: "://") else { return false }
+        let (scheme, authority) = (text[..<separator.lowerBound], text[separator.upperBound...])
+        return !scheme.isEmpty
+            && scheme.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D }
+            && !authority.isEmpty
+            && authority.utf8.allSatisfy { isNameCharacter($0) || [0x3A, 0x5B, 0x5D].contains($0) }
+    }
+
+    /// The policy of the listener; `nil` for that of the library, which allows the names of this machine on
+    /// TCP and any on unix sockets.
+    ///
+    /// - Parameter host: the host of `auth.resource`.
+    func policy(with host: String?) -> AccessPolicy? {
+        let more = hosts + (host.map { [$0] } ?? [])
+        if more.isEmpty, origins.isEmpty { return nil }
+        return AccessPolicy(
+            hosts: .names(["127.0.0.1", "localhost", "[::1]"] + more), origins: OriginPolicy(allowed: origins)
+        )
+    }
+}

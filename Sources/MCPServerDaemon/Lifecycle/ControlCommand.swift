@@ -1,0 +1,193 @@
+import MCPCore
+
+/// The commands for a running server: `status`, `errors`, `reload` and `drain`.
+struct ControlCommand {
+    let file: String?
+    let overrides: [Override]
+    let environment: [String: String]
+    /// The address in place of that of the configuration.
+    let address: ConfiguredAddress?
+
+    func run(_ request: ControlRequest) -> ExitCode {
+        guard let address = address ?? configured() else { return .usage }
+        let client = AdminClient(address: address)
+        do throws(AdminClient.Failure) {
+            switch request {
+            case .status(let isJSON): return try status(client, isJSON: isJSON)
+            case .errors(let count): return try errors(client, count)
+            case .reload: return try reload(client)
+            case .drain:
+                _ = try json(client.send("POST", "/drain"))
+                Terminal.out(["draining"])
+                return .success
+            }
+        } catch {
+            Terminal.error(["mcp-server: \(error.text)", "hint: \(error.hint)"])
+            return .failure
+        }
+    }
+
+    /// Returns the address of the configuration, or `nil` after printing why there is none.
+    private func configured() -> ConfiguredAddress? {
+        var settings = AdminSettings()
+        if let file = file ?? DefaultFile.find(environment) {
+            let outcome = ConfigurationLoader(overrides: overrides, environment: environment).load(file: file)
+            // A file with an error may be the reason for the question.
+            settings = outcome.configuration.admin ?? settings
+        }
+        if let address = settings.address(environment) { return address }
+        Terminal.error(
+            CommandLineError(
+                "the address of the server is not known",
+                hint: "give the server's configuration with -c FILE, or its address with --admin"
+            ).lines)
+        return nil
+    }
+
+    private func json(_ answer: AdminClient.Answer) throws(AdminClient.Failure) -> JSONValue {
+        guard [200, 202, 409, 422].contains(answer.status), let json = try? JSONValue(parsing: answer.body)
+        else {
+            throw AdminClient.Failure(
+                text: "the server answered with status \(answer.status)",
+                hint: "compare admin.listen with the address that the server prints at its start")
+        }
+        return json
+    }
+
+    // MARK: Status
+
+    private func status(_ client: AdminClient, isJSON: Bool) throws(AdminClient.Failure) -> ExitCode {
+        let answer = try client.send("GET", "/status")
+        let status = try json(answer)
+        if isJSON {
+            Terminal.out([String(decoding: answer.body.dropLast(), as: UTF8.self)])
+        } else {
+            Terminal.out(Self.lines(status))
+        }
+        return .success
+    }
+
+    /// Returns the lines for people.
+    static func lines(_ status: JSONValue) -> [String] {
+        func text(_ key: String) -> String { status[key]?.stringValue ?? "" }
+        func number(_ key: String) -> Int { status[key]?.intValue ?? 0 }
+        let memory = status["residentBytes"]?.intValue.map { "  \(megabytes($0))" } ?? ""
+        var lines = [
+            "\(text("name")) \(text("version"))  \(text("state"))  up \(time(number("uptimeSeconds")))  "
+                + "pid \(number("pid"))\(memory)",
+            "connections \(number("connections"))  in flight \(number("inFlight"))  "
+                + "served \(number("served"))  failed \(number("failed"))  refused \(number("refused"))  "
+                + "commands \(number("commands"))",
+        ]
+        if let reload = status["lastReload"], reload["ok"]?.boolValue == false {
+            lines.append(
+                "not reloaded: the running configuration stays (\(reload["time"]?.stringValue ?? ""))")
+            lines += (reload["findings"]?.arrayValue ?? []).compactMap { $0.stringValue.map { "  \($0)" } }
+        }
+        if let audit = status["audit"] {
+            let failure = audit["failure"]?.stringValue.map { "  failing: \($0)" } ?? ""
+            lines.append(
+                "audit lines \(audit["written"]?.intValue ?? 0)  lost \(audit["lost"]?.intValue ?? 0)"
+                    + failure)
+            if let head = audit["head"]?.stringValue { lines.append("audit head \(head)") }
+        }
+        if number("logLost") > 0 { lines.append("log lines lost: \(number("logLost"))") }
+        let tools = status["tools"]?.arrayValue ?? []
+        if !tools.isEmpty { lines += table(tools) }
+        let upstreams = status["upstreams"]?.arrayValue ?? []
+        if !upstreams.isEmpty { lines += upstreamTable(upstreams) }
+        return lines.map(sanitized)
+    }
+
+    private static func table(_ tools: [JSONValue]) -> [String] {
+        let names = tools.map { $0["name"]?.stringValue ?? "" }
+        let width = max(4, names.map(\.count).max() ?? 0)
+        let head = padded("TOOL", width) + "  CALLS     FAILED    MEAN"
+        return [head]
+            + zip(names, tools).map { name, tool in
+                padded(name, width) + "  " + padded("\(tool["calls"]?.intValue ?? 0)", 10)
+                    + padded("\(tool["failed"]?.intValue ?? 0)", 10)
+                    + "\(tool["meanMilliseconds"]?.intValue ?? 0) ms"
+            }
+    }
+
+    private static func upstreamTable(_ upstreams: [JSONValue]) -> [String] {
+        let names = upstreams.map { $0["name"]?.stringValue ?? "" }
+        let width = max(8, names.map(\.count).max() ?? 0)
+        let head = padded("UPSTREAM", width) + "  STATE       CALLS     FAILED    LAST ERROR"
+        return [head]
+            + zip(names, upstreams).map { name, upstream in
+                let next =
+                    upstream["nextTryMilliseconds"]?.intValue
+                    .map { " (next try in \(($0 + 999) / 1_000) s)" } ?? ""
+                let error = upstream["lastError"]?.stringValue ?? "-"
+                return padded(name, width) + "  " + padded(upstream["state"]?.stringValue ?? "", 12)
+                    + padded("\(upstream["calls"]?.intValue ?? 0)", 10)
+                    + padded("\(upstream["failed"]?.intValue ?? 0)", 10) + error + next
+            }
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    private static func time(_ seconds: Int) -> String {
+        switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7_200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3_600) h"
+        default: "\(seconds / 86_400) d"
+        }
+    }
+
+    private static func megabytes(_ bytes: Int) -> String {
+        let tenths = bytes / 104_858
+        return "\(tenths / 10).\(tenths % 10) MB"
+    }
+
+    /// Names come from configurations, and texts from commands and clients.
+    private static func sanitized(_ line: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                line.unicodeScalars.map { scalar in
+                    switch scalar.value {
+                    case 0 ..< 0x20, 0x7F ... 0x9F, 0x200E, 0x200F, 0x2028 ... 0x202E, 0x2066 ... 0x2069:
+                        "\u{FFFD}"
+                    default: scalar
+                    }
+                }))
+    }
+
+    // MARK: Others
+
+    private func errors(_ client: AdminClient, _ count: Int) throws(AdminClient.Failure) -> ExitCode {
+        let entries = try json(client.send("GET", "/errors?n=\(count)")).arrayValue ?? []
+        if entries.isEmpty { Terminal.out(["no errors since the start"]) }
+        Terminal.out(
+            entries.map { entry in
+                Self.sanitized(
+                    ["time", "source", "name", "text"].compactMap { entry[$0]?.stringValue }
+                        .filter { !$0.isEmpty }.joined(separator: "  "))
+            })
+        return .success
+    }
+
+    private func reload(_ client: AdminClient) throws(AdminClient.Failure) -> ExitCode {
+        let report = try json(client.send("POST", "/reload"))
+        if let error = report["error"]?.stringValue {
+            Terminal.error(["mcp-server: \(error)"])
+            return .failure
+        }
+        Terminal.out((report["findings"]?.arrayValue ?? []).compactMap(\.stringValue).map(Self.sanitized))
+        guard report["ok"]?.boolValue == true else {
+            Terminal.out(["not reloaded: the running configuration stays"])
+            return .checkFailed
+        }
+        Terminal.out(["reloaded: \(Self.sanitized(report["changes"]?.stringValue ?? ""))"])
+        let keys = (report["needsRestart"]?.arrayValue ?? []).compactMap(\.stringValue)
+        if !keys.isEmpty {
+            Terminal.out(["not in effect until a restart: \(keys.joined(separator: " "))"])
+        }
+        return .success
+    }
+}

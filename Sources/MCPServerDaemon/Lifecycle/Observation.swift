@@ -1,0 +1,164 @@
+import MCPCore
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// What sees a running server, and what tells others about it: the observer, the address for operators, the
+/// service manager.
+final class Observation: Sendable {
+    let state = ServerState()
+    let observer: Observer?
+    let manager: ServiceManager?
+    private let settings: AdminSettings?
+    private let log: Log
+    private let admin = Mutex<HTTPServer?>(nil)
+
+    /// The reason why something that the configuration asks for cannot be written.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// - Parameters:
+    ///   - errors: the ring that the log fills, too.
+    init(
+        _ configuration: Configuration, errors: ErrorRing?, environment: [String: String], log: Log
+    ) throws(Failure) {
+        self.log = log
+        // A limit on the size of files is an error like a full disk, and not the end of the server.
+        signal(SIGXFSZ, SIG_IGN)
+        manager = ServiceManager(environment)
+        settings = configuration.admin
+        let settings = configuration.observe
+        var audit: (AuditLog, Redactor)?
+        if let wanted = settings.audit {
+            do throws(IOError) {
+                audit = (try AuditLog(wanted, log: log), Redactor(wanted.redaction))
+            } catch {
+                throw Failure(description: "observe.audit.file cannot be opened: \(error)")
+            }
+        }
+        let isSeen =
+            audit != nil || configuration.admin != nil || settings.recorder != nil
+            || settings.log.calls != .none
+        let names = ToolNames()
+        observer =
+            !isSeen
+            ? nil
+            : Observer(
+                metrics: configuration.admin.map { _ in CallMetrics { names.contains($0) } }, audit: audit,
+                recorder: settings.recorder.map { FlightRecorder($0, log: log) }, errors: errors,
+                calls: settings.log.calls, log: log)
+        self.names = names
+    }
+
+    private let names: ToolNames
+
+    /// Uses the tools of these servers as labels of metrics from now on.
+    func observes(_ served: ServedServers) { names.set { name in served.main.hasTool(named: name) } }
+
+    // MARK: The address for operators
+
+    /// Begins to serve the address for operators, before the server itself.
+    func start(
+        _ configuration: Configuration, file: String?, supervisor: ProcessSupervisor,
+        upstreams: UpstreamService, reloader: Reloader?, isStdio: Bool, environment: [String: String],
+        passed: ListenAddress?,
+        drain: @escaping @Sendable () -> Bool
+    ) throws(ListenError) {
+        guard let settings, let observer else { return }
+        // Several servers on pipes may run at once: only an address that was named is theirs.
+        if isStdio, settings.listen == nil, passed == nil { return }
+        guard let address = passed ?? settings.address(environment)?.listenAddress else {
+            return log.warning(
+                "no address for operators: neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a directory; "
+                    + "set admin.listen")
+        }
+        var reload: (@Sendable () async -> ReloadReport)?
+        if let reloader {
+            reload = { [weak self] in
+                self?.reopenFiles()
+                return await reloader.reloadAndWait("mcp-server reload")
+            }
+        }
+        let subject = AdminService.Subject(
+            server: (configuration.server.name, configuration.server.version), configuration: file,
+            state: state, observer: observer, supervisor: supervisor,
+            upstreams: { [weak upstreams] in upstreams?.statuses ?? [] }, log: log, reload: reload,
+            drain: drain)
+        var options = HTTPServerOptions()
+        options.maxConnections = 64
+        options.limits.maxBodyBytes = 1 << 10
+        options.drainTimeout = .seconds(1)
+        options.loops = 1
+        let server = try HTTPServer(on: [address], options: options)
+        let isUnix = server.addresses.first?.port == nil
+        try server.start(AdminService(subject: subject, mayControl: isUnix))
+        admin.withLock { $0 = server }
+        log.info("operators", ["address": server.addresses.first?.description ?? ""])
+    }
+
+    // MARK: The life of the server
+
+    func begins(_ running: RunningServer, _ status: String) {
+        state.begins(running)
+        manager?.ready(status)
+        manager?.startWatchdog { [weak running] answer in running?.whenResponsive(answer) }
+    }
+
+    /// Stops the server for an operator. Returns false if it is already stopping.
+    func drain(_ stop: StopRequest) -> Bool {
+        guard stop.request() else { return false }
+        drains()
+        log.info("stopping", ["signal": "mcp-server drain"])
+        return true
+    }
+
+    func drains() {
+        state.drains()
+        manager?.stopping()
+    }
+
+    func reloads(_ event: Reloader.Event) {
+        switch event {
+        case .began: manager?.reloading()
+        case .ended(let report):
+            state.reloaded(report)
+            manager?.ready(
+                report.isDone
+                    ? "running" : "running; not reloaded: \(report.findings.first ?? report.reason)")
+        }
+    }
+
+    /// Opens the log and the audit log again, after a rotation.
+    func reopenFiles() {
+        do throws(IOError) { try log.reopen() } catch {
+            log.error("the log cannot be opened", ["error": error])
+        }
+        observer?.audit?.reopen()
+    }
+
+    func ends() async {
+        let server = admin.withLock { $0.take() }
+        await server?.stop()
+        observer?.audit?.finish()
+        observer?.recorder?.finish()
+    }
+}
+
+/// Tells whether a tool exists, once there is a server.
+private final class ToolNames: Sendable {
+    private let test = Mutex<(@Sendable (String) -> Bool)?>(nil)
+
+    func set(_ test: @escaping @Sendable (String) -> Bool) { self.test.withLock { $0 = test } }
+
+    func contains(_ name: String) -> Bool {
+        let test = test.withLock { $0 }
+        return test?(name) ?? false
+    }
+}

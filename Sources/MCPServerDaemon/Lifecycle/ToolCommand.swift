@@ -1,0 +1,134 @@
+import MCPCore
+
+/// `mcp-server explain` and `mcp-server call`: a tool of the configuration, without a client.
+struct ToolCommand {
+    let file: String?
+    let overrides: [Override]
+    let environment: [String: String]
+
+    /// Prints what a call would run.
+    func explain(_ request: ToolRequest) -> ExitCode {
+        guard let (_, definition, arguments) = load(request, as: "explain") else { return .usage }
+        let lines: [String]
+        do {
+            let problems = try CompiledSchema(definition.input.schema).validate(.object(arguments))
+            guard problems.isEmpty else { throw ArgumentFailure(text: Self.text(problems)) }
+            let tool = try CommandTool(definition, resolver: PathResolver(), shared: CallSlots(1))
+            lines =
+                Explanation(
+                    definition, try tool.prepare(arguments, .none), question: try tool.question(arguments)
+                ).lines
+        } catch let error as ArgumentFailure {
+            Terminal.error(["mcp-server: \(request.tool): \(error.text) (nothing was run)"])
+            return .failure
+        } catch {
+            Terminal.error(["mcp-server: \(request.tool): \(error)"])
+            return .failure
+        }
+        Terminal.out(lines)
+        return .success
+    }
+
+    /// Calls the tool once in this process and prints its result. Whoever types the command has confirmed it.
+    func call(_ request: ToolRequest, superviseCommand: String) async -> ExitCode {
+        guard let loaded = load(request, as: "call") else { return .usage }
+        var (configuration, definition) = (loaded.0, loaded.1)
+        definition.confirmation = nil
+        definition.task = .never
+        // There is nobody who could read the pages later.
+        if definition.overflow == .resource { definition.overflow = .truncate }
+        configuration.tools = [definition]
+        configuration.files = []
+        configuration.prompts = []
+        ProcessPrivacy.begin()
+        let log = Log.disabled
+        let supervisor = ProcessSupervisor(
+            program: SupervisorProgram.ownProgram, arguments: [superviseCommand], log: log)
+        defer { supervisor.endNow() }
+        do {
+            let builder = ServerBuilder(
+                configuration: configuration, log: log, runtime: CommandRuntime(supervisor: supervisor))
+            let server = try builder.build().server
+            let request = Self.request(definition.name, loaded.2)
+            guard let bytes = await server.handle(request) else { return .failure }
+            let response = try JSONValue(parsing: bytes)
+            guard let result = response["result"] else {
+                Terminal.error(["mcp-server: \(response["error"]?["message"]?.stringValue ?? "no result")"])
+                return .failure
+            }
+            return Self.show(try CallToolResult(json: result))
+        } catch {
+            Terminal.error(["mcp-server: \(request.tool): \(error)"])
+            return .failure
+        }
+    }
+
+    private static func request(_ tool: String, _ arguments: JSONObject) -> [UInt8] {
+        let meta: JSONObject = [
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": [:],
+            "io.modelcontextprotocol/clientInfo": [
+                "name": "mcp-server", "version": .string(DaemonVersion.current),
+            ],
+        ]
+        let message: JSONValue = [
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": [
+                "name": .string(tool), "arguments": .object(arguments), "_meta": .object(meta),
+            ],
+        ]
+        return Array(message.serialized().utf8)
+    }
+
+    private static func show(_ result: CallToolResult) -> ExitCode {
+        var texts = result.content.map { $0.text ?? "(\($0.type.rawValue))" }
+        if let structured = result.structuredContent { texts = [structured.serialized()] }
+        // As they are: what follows in a pipe wants the tool's own bytes. The end of the line is ours.
+        let lines = texts.map { $0.dropping(suffix: "\n") ?? $0 }
+        if result.isError { Terminal.error(lines) } else { Terminal.out(lines) }
+        return result.isError ? .failure : .success
+    }
+
+    /// Returns the tool and its arguments, or `nil` after printing what is wrong.
+    private func load(
+        _ request: ToolRequest, as command: String
+    ) -> (Configuration, ToolDefinition, JSONObject)? {
+        do throws(CommandLineError) {
+            guard let file = file ?? DefaultFile.find(environment) else {
+                let places = DefaultFile.candidates(environment).joined(separator: " or ")
+                throw CommandLineError(
+                    "there is no configuration in \(places)", hint: "mcp-server \(command) -c FILE TOOL")
+            }
+            let loader = ConfigurationLoader(overrides: overrides, environment: environment)
+            let outcome = loader.load(file: file)
+            if outcome.diagnostics.hasErrors {
+                Terminal.error(outcome.diagnostics.report)
+                return nil
+            }
+            let tools = outcome.configuration.tools
+            guard let definition = tools.first(where: { $0.name == request.tool }) else {
+                let near = Suggestion.best(for: request.tool, among: tools.map(\.name))
+                let all = tools.prefix(20).map(\.name).joined(separator: ", ")
+                throw CommandLineError(
+                    "there is no tool \(TerminalText.quoted(request.tool)) in \(file)",
+                    hint: near.map { "did you mean \($0)?" } ?? "the tools are \(all)")
+            }
+            do throws(ToolWords.Flaw) {
+                let arguments = try ToolWords.arguments(request.words, schema: definition.input.schema)
+                return (outcome.configuration, definition, arguments)
+            } catch {
+                throw CommandLineError(
+                    "\(error.text) (nothing was run)",
+                    hint: "the arguments of \(request.tool) are "
+                        + definition.input.parameters.map(\.name).joined(separator: ", "))
+            }
+        } catch {
+            Terminal.error(error.lines)
+            return nil
+        }
+    }
+
+    private static func text(_ violations: [SchemaViolation]) -> String {
+        "the arguments do not fit: " + violations.map(\.description).joined(separator: "; ")
+    }
+}

@@ -1,0 +1,93 @@
+import MCPCore
+
+/// The chain of an audit log: each line carries the SHA-256 digest of the line before it, in hexadecimal and
+/// without its newline.
+///
+/// A line that is changed, removed, inserted or moved breaks the chain behind it. Lines missing at the end
+/// cannot be noticed without the digest of the last line, which `mcp-server status` prints.
+enum AuditChain {
+    /// The digest in the first line of a new file.
+    static let start = String(repeating: "0", count: 64)
+
+    /// Returns lines with the member `prev`, and the digest of the last one.
+    static func chain(_ lines: [UInt8], after head: String) -> (lines: [UInt8], head: String) {
+        var head = head
+        var result: [UInt8] = []
+        result.reserveCapacity(lines.count + lines.count / 4)
+        for line in lines.split(separator: 0x0A) {
+            let start = result.count
+            result += line.dropLast()
+            result += ",\"prev\":\"\(head)\"}".utf8
+            head = digest(result[start...])
+            result.append(0x0A)
+        }
+        return (result, head)
+    }
+
+    static func digest(_ line: some Collection<UInt8>) -> String {
+        SHA256.hash(Array(line)).bytes.map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.utf8.count == 1 ? "0\(digits)" : digits
+        }.joined()
+    }
+
+    /// Returns the digest of the last line of a file, complete or not; nil for an empty file.
+    static func head(of path: String) throws(IOError) -> String? {
+        var tail = try AppendingFile.tail(of: path, maxBytes: AuditLog.tailBytes)[...]
+        if tail.last == 0x0A { tail = tail.dropLast() }
+        guard !tail.isEmpty else { return nil }
+        let line = tail.lastIndex(of: 0x0A).map { tail[($0 + 1)...] } ?? tail
+        return digest(line)
+    }
+
+    /// The first line that does not fit, and why.
+    struct Break: Sendable, Hashable {
+        var line: Int
+        var text: String
+    }
+
+    /// The outcome of a verification.
+    struct Report: Sendable, Hashable {
+        var lines = 0
+        /// The digest that the first line carries: that of the last line of the file before.
+        var first: String?
+        /// The digest of the last line.
+        var last = AuditChain.start
+        var problem: Break?
+    }
+
+    /// Verifies lines one after another.
+    struct Verifier {
+        private(set) var report = Report()
+        private var isFirst = true
+
+        /// - Parameter head: the digest that the first line has to carry; nil for any.
+        init(after head: String? = nil) {
+            if let head { (report.last, isFirst) = (head, false) }
+        }
+
+        /// Returns false once the chain is broken.
+        mutating func add(_ line: some Collection<UInt8>) -> Bool {
+            report.lines += 1
+            guard let json = try? JSONValue(parsing: Array(line)) else {
+                return fail("incomplete: the disk was full, the server was killed, or the line was cut")
+            }
+            guard case .string(let previous)? = json["prev"] else {
+                return fail("no \"prev\": not a line of a chained audit log")
+            }
+            if isFirst {
+                report.first = previous
+                isFirst = false
+            } else if previous != report.last {
+                return fail("does not fit the line before: one of them was changed, removed or inserted")
+            }
+            report.last = AuditChain.digest(line)
+            return true
+        }
+
+        private mutating func fail(_ text: String) -> Bool {
+            report.problem = Break(line: report.lines, text: text)
+            return false
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import MCPCore
+import Synchronization
+
+/// Copies JSON without what must not be written down: values of keys that match a pattern, and texts that
+/// look like credentials.
+final class Redactor: Sendable {
+    /// The most bytes of arguments that are written down; of more, only their number is.
+    static let maxBytes = 8 << 10
+    /// The keys whose verdict is remembered.
+    static let maxKnownKeys = 1_024
+
+    private let patterns: [Glob]
+    private let writesArguments: Bool
+    private let known = Mutex<[String: Bool]>([:])
+
+    init(_ settings: RedactionSettings) {
+        patterns = (RedactionSettings.defaultKeys + settings.keys).map { Glob($0.lowercased()) }
+        writesArguments = settings.arguments != .none
+    }
+
+    /// Appends `arguments` as JSON without white space. Returns false, and appends nothing, if they are not
+    /// to be written or exceed `maxBytes`.
+    func append(_ value: RawJSON, to line: inout LineText, limit: Int = maxBytes) -> Bool {
+        guard writesArguments, value.bytes.count <= limit else { return false }
+        let isDone: Void? = unsafe value.bytes.withContiguousStorageIfAvailable { bytes in
+            unsafe copy(bytes, to: &line)
+        }
+        return isDone != nil
+    }
+
+    private func copy(_ bytes: UnsafeBufferPointer<UInt8>, to line: inout LineText) {
+        var place = 0
+        while place < bytes.count {
+            let byte = unsafe bytes[place]
+            switch byte {
+            case 0x22:
+                let end = unsafe Self.stringEnd(bytes, place)
+                let content = unsafe UnsafeBufferPointer(
+                    rebasing: bytes[place + 1 ..< max(place + 1, end - 1)])
+                place = unsafe Self.skipSpace(bytes, end)
+                line.byte(0x22)
+                guard place < bytes.count, unsafe bytes[place] == 0x3A else {
+                    if unsafe Self.isCredential(content) {
+                        line.literal("[redacted]")
+                    } else {
+                        unsafe line.escaped(content, isJSON: true)
+                    }
+                    line.byte(0x22)
+                    continue
+                }
+                unsafe line.escaped(content, isJSON: true)
+                line.literal("\":")
+                place = unsafe Self.skipSpace(bytes, place + 1)
+                if unsafe isSecret(content) {
+                    line.literal("\"[redacted]\"")
+                    place = unsafe Self.valueEnd(bytes, place)
+                }
+            case 0x20, 0x09, 0x0A, 0x0D: place += 1
+            default:
+                line.byte(byte)
+                place += 1
+            }
+        }
+    }
+
+    /// Whether the values of a key are left out; `name` is the content of a JSON string.
+    private func isSecret(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        // An escape could hide a letter.
+        var text = unsafe String(decoding: name, as: UTF8.self)
+        if unsafe name.contains(0x5C) {
+            text = (try? RawJSON(validating: "\"\(text)\""))?.string ?? text
+        }
+        return isSecret(text)
+    }
+
+    func isSecret(_ name: String) -> Bool {
+        if let verdict = known.withLock({ $0[name] }) { return verdict }
+        let lower = name.lowercased()
+        let verdict = patterns.contains { $0.matches(lower) }
+        known.withLock { if $0.count < Self.maxKnownKeys { $0[name] = verdict } }
+        return verdict
+    }
+
+    // MARK: Credentials
+
+    private static let prefixes = [
+        "bearer ", "basic ", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "xoxb-", "xoxp-", "akia",
+        "eyj", "-----begin", "aiza",
+    ].map { Array($0.utf8) }
+
+    /// Whether a text looks like a bearer token, a JWT, a private key, or a token of a well-known service.
+    static func isCredential(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count >= 16 else { return false }
+        let first = unsafe text[0] | 0x20
+        for prefix in prefixes where prefix[0] | 0x20 == first {
+            var matches = true
+            for (index, byte) in prefix.enumerated() where unsafe text[index] | 0x20 != byte | 0x20 {
+                matches = false
+                break
+            }
+            if matches { return true }
+        }
+        return unsafe containsStaticToken(text)
+    }
+
+    /// Whether a text contains a token of this program, in any place.
+    private static func containsStaticToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let prefix = StaticToken.prefix.utf8
+        var start = 0
+        while text.count - start >= prefix.count {
+            if unsafe text[start...].starts(with: prefix) { return true }
+            start += 1
+        }
+        return false
+    }
+
+    // MARK: Scanning of validated JSON
+
+    /// Returns the position after a string that begins at `start`.
+    private static func stringEnd(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
+        var place = start + 1
+        while place < bytes.count {
+            let byte = unsafe bytes[place]
+            if byte == 0x22 { return place + 1 }
+            place += byte == 0x5C ? 2 : 1
+        }
+        return bytes.count
+    }
+
+    private static func skipSpace(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
+        var place = start
+        while place < bytes.count, unsafe bytes[place] <= 0x20 { place += 1 }
+        return place
+    }
+
+    /// Returns the position after a value that begins at `start`.
+    private static func valueEnd(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
+        var place = start
+        var depth = 0
+        while place < bytes.count {
+            switch unsafe bytes[place] {
+            case 0x22:
+                place = unsafe stringEnd(bytes, place)
+                if depth == 0 { return place }
+                continue
+            case 0x7B, 0x5B: depth += 1
+            case 0x7D, 0x5D:
+                if depth == 0 { return place }
+                depth -= 1
+                if depth == 0 { return place + 1 }
+            case 0x2C where depth == 0: return place
+            default: break
+            }
+            place += 1
+        }
+        return bytes.count
+    }
+}

@@ -1,0 +1,245 @@
+/// The files that `mcp-server init` prints, for the programs that start or front a server.
+enum SetupFile: String, Sendable, Hashable, CaseIterable {
+    case systemd, launchd, nginx, caddy, docker
+
+    /// What the files are about.
+    struct Subject: Sendable, Hashable {
+        /// The path of the program.
+        var program: String
+        /// The path of the configuration.
+        var configuration: String
+        /// The address that a proxy forwards to: `127.0.0.1:8808` or `unix:/PATH`.
+        var upstream: String
+        /// The name that clients know the server by.
+        var host: String
+        /// Whether the server accepts this name as `Host`.
+        var acceptsHost = false
+        /// The largest message in bytes.
+        var bodyBytes: Int
+    }
+
+    func text(_ subject: Subject) -> String {
+        switch self {
+        case .systemd: Self.systemd(subject)
+        case .launchd: Self.launchd(subject)
+        case .nginx: Self.nginx(subject)
+        case .caddy: Self.caddy(subject)
+        case .docker: Self.docker(subject)
+        }
+    }
+
+    private static func systemd(_ subject: Subject) -> String {
+        """
+        # /etc/systemd/system/mcp-server.service
+        # Its commands run with these restrictions too: widen what they need, for example ReadWritePaths=.
+        [Unit]
+        Description=MCP server
+        Documentation=https://modelcontextprotocol.io
+        After=network.target
+
+        [Service]
+        # systemd 253 or newer; with an older one, Type=notify and ExecReload=/bin/kill -HUP $MAINPID.
+        Type=notify-reload
+        ExecStart=\(subject.program) -c \(subject.configuration)
+        Restart=on-failure
+        WatchdogSec=30
+        # The server ends its commands itself; whatever is left after that is killed.
+        KillMode=mixed
+        TimeoutStopSec=30
+        DynamicUser=yes
+        RuntimeDirectory=mcp-server
+        StateDirectory=mcp-server
+        LogsDirectory=mcp-server
+        UMask=0077
+
+        NoNewPrivileges=yes
+        CapabilityBoundingSet=
+        AmbientCapabilities=
+        ProtectSystem=strict
+        ProtectHome=yes
+        PrivateTmp=yes
+        PrivateDevices=yes
+        ProtectClock=yes
+        ProtectControlGroups=yes
+        ProtectHostname=yes
+        ProtectKernelLogs=yes
+        ProtectKernelModules=yes
+        ProtectKernelTunables=yes
+        RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+        RestrictNamespaces=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
+        LockPersonality=yes
+        MemoryDenyWriteExecute=yes
+        SystemCallArchitectures=native
+        SystemCallFilter=@system-service
+        SystemCallErrorNumber=EPERM
+        LimitNOFILE=65536
+        MemoryMax=1G
+        TasksMax=1024
+
+        [Install]
+        WantedBy=multi-user.target
+
+        """ + socketUnit
+    }
+
+    private static let socketUnit = """
+        # /etc/systemd/system/mcp-server.socket
+        # Optional: the socket outlives restarts, so that no client is refused. Name the same address in
+        # "listen" of the configuration.
+        [Unit]
+        Description=Socket of the MCP server
+
+        [Socket]
+        ListenStream=/run/mcp-server.sock
+        SocketMode=0660
+        SocketGroup=www-data
+
+        [Install]
+        WantedBy=sockets.target
+
+        """
+
+    private static func launchd(_ subject: Subject) -> String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <!-- ~/Library/LaunchAgents/org.modelcontextprotocol.mcp-server.plist -->
+        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+        <plist version="1.0">
+        <dict>
+            <key>Label</key>
+            <string>org.modelcontextprotocol.mcp-server</string>
+            <key>ProgramArguments</key>
+            <array>
+                <string>\(xml(subject.program))</string>
+                <string>-c</string>
+                <string>\(xml(subject.configuration))</string>
+            </array>
+            <key>RunAtLoad</key>
+            <true/>
+            <key>KeepAlive</key>
+            <dict>
+                <key>SuccessfulExit</key>
+                <false/>
+            </dict>
+            <key>ProcessType</key>
+            <string>Background</string>
+            <key>ExitTimeOut</key>
+            <integer>30</integer>
+            <key>Umask</key>
+            <integer>63</integer>
+            <key>StandardErrorPath</key>
+            <string>/tmp/mcp-server.log</string>
+        </dict>
+        </plist>
+
+        """
+    }
+
+    /// The lines about `Host` and `Origin`.
+    private static func nginxHost(_ subject: Subject) -> String {
+        if subject.acceptsHost { return "proxy_set_header Host $host;" }
+        return """
+            # The server accepts only hosts of this machine, unless auth.resource names another.
+                    proxy_set_header Host localhost;
+                    # Web pages are refused here, because the server does not see the real host.
+                    if ($http_origin) { return 403; }
+            """
+    }
+
+    /// What the configuration of the server must have for the proxy.
+    private static func proxyNeeds(_ subject: Subject) -> String {
+        subject.upstream.hasPrefix("unix:")
+            ? "The proxy must be able to open the socket: unix:///PATH?mode=0660&group=www-data."
+            : "Without auth, only the server's own user is served: name the proxy's in auth.peers."
+    }
+
+    private static func nginx(_ subject: Subject) -> String {
+        """
+        # In the http block, for example /etc/nginx/conf.d/mcp.conf. Add TLS for other machines.
+        # \(proxyNeeds(subject))
+        # With "trustedProxies", the server takes the address of a client from X-Forwarded-For.
+        upstream mcp {
+            server \(subject.upstream);
+            keepalive 32;
+        }
+
+        server {
+            listen 80;
+            server_name \(subject.host);
+
+            location ~ ^/(mcp|\\.well-known/oauth-protected-resource)(/|$) {
+                proxy_pass http://mcp;
+                proxy_http_version 1.1;
+                proxy_set_header Connection "";
+                \(nginxHost(subject))
+
+                # Events must arrive at once, and streams may be silent for 15 s.
+                proxy_buffering off;
+                proxy_cache off;
+                proxy_read_timeout 1h;
+                proxy_send_timeout 60s;
+                client_max_body_size \(subject.bodyBytes);
+                # A request is never repeated: it may have had an effect.
+                proxy_next_upstream off;
+
+                proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+                proxy_set_header X-Forwarded-Proto $scheme;
+                access_log off;
+            }
+        }
+
+        """
+    }
+
+    private static func caddy(_ subject: Subject) -> String {
+        """
+        # Caddyfile
+        # \(proxyNeeds(subject))
+        \(subject.host) {
+            \(subject.acceptsHost ? "" : "@foreign header Origin *\n    respond @foreign 403\n")
+            @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*
+            handle @mcp {
+                request_body {
+                    max_size \(subject.bodyBytes)
+                }
+                reverse_proxy \(subject.upstream.replacing("unix:", with: "unix/")) {
+                    header_up Host \(subject.acceptsHost ? "{host}" : "localhost")
+                    # Events must arrive at once.
+                    flush_interval -1
+                    transport http {
+                        versions 1.1
+                        read_timeout 1h
+                        write_timeout 60s
+                    }
+                }
+            }
+        }
+
+        """
+    }
+
+    private static func docker(_ subject: Subject) -> String {
+        """
+        # Dockerfile
+        # Build the program with the Swift runtime included: make release
+        FROM debian:bookworm-slim
+        RUN useradd --system --no-create-home mcp
+        COPY mcp-server /usr/local/bin/mcp-server
+        COPY mcp.jsonc /etc/mcp-server/mcp.jsonc
+        USER mcp
+        # The server listens on loopback or a unix socket: run the proxy in the same network namespace
+        # (docker run --network container:PROXY), or share /run/mcp with it.
+        VOLUME /run/mcp
+        ENV XDG_RUNTIME_DIR=/run/mcp
+        STOPSIGNAL SIGTERM
+        ENTRYPOINT ["/usr/local/bin/mcp-server", "-c", "/etc/mcp-server/mcp.jsonc"]
+
+        """
+    }
+
+    private static func xml(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+}

@@ -1,0 +1,65 @@
+import MCPCore
+
+/// A server behind this one, as configured.
+struct UpstreamDefinition: Sendable, Hashable {
+    /// The way to reach a server.
+    enum Place: Sendable, Hashable {
+        case program(String, arguments: [String], environment: [String: String], directory: String?)
+        case http(String)
+        case unix(path: String, endpoint: String)
+    }
+
+    var name: String
+    var place: Place
+    var headers: [String: String] = [:]
+    var prefix: String?
+    var tools: [String] = []
+    var resources: [String] = []
+    var prompts: [String] = []
+    var rename: [String: String] = [:]
+    var annotations: [String: ToolAnnotations] = [:]
+    /// Whether this server does not start without it.
+    var isRequired = false
+    var idle: Duration?
+    var restarts = true
+    var timeout = Self.defaultTimeout
+    var connectTimeout = Self.defaultTimeout
+    var concurrency = 64
+    var isPerPrincipal = false
+    /// The texts that logs and errors must not contain.
+    var secrets: [String] = []
+
+    static let defaultTimeout = Duration.seconds(60)
+
+    /// Returns the server, which is not connected yet.
+    func makeUpstream(supervisor: ProcessSupervisor?, log: Log) -> Upstream {
+        var options = UpstreamOptions()
+        options.prefix = prefix
+        options.tools = tools
+        options.resources = resources
+        options.prompts = prompts
+        options.rename = rename
+        options.annotations = annotations
+        options.idle = idle
+        options.restarts = restarts
+        options.timeout = timeout
+        options.connectTimeout = connectTimeout
+        options.concurrency = concurrency
+        options.isPerPrincipal = isPerPrincipal
+        options.headers = headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        options.secrets = secrets
+        options.onStderr = { [name] line in log.debug(line, ["mcpServer": name]) }
+        return Upstream(name, target(supervisor), options: options)
+    }
+
+    private func target(_ supervisor: ProcessSupervisor?) -> ClientTarget {
+        switch place {
+        case .program(let program, let arguments, let environment, let directory):
+            return .command(
+                ProcessLaunch(program, arguments, environment: environment, directory: directory),
+                supervisor: supervisor)
+        case .http(let url): return .http(url)
+        case .unix(let path, let endpoint): return .unix(path: path, endpoint: endpoint)
+        }
+    }
+}

@@ -1,0 +1,280 @@
+import MCPCore
+
+/// Reads `mcpServers`: entries as other hosts have them, with additional keys.
+struct UpstreamReader {
+    let context: ConfigContext
+
+    /// The kinds of connections, under all their names.
+    private enum Kind: String, CaseIterable {
+        case stdio, http, sse
+        case streamableHTTP = "streamable-http"
+        case streamableHttp
+    }
+
+    private enum Restart: String, CaseIterable { case backoff, never }
+
+    func readAll(_ node: ConfigNode) -> [UpstreamDefinition] {
+        guard let members = node.members else {
+            context.diagnostics.error("mcpServers must be an object, not \(node.kindName)", at: node.position)
+            return []
+        }
+        var spellings: [String: String] = [:]
+        return members.compactMap { member in
+            checkName(member)
+            let folded = member.key.lowercased()
+            if let other = spellings.updateValue(member.key, forKey: folded), other != member.key {
+                context.diagnostics.warning(
+                    "mcpServers.\(member.key) and mcpServers.\(other) differ only in upper and lower case",
+                    at: member.keyPosition)
+            }
+            return ObjectReader(member.value, path: "mcpServers.\(member.key)", context: context)
+                .flatMap { read(member.key, $0) }
+        }
+    }
+
+    private func checkName(_ member: ConfigMember) {
+        if !member.key.isEmpty, member.key.utf8.count <= 64, !member.key.contains(where: \.isNewline) {
+            return
+        }
+        context.diagnostics.error("the name of a server has 1 to 64 characters", at: member.keyPosition)
+    }
+
+    private func read(_ name: String, _ reader: ObjectReader) -> UpstreamDefinition? {
+        var reader = reader
+        reportForeignKeys(&reader)
+        var isOff = reader.bool("disabled") ?? false
+        if reader.bool("enabled") == false { isOff = true }
+        var definition = UpstreamDefinition(name: name, place: .http(""))
+        definition.prefix = prefix(&reader)
+        definition.tools = patterns("tools", &reader)
+        definition.resources = patterns("resources", &reader)
+        definition.prompts = patterns("prompts", &reader)
+        definition.rename = names(&reader)
+        definition.annotations = annotations(&reader)
+        definition.isRequired = reader.bool("required") ?? false
+        definition.idle = reader.duration("idle")
+        definition.restarts = reader.word("restart", as: Restart.self) != .never
+        definition.timeout = duration("timeout", &reader) ?? definition.timeout
+        definition.connectTimeout = duration("connectTimeout", &reader) ?? definition.connectTimeout
+        definition.concurrency = reader.integer("concurrency", in: 1 ... 10_000) ?? definition.concurrency
+        definition.isPerPrincipal = reader.bool("perPrincipal") ?? false
+        let place = place(&reader, &definition)
+        reader.finish()
+        guard let place, !isOff else { return nil }
+        definition.place = place
+        return definition
+    }
+
+    // MARK: The connection
+
+    private func place(
+        _ reader: inout ObjectReader, _ definition: inout UpstreamDefinition
+    ) -> UpstreamDefinition.Place? {
+        let kind = reader.word("type", as: Kind.self)
+        let program = reader.string("command")
+        let url = reader.string("url")
+        let arguments = reader.strings("args") ?? []
+        let hasEnvironment = reader.members.contains { $0.key == "env" }
+        secrets(in: "env", reader, &definition)
+        let environment = reader.childEnvironment()
+        let directory = reader.string("cwd").map(context.absolute)
+        definition.headers = headers(&reader, &definition)
+        let has = (program: reader.hasKey("command"), url: reader.hasKey("url"))
+        if has.program == has.url {
+            context.diagnostics.error(
+                has.program
+                    ? "\(reader.path) has both \"command\" and \"url\"; keep one of them"
+                    : "\(reader.path) needs \"command\", for a program, or \"url\"", at: reader.position)
+            return nil
+        }
+        if let kind, (kind == .stdio) != has.program {
+            context.diagnostics.error(
+                "\(reader.pathOf("type")) is \"\(kind.rawValue)\", but the server has "
+                    + (has.program ? "a \"command\"" : "a \"url\""), at: reader.place(of: "type"))
+        }
+        if let program {
+            if !definition.headers.isEmpty {
+                refuse("headers", reader, "they are for servers with a \"url\"; use \"env\"")
+            }
+            return self.program(program, arguments, environment, directory, reader)
+        }
+        for key in ["args", "cwd"] where reader.hasKey(key) {
+            refuse(key, reader, "it is for servers with a \"command\"")
+        }
+        if hasEnvironment { refuse("env", reader, "it is for servers with a \"command\"; use \"headers\"") }
+        return url.flatMap { self.url($0, reader) }
+    }
+
+    private func refuse(_ key: String, _ reader: ObjectReader, _ text: String) {
+        context.diagnostics.error("\(reader.pathOf(key)) has no effect: \(text)", at: reader.place(of: key))
+    }
+
+    private func program(
+        _ program: String, _ arguments: [String], _ environment: [String: String], _ directory: String?,
+        _ reader: ObjectReader
+    ) -> UpstreamDefinition.Place? {
+        if program.isEmpty || program.utf8.contains(0) || arguments.contains(where: { $0.utf8.contains(0) }) {
+            context.diagnostics.error(
+                "\(reader.path): a program needs a name, and its words must not contain NUL",
+                at: reader.place(of: "command"))
+            return nil
+        }
+        let path = program.contains("/") ? context.absolute(program) : program
+        if let directory, let problem = Paths.directoryProblem(directory) {
+            context.diagnostics.warning(
+                "\(reader.pathOf("cwd")): \(directory) \(problem)", at: reader.place(of: "cwd"))
+        }
+        do throws(SpawnError) {
+            _ = try ProcessLaunch(path, environment: environment).resolvedProgram()
+        } catch {
+            let hint = program.contains(" ") ? "; put its arguments in \"args\"" : ""
+            // One bad server must not take down the others.
+            context.diagnostics.warning(
+                "\(reader.pathOf("command")): \(error)\(hint)", at: reader.place(of: "command"))
+        }
+        return .program(path, arguments: arguments, environment: environment, directory: directory)
+    }
+
+    private func url(_ url: String, _ reader: ObjectReader) -> UpstreamDefinition.Place? {
+        if url.hasPrefix("unix://") {
+            let parts = url.dropFirst(7).split(separator: "#", maxSplits: 1).map(String.init)
+            guard let path = parts.first, path.hasPrefix("/") else {
+                context.diagnostics.error(
+                    "\(reader.pathOf("url")): the path of a socket is absolute: unix:///run/mcp.sock",
+                    at: reader.place(of: "url"))
+                return nil
+            }
+            return .unix(path: path, endpoint: parts.count > 1 ? parts[1] : "/mcp")
+        }
+        guard url.hasPrefix("http://") || url.hasPrefix("https://"), url.count > 8,
+            url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            context.diagnostics.error(
+                "\(reader.pathOf("url")) must begin with https://, http:// or unix:///",
+                at: reader.place(of: "url"))
+            return nil
+        }
+        return .http(url)
+    }
+
+    private func headers(
+        _ reader: inout ObjectReader, _ definition: inout UpstreamDefinition
+    ) -> [String: String] {
+        secrets(in: "headers", reader, &definition)
+        guard let entries = reader.object("headers") else { return [:] }
+        var headers: [String: String] = [:]
+        for entry in entries.members {
+            let isToken =
+                !entry.key.isEmpty
+                && entry.key.utf8.allSatisfy { ASCII.isWord($0) || "!#$%&'*+-.^`|~".utf8.contains($0) }
+            guard isToken, let value = entry.value.string,
+                value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            else {
+                context.diagnostics.error(
+                    "\(entries.path): \"\(entry.key)\" needs a field name and a text on one line",
+                    at: entry.keyPosition)
+                continue
+            }
+            headers[entry.key] = value
+        }
+        return headers
+    }
+
+    /// Notes the values that came from outside the file: they may be secret.
+    private func secrets(in key: String, _ reader: ObjectReader, _ definition: inout UpstreamDefinition) {
+        let members = reader.members.first { $0.key == key }?.value.members ?? []
+        for member in members {
+            guard case .string(let text) = member.value.kind, !text.expanded.isEmpty else { continue }
+            let bytes = Array(text.value.utf8)
+            definition.secrets.append(text.value)
+            definition.secrets += text.expanded.map { String(decoding: bytes[$0], as: UTF8.self) }
+        }
+        definition.secrets.removeAll { $0.utf8.count < 4 }
+    }
+
+    // MARK: What is offered
+
+    private func patterns(_ key: String, _ reader: inout ObjectReader) -> [String] {
+        let patterns = reader.strings(key) ?? []
+        if patterns.contains("") || patterns.contains("!") {
+            context.diagnostics.error(
+                "\(reader.pathOf(key)): a pattern is a name such as \"get_*\", or \"!get_*\" to leave it out",
+                at: reader.place(of: key))
+        }
+        return patterns
+    }
+
+    private func prefix(_ reader: inout ObjectReader) -> String? {
+        guard let prefix = reader.string("prefix") else { return nil }
+        if prefix.utf8.count > 32 || !Self.isName(prefix) {
+            context.diagnostics.error(
+                "\(reader.pathOf("prefix")) may have 32 letters, digits, _, - and .: names longer than 64 "
+                    + "are refused by hosts", at: reader.place(of: "prefix"))
+        }
+        return prefix
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        text.utf8.allSatisfy { ASCII.isWord($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+    }
+
+    private func names(_ reader: inout ObjectReader) -> [String: String] {
+        guard let entries = reader.object("rename") else { return [:] }
+        var names: [String: String] = [:]
+        for entry in entries.members {
+            guard let name = entry.value.string, !name.isEmpty, name.utf8.count <= 64, Self.isName(name)
+            else {
+                context.diagnostics.error(
+                    "\(entries.pathOf(entry.key)) must be a name of 1 to 64 letters, digits, _, - and .",
+                    at: entry.value.position)
+                continue
+            }
+            names[entry.key] = name
+        }
+        return names
+    }
+
+    private func annotations(_ reader: inout ObjectReader) -> [String: ToolAnnotations] {
+        guard var entries = reader.object("annotations") else { return [:] }
+        var annotations: [String: ToolAnnotations] = [:]
+        for entry in entries.members { annotations[entry.key] = entries.toolAnnotations(entry.key) }
+        return annotations
+    }
+
+    // MARK: Other hosts
+
+    /// Reads a duration; other hosts write numbers, in seconds or in milliseconds.
+    private func duration(_ key: String, _ reader: inout ObjectReader) -> Duration? {
+        if let node = reader.node(key), case .number(let number) = node.kind {
+            context.diagnostics.error(
+                "\(reader.pathOf(key)): hosts disagree about the unit of \(number); write \"60s\" or "
+                    + "\"500ms\"", at: node.position)
+            return nil
+        }
+        return reader.duration(key)
+    }
+
+    private func reportForeignKeys(_ reader: inout ObjectReader) {
+        let advice = [
+            ("baseUrl", "\"url\""), ("serverUrl", "\"url\""), ("httpUrl", "\"url\""),
+            ("transport", "\"type\""), ("transportType", "\"type\""),
+            ("allowedTools", "\"tools\": [\"NAME\"]"), ("disabledTools", "\"tools\": [\"!NAME\"]"),
+            ("excludeTools", "\"tools\": [\"!NAME\"]"), ("includeTools", "\"tools\": [\"NAME\"]"),
+            ("envFile", "\"env\" with ${file:PATH}"), ("oauth", "\"headers\" with a token"),
+            ("requestTimeout", "\"timeout\""), ("connectionTimeout", "\"connectTimeout\""),
+        ]
+        for (key, ours) in advice {
+            if let place = reader.foreign(key) {
+                context.diagnostics.error("\(reader.pathOf(key)): use \(ours) instead", at: place)
+            }
+        }
+        for key in ["autoApprove", "alwaysAllow", "trust"] {
+            if let place = reader.foreign(key) {
+                context.diagnostics.warning(
+                    "\(reader.pathOf(key)) has no effect: the host of each caller decides what it asks",
+                    at: place)
+            }
+        }
+        for key in ["description", "dev", "gallery", "version"] { _ = reader.foreign(key) }
+    }
+}

@@ -1,0 +1,173 @@
+import MCPCore
+import TestSupport
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// The address for operators of a running program, and the commands that use it.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct AdminProgramTests {
+    private struct Outcome {
+        var status: ProcessExit
+        var output: String
+        var errors: String
+    }
+
+    private func run(_ arguments: String...) async throws -> Outcome {
+        let launch = ProcessLaunch(
+            try WatchedProgram.path(), arguments, environment: WatchedProgram.environment)
+        let result = try await Offload.run { try ProcessRunner.run(launch, input: []) }
+        try #require(result.end == .exited)
+        return Outcome(
+            status: result.status, output: String(decoding: result.output, as: UTF8.self),
+            errors: String(decoding: result.errors, as: UTF8.self))
+    }
+
+    private func get(_ directory: TemporaryDirectory, _ path: String, _ method: String = "GET") async throws
+        -> (status: Int, text: String)
+    {
+        let address = try ConfiguredAddress(unixPath: "\(directory.path)/admin.sock")
+        let answer = try await Offload.run { try AdminClient(address: address).send(method, path) }
+        return (answer.status, String(decoding: answer.body, as: UTF8.self))
+    }
+
+    private func write(_ directory: TemporaryDirectory, tools: String, more: String = "") throws {
+        try directory.write(
+            "mcp.jsonc",
+            """
+            { "admin": { "listen": "unix://\(directory.path)/admin.sock" },
+              "observe": { "audit": { "file": "audit.jsonl", "chain": true }, "log": { "calls": "all" } },
+              \(more) "tools": { \(tools) } }
+            """)
+    }
+
+    private func started(_ directory: TemporaryDirectory, tools: String) async throws -> WatchedProgram {
+        try write(directory, tools: tools)
+        return try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s.sock")
+    }
+
+    private func call(_ program: WatchedProgram, _ tool: String) async throws {
+        let client = try await MCPClient.connect(.unix(path: program.socket))
+        _ = try? await client.callTool(tool)
+        await client.close()
+    }
+
+    @Test func healthMetricsAndStatus() async throws {
+        let directory = try TemporaryDirectory()
+        let program = try await started(
+            directory, tools: #""good": { "exec": ["true"] }, "bad": { "exec": ["false"] }"#)
+        try await call(program, "good")
+        try await call(program, "bad")
+        #expect(try await get(directory, "/healthz") == (200, "ok\n"))
+        #expect(try await get(directory, "/readyz") == (200, "ready\n"))
+        let metrics = try await get(directory, "/metrics").text
+        #expect(
+            metrics.contains(
+                #"gen_ai_tool_name="good",mcp_protocol_version="2026-07-28",outcome="ok",le="+Inf"} 1"#))
+        #expect(metrics.contains(#"outcome="tool_error",le="+Inf"} 1"#))
+        #expect(metrics.contains("\nprocess_resident_memory_bytes "))
+        #expect(try await get(directory, "/nothing").status == 404)
+        #expect(try await get(directory, "/metrics", "POST").status == 405)
+
+        let file = "\(directory.path)/mcp.jsonc"
+        let status = try JSONValue(parsing: try await run("status", "--json", "-c", file).output)
+        #expect(status["state"] == "ready" && status["configuration"] == .string(file))
+        #expect(status["pid"]?.intValue == Int(program.pid))
+        let people = try await run("status", "--admin", "unix://\(directory.path)/admin.sock")
+        #expect(people.status == .exited(0) && people.output.contains("\nbad   1         1"), "\(people)")
+        let errors = try await run("errors", "-n", "1", "-c", file)
+        #expect(errors.output.contains("call  bad  exit status 1"), "\(errors)")
+        await program.stop()
+
+        let audit = try await run("audit", "verify", "\(directory.path)/audit.jsonl")
+        #expect(audit.status == .exited(0) && audit.output.contains(": ok ("), "\(audit)")
+        let lines = String(
+            decoding: try Files.read("\(directory.path)/audit.jsonl", maxBytes: 1 << 20), as: UTF8.self)
+        #expect(lines.contains(#""address":"unix:uid="#), "\(lines)")
+        #expect(lines.contains(#""name":"bad","arguments":{},"outcome":"tool_error""#), "\(lines)")
+        #expect(try await run("status", "-c", file).errors.hasPrefix("mcp-server: no server is running at"))
+    }
+
+    @Test func reloadTellsTheDifferenceOrTheFindings() async throws {
+        let directory = try TemporaryDirectory()
+        let program = try await started(directory, tools: #""one": { "exec": ["true"] }"#)
+        let file = "\(directory.path)/mcp.jsonc"
+        try write(
+            directory, tools: #""two": { "exec": ["true"] }"#, more: #""server": { "version": "2" },"#)
+        let done = try await run("reload", "-c", file)
+        #expect(done.status == .exited(0))
+        #expect(done.output.contains("not in effect until a restart: server.version"), "\(done)")
+        #expect(await program.logs("+tool two -tool one"))
+
+        try write(directory, tools: #""two": { "exec": "true" }"#)
+        let refused = try await run("reload", "--admin", "unix://\(directory.path)/admin.sock")
+        #expect(refused.status == .exited(8))
+        #expect(refused.output.contains("mcp.jsonc:3:"), "\(refused)")
+        #expect(refused.output.hasSuffix("not reloaded: the running configuration stays\n"))
+        // As ready as before.
+        #expect(try await get(directory, "/readyz") == (200, "ready\n"))
+        #expect(try await get(directory, "/metrics").text.contains("mcp_server_reload_successful 0\n"))
+        // Where it is and what it is are values of their own.
+        #expect(await program.logs(#""event":"configuration error","at":""#))
+        await program.stop()
+    }
+
+    /// A call in flight ends; meanwhile the server is not ready.
+    @Test func drain() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeFIFO("gate")
+        let program = try await started(
+            directory, tools: #""wait": { "exec": ["cat", "gate"] }"#)
+        let waiting = Task { try await call(program, "wait") }
+        var isRunning = false
+        for _ in 0 ..< 2_000 where !isRunning {
+            isRunning = try await get(directory, "/metrics").text.contains("mcp_server_commands_running 1\n")
+        }
+        #expect(isRunning)
+        let drained = try await run("drain", "--admin", "unix://\(directory.path)/admin.sock")
+        #expect(drained.status == .exited(0) && drained.output == "draining\n")
+        #expect(try await get(directory, "/readyz") == (503, "draining\n"))
+        let gate = unsafe open("\(directory.path)/gate", O_WRONLY)
+        close(gate)
+        #expect(await program.wait() == .exited(0))
+        try await waiting.value
+    }
+
+    /// A second server with the same address for operators does not start, and leaves the first one alone.
+    @Test func theAddressIsThatOfOneServer() async throws {
+        let directory = try TemporaryDirectory()
+        let program = try await started(directory, tools: "")
+        let second = try await run(
+            "-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(directory.path)/other.sock")
+        #expect(second.status == .exited(3), "\(second)")
+        #expect(try await get(directory, "/readyz").status == 200)
+        await program.stop()
+    }
+
+    /// Any user of the host can connect to a port: health and metrics only.
+    @Test func aPortDoesNotControl() async throws {
+        let state = ServerState()
+        let observer = Observer(
+            metrics: CallMetrics { _ in true }, audit: nil, recorder: nil, errors: nil, calls: .none,
+            log: .disabled)
+        let subject = AdminService.Subject(
+            server: ("s", "1"), state: state, observer: observer,
+            supervisor: ProcessSupervisor(program: "/nonexistent", arguments: [], log: .disabled),
+            log: .disabled, drain: { true })
+        let service = AdminService(subject: subject, mayControl: false)
+        for (method, path, status) in [
+            ("GET", "/healthz", 200), ("GET", "/readyz", 503), ("GET", "/metrics", 200),
+            ("GET", "/status", 403),
+            ("GET", "/errors", 403), ("POST", "/reload", 403), ("POST", "/drain", 403),
+            ("GET", "/drain", 405),
+        ] {
+            #expect(await service.respond(to: HTTPRequest(method: method, target: path)).status == status)
+        }
+    }
+}

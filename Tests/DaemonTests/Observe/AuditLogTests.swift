@@ -1,0 +1,172 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// The file of the audit log: its chain, rotation, and what happens when it cannot be written.
+@Suite struct AuditLogTests {
+    private func open(_ path: String, isChained: Bool = false) throws -> AuditLog {
+        var settings = AuditSettings(file: path)
+        settings.isChained = isChained
+        return try AuditLog(settings, log: .disabled)
+    }
+
+    private func add(_ numbers: ClosedRange<Int>, to log: AuditLog) {
+        for number in numbers { log.add(Array("{\"n\":\(number)".utf8)) }
+        log.finish()
+    }
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try Files.read(path, maxBytes: 1 << 20), as: UTF8.self)
+    }
+
+    private func report(_ paths: String...) throws -> AuditChain.Report {
+        var report = AuditChain.Report()
+        var head: String?
+        for path in paths {
+            var verifier = AuditChain.Verifier(after: head)
+            for line in try text(path).split(separator: "\n") where !verifier.add(Array(line.utf8)) { break }
+            report = verifier.report
+            head = report.last
+        }
+        return report
+    }
+
+    /// Names of callers are cut, and no escape with them.
+    @Test(arguments: [
+        String(repeating: "a", count: 1_023) + #"\"b"#, String(repeating: #"\u00e9"#, count: 200),
+        "a" + String(repeating: #"\""#, count: 600), "a" + String(repeating: #"\\"#, count: 600),
+        String(repeating: "😀", count: 300), #"short \" \\ \u0000"#,
+    ])
+    func namesAreValidJSON(_ name: String) async throws {
+        let directory = try TemporaryDirectory()
+        let log = try open("\(directory.path)/audit", isChained: true)
+        var options = ServerOptions()
+        options.middleware = [
+            Observer(
+                metrics: nil, audit: (log, Redactor(RedactionSettings())), recorder: nil, errors: nil,
+                calls: .none, log: .disabled)
+        ]
+        let server = MCPServer("m", version: "1", options: options)
+        let version = #""io.modelcontextprotocol/protocolVersion":"2026-07-28""#
+        let capabilities = #""io.modelcontextprotocol/clientCapabilities":{}"#
+        _ = await server.handle(
+            Array(
+                #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\#(name)","arguments":{},"#
+                    .utf8)
+                + Array(#""_meta":{\#(version),\#(capabilities)}}}"#.utf8))
+        log.finish()
+        let lines = try text("\(directory.path)/audit").split(separator: "\n")
+        #expect(lines.count == 1)
+        for line in lines { #expect(throws: Never.self) { try JSONValue(parsing: Array(line.utf8)) } }
+        #expect(try report("\(directory.path)/audit").problem == nil)
+    }
+
+    @Test func linesWithoutAChain() throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        add(1 ... 2, to: try open(path))
+        #expect(try text(path) == "{\"n\":1}\n{\"n\":2}\n")
+        #expect(try Files.info(path).permissions == 0o600)
+    }
+
+    /// The chain spans restarts and a rotation by rename.
+    @Test func theChainContinues() throws {
+        let directory = try TemporaryDirectory()
+        let (path, old) = ("\(directory.path)/audit.jsonl", "\(directory.path)/audit.jsonl.1")
+        add(1 ... 3, to: try open(path, isChained: true))
+        let log = try open(path, isChained: true)
+        add(4 ... 5, to: log)
+        #expect(unsafe rename(path, old) == 0)
+        add(6 ... 7, to: log)
+        #expect(try report(old).lines == 5)
+        #expect(try report(old).first == AuditChain.start)
+        let both = try report(old, path)
+        #expect(both.problem == nil && both.lines == 2)
+        #expect(log.status.head == both.last)
+    }
+
+    @Test(arguments: [
+        ("{\"n\":2", "{\"n\":9", 3), ("\"prev\"", "\"next\"", 1), ("{\"n\":3,", "{\"n\":3;", 3),
+    ])
+    func aChangedLineIsFound(_ old: String, _ new: String, _ line: Int) throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        add(1 ... 4, to: try open(path, isChained: true))
+        try directory.write("audit.jsonl", try text(path).replacing(old, with: new, maxReplacements: 1))
+        #expect(try report(path).problem?.line == line)
+    }
+
+    @Test func aRemovedLineIsFound() throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        add(1 ... 4, to: try open(path, isChained: true))
+        var lines = try text(path).split(separator: "\n")
+        lines.remove(at: 1)
+        try directory.write("audit.jsonl", lines.joined(separator: "\n") + "\n")
+        #expect(try report(path).problem?.line == 2)
+    }
+
+    /// After `kill -9` or on a full disk, the last line may be incomplete: it stays alone on its line.
+    @Test func anIncompleteLineStaysAlone() throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        add(1 ... 2, to: try open(path, isChained: true))
+        let whole = try text(path)
+        try directory.write("audit.jsonl", String(whole.dropLast(10)))
+        add(3 ... 3, to: try open(path, isChained: true))
+        #expect(try text(path).split(separator: "\n").count == 3)
+        let problem = try #require(try report(path).problem)
+        #expect(problem.line == 2 && problem.text.contains("incomplete"))
+    }
+
+    @Test func copyingAndTruncatingLosesNothing() throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        let log = try open(path, isChained: true)
+        add(1 ... 2, to: log)
+        try directory.write("old", try text(path))
+        #expect(unsafe truncate(path, 0) == 0)
+        add(3 ... 4, to: log)
+        #expect(try text(path).hasPrefix("{\"n\":3"))
+        #expect(try report("\(directory.path)/old", path).problem == nil)
+    }
+
+    #if os(Linux)
+    /// What cannot be written is counted, and the file says so later.
+    @Test func aFullDisk() throws {
+        let log = try open("/dev/full")
+        add(1 ... 3, to: log)
+        #expect(log.status.lost == 3 && log.status.written == 0)
+        #expect(log.status.failure?.contains("No space left") == true)
+    }
+    #endif
+
+    @Test func linksAndOtherThingsAreRefused() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("target", "")
+        try directory.link("link", to: "\(directory.path)/target")
+        for name in ["link", "missing/file"] {
+            #expect(throws: IOError.self) { try open("\(directory.path)/\(name)") }
+        }
+    }
+
+    /// The reopened log file has the lines after its rotation.
+    @Test func theLogIsRotatedToo() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/server.log"
+        let log = Log(sink: try LogSink(path: path, format: .text))
+        log.info("one")
+        #expect(unsafe rename(path, path + ".1") == 0)
+        try log.reopen()
+        log.info("two")
+        #expect(try text(path + ".1").contains("one"))
+        #expect(try text(path).contains("two"))
+    }
+}

@@ -1,0 +1,50 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+/// What is left out of arguments before they are written down.
+@Suite struct RedactorTests {
+    private func redacted(_ json: String, _ keys: [String] = []) throws -> String? {
+        var settings = RedactionSettings()
+        settings.keys = keys
+        var line = LineText()
+        guard Redactor(settings).append(try RawJSON(validating: json), to: &line) else { return nil }
+        return String(decoding: line.bytes, as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        (#"{"a":1,"b":[true,null,"x"]}"#, #"{"a":1,"b":[true,null,"x"]}"#),
+        (#"{ "a" : "b" , "c" : { } }"#, #"{"a":"b","c":{}}"#),
+        (#"{"token":"x"}"#, #"{"token":"[redacted]"}"#),
+        (#"{"x":{"API_Key": {"a":[1,{"b":"}"}]}},"y":2}"#, #"{"x":{"API_Key":"[redacted]"},"y":2}"#),
+        (#"{"password":12,"n":1}"#, #"{"password":"[redacted]","n":1}"#),
+        (#"{"password":null}"#, #"{"password":"[redacted]"}"#),
+        // An escape does not hide a key.
+        (#"{"p\u0061ssword":"x"}"#, #"{"p\u0061ssword":"[redacted]"}"#),
+        (#"{"my pin":"1"}"#, #"{"my pin":"[redacted]"}"#),
+        // Texts that look like credentials, wherever they are.
+        (#"{"h":["Bearer abcdefghijklmnop"]}"#, #"{"h":["[redacted]"]}"#),
+        (#"{"h":"eyJhbGciOiJIUzI1NiJ9.e30.x"}"#, #"{"h":"[redacted]"}"#),
+        (#"{"h":"ghp_0123456789abcdef"}"#, #"{"h":"[redacted]"}"#),
+        (#"{"h":"use \"mcps_0123456789abcdef\" now"}"#, #"{"h":"[redacted]"}"#),
+        (#"{"h":"Bearer of news"}"#, #"{"h":"Bearer of news"}"#),
+        (#"{"quote":"a\"token\":1"}"#, #"{"quote":"a\"token\":1"}"#),
+        ("{\"a\":\"x\u{202E}y\u{9B}z\u{7F}\"}", #"{"a":"x\u202ey\u009bz\u007f"}"#),
+    ])
+    func copies(_ json: String, _ wanted: String) throws {
+        #expect(try redacted(json, ["*PIN"]) == wanted)
+        _ = try JSONValue(parsing: wanted)
+    }
+
+    @Test func manyArgumentsAreOnlyCounted() throws {
+        let text = String(repeating: "x", count: Redactor.maxBytes)
+        #expect(try redacted("{\"a\":\"\(text)\"}") == nil)
+    }
+
+    @Test func aPeerCannotGrowTheTableOfKeys() throws {
+        let redactor = Redactor(RedactionSettings())
+        for number in 0 ..< 3 * Redactor.maxKnownKeys { #expect(!redactor.isSecret("k\(number)")) }
+        #expect(redactor.isSecret("the_token_2"))
+    }
+}

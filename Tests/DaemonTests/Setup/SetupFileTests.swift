@@ -1,0 +1,51 @@
+import MCPCore
+import TestSupport
+import Testing
+
+@testable import MCPServerDaemon
+
+/// The files that `init` prints.
+@Suite struct SetupFileTests {
+    private let subject = SetupFile.Subject(
+        program: "/usr/local/bin/mcp-server", configuration: "/etc/a&b.jsonc", upstream: "unix:/run/mcp.sock",
+        host: "mcp.example.com", bodyBytes: 4_194_304)
+
+    @Test(arguments: SetupFile.allCases) func namesItsSubject(_ file: SetupFile) {
+        let text = file.text(subject)
+        #expect(text.hasSuffix("\n") && !text.contains("Optional("))
+        switch file {
+        case .systemd: #expect(text.contains("\nExecStart=/usr/local/bin/mcp-server -c /etc/a&b.jsonc\n"))
+        case .launchd: #expect(text.contains("<string>/etc/a&amp;b.jsonc</string>"))
+        case .nginx: #expect(text.contains("server unix:/run/mcp.sock;") && text.contains("4194304;"))
+        case .caddy: #expect(text.contains("reverse_proxy unix//run/mcp.sock {"))
+        case .docker: #expect(text.contains("ENTRYPOINT"))
+        }
+    }
+
+    #if os(Linux)
+    /// Every line of the unit is one that systemd knows, where systemd is installed.
+    @Test func theUnitIsValid() async throws {
+        let directory = try TemporaryDirectory()
+        var own = subject
+        own.program = "/bin/true"
+        own.configuration = "/etc/mcp.jsonc"
+        let text = SetupFile.systemd.text(own)
+        let parts = text.split(separator: "# /etc/systemd/system/mcp-server.socket\n")
+        try directory.write("mcp-server.service", String(parts[0]))
+        try directory.write("mcp-server.socket", String(parts[1]))
+        let launch = ProcessLaunch(
+            "systemd-analyze",
+            ["verify", "\(directory.path)/mcp-server.service", "\(directory.path)/mcp-server.socket"],
+            environment: WatchedProgram.environment)
+        let result: ProcessRunner.Result
+        do { result = try await Offload.run { try ProcessRunner.run(launch, input: []) } } catch {
+            print("systemd-analyze is not installed: the unit was not verified")
+            return
+        }
+        // systemd before 253 does not know the type.
+        let errors = String(decoding: result.errors, as: UTF8.self).split(separator: "\n")
+            .filter { $0.contains("mcp-server.") && !$0.contains("notify-reload") }
+        #expect(errors.isEmpty, "\(errors)")
+    }
+    #endif
+}

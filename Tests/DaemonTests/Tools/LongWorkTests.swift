@@ -1,0 +1,233 @@
+import MCPCore
+import TestSupport
+import Testing
+
+@testable import MCPServerDaemon
+
+/// Commands as tools as clients of both eras see them: progress, questions, tasks, kept results.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct LongWorkTests {
+    private static let both = ["2025-11-25", "2026-07-28"].map { Setting.inMemory($0) }
+
+    private func server(_ tools: String, in directory: String = "/") throws -> ConfiguredServer {
+        try ConfiguredServer("{ \"tools\": { \(tools) } }", in: directory)
+    }
+
+    private func lines(_ path: String) -> Int {
+        ((try? Files.read(path, maxBytes: 1 << 16)) ?? []).count { $0 == 0x0A }
+    }
+
+    // MARK: Progress
+
+    @Test(arguments: both) func linesBecomeNotifications(_ setting: Setting) async throws {
+        let server = try server(
+            #""t": { "exec": ["sh", "-c", "echo one; sleep 0.3; echo two"], "progress": "lines" }, "#
+                + #""e": { "exec": ["sh", "-c", "echo one >&2; echo out"], "#
+                + #""progress": { "format": "lines", "from": "stderr" } }"#)
+        try await withClient(setting, server.server) { client in
+            #expect(await client.call("t", progressToken: "p").text == "one\ntwo\n")
+            #expect(await client.call("e", progressToken: "q").text == "out\n")
+            // Without a token, nobody wants to know.
+            #expect(await client.call("t").text == "one\ntwo\n")
+            let messages = client.heard.filter { $0["method"]?.string == "notifications/progress" }
+                .compactMap { $0["params"]?["message"]?.string }
+            #expect(messages == ["one", "two", "one"])
+        }
+    }
+
+    @Test func jsonLinesLeaveTheResult() async throws {
+        let server = try server(
+            #""t": { "exec": ["printf", "{\"progress\":1}\n{\"a\":1}"], "progress": "jsonlines", "#
+                + #""result": "json" }"#)
+        #expect(try await server.call("t").structuredContent == ["a": 1])
+    }
+
+    // MARK: Exit statuses
+
+    @Test func otherStatusesMaySucceed() async throws {
+        let server = try server(
+            #""t": { "input": {"n": {"type": "integer"}}, "exec": ["sh", "-c", "exit $1", "sh", "{n}"], "#
+                + #""successExitStatus": [1] }"#)
+        #expect(try await server.call("t", ["n": 0]).content.map(\.text) == [""])
+        let nothing = try await server.call("t", ["n": 1])
+        #expect(!nothing.isError && nothing.content.map(\.text) == ["exit status 1"])
+        #expect(try await server.call("t", ["n": 2]).isError)
+    }
+
+    // MARK: Confirmation
+
+    private static func confirmed(in directory: TemporaryDirectory) throws -> ConfiguredServer {
+        try ConfiguredServer(
+            #"""
+            { "tools": { "t": { "input": { "unit": {"type": "string"} }, "confirm": "Restart {unit}?",
+              "exec": ["sh", "-c", "echo \"$1\" >> runs", "sh", "{unit}"] } } }
+            """#, in: directory.path)
+    }
+
+    @Test(arguments: both) func theUserDecides(_ setting: Setting) async throws {
+        let directory = try TemporaryDirectory()
+        let server = try Self.confirmed(in: directory)
+        for (answer, text, runs) in [
+            (TestAnswer.decline, "t was not run: the user declined", 0),
+            (.cancel, "t was not run: the user did not decide", 0), (.accept([:]), "", 1),
+        ] {
+            try await withAskedClient(setting, server.server, answering: { _ in answer }) { client in
+                let reply = await client.call("t", ["unit": "web\n\u{202E}now"])
+                #expect(reply.text == text)
+                #expect(client.asked.map(\.message) == ["Restart web\\n\\u{202e}now?"])
+            }
+            #expect(lines("\(directory.path)/runs") == runs * 2)
+        }
+    }
+
+    @Test(arguments: both) func aClientThatCannotAskRunsNothing(_ setting: Setting) async throws {
+        let directory = try TemporaryDirectory()
+        let server = try Self.confirmed(in: directory)
+        try await withClient(setting, server.server) { client in
+            let reply = await client.call("t", ["unit": "web"])
+            if setting.isModern {
+                #expect(reply.errorCode == -32021)
+            } else {
+                #expect(reply.text.hasPrefix("t was not run: it asks the user before it runs"))
+            }
+        }
+        #expect(lines("\(directory.path)/runs") == 0)
+    }
+
+    /// What was confirmed is what runs, and it runs once (MRTR-11).
+    @Test func aConfirmationIsForItsArgumentsAlone() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try Self.confirmed(in: directory)
+        let capabilities: JSONObject = ["elicitation": ["form": [:]]]
+        try await withServer(.inMemory(), server.server) { served in
+            let client = try await served.client(capabilities: capabilities)
+            let asked = await client.call("t", ["unit": "web"])
+            let state = try #require(asked.result?["requestState"]?.value)
+            let key = try #require(asked.result?["inputRequests"]?.value.objectValue?.keys.first)
+            func retry(_ unit: String, state: JSONValue) async -> RawReply {
+                await client.request(
+                    "tools/call",
+                    [
+                        "name": "t", "arguments": ["unit": .string(unit)], "requestState": state,
+                        "inputResponses": .object([key: ["action": "accept", "content": [:]]]),
+                    ])
+            }
+            #expect(await retry("worker", state: state).errorCode == -32602)
+            #expect(await retry("web", state: .string("x" + (state.stringValue ?? ""))).errorCode == -32602)
+            #expect(lines("\(directory.path)/runs") == 0)
+            #expect(await retry("web", state: state).errorCode == nil)
+            #expect(await retry("web", state: state).errorCode == -32602)
+            #expect(lines("\(directory.path)/runs") == 1)
+        }
+    }
+
+    /// An answer to a question that was never asked is none, and the answer to one counts from the start of the
+    /// command: a client that repeats a request whose response it lost does not run it again.
+    @Test func aConfirmationCountsOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try ConfiguredServer(
+            #"""
+            { "tools": { "t": { "confirm": "Go?",
+              "exec": ["sh", "-c", "echo x >> runs; while ! test -e end; do sleep 0.02; done"] } } }
+            """#, in: directory.path)
+        let capabilities: JSONObject = ["elicitation": ["form": [:]]]
+        try await withServer(.inMemory(), server.server) { served in
+            let client = try await served.client(capabilities: capabilities)
+            func accept(_ state: JSONValue?) async -> RawReply {
+                var params: JSONObject = [
+                    "name": "t", "arguments": [:],
+                    "inputResponses": ["confirm": ["action": "accept", "content": [:]]],
+                ]
+                params["requestState"] = state
+                return await client.request("tools/call", params)
+            }
+            let asked = await accept(nil)
+            #expect(asked.result?["resultType"]?.string == "input_required")
+            #expect(lines("\(directory.path)/runs") == 0)
+            let state = try #require(asked.result?["requestState"]?.value)
+            async let first = accept(state)
+            #expect(await comesTrue { lines("\(directory.path)/runs") == 1 })
+            #expect(await accept(state).errorCode == -32602)
+            try directory.write("end", "")
+            #expect(await first.errorCode == nil)
+            #expect(lines("\(directory.path)/runs") == 1)
+        }
+    }
+
+    // MARK: Tasks
+
+    private static let extensions: JSONObject = ["extensions": ["io.modelcontextprotocol/tasks": [:]]]
+
+    private func task(
+        _ client: RawClient, _ id: JSONValue, until isDone: (String) -> Bool
+    ) async throws -> RawJSON {
+        for _ in 0 ..< 3_000 {
+            let reply = await client.request("tasks/get", ["taskId": id])
+            let result = try #require(reply.result, "\(reply)")
+            if isDone(result["status"]?.string ?? "") { return result }
+            await pause()
+        }
+        throw MCPError.internalError("the task does not end")
+    }
+
+    @Test func aCallBecomesATask() async throws {
+        let server = try server(
+            #""t": { "exec": ["sh", "-c", "echo working; sleep 0.3; echo done"], "progress": "lines", "#
+                + #""task": "optional" }"#)
+        try await withServer(.inMemory(), server.server) { served in
+            let client = try await served.client(capabilities: Self.extensions)
+            let id = try #require(await client.call("t").result?["taskId"]?.value)
+            let end = try await task(client, id) { $0 != "working" }
+            #expect(end["status"]?.string == "completed")
+            #expect(end["result"]?["content"]?[0]?["text"]?.string == "working\ndone\n")
+            #expect(["working", "done"].contains(end["statusMessage"]?.string))
+            let plain = try await served.client()
+            #expect(await plain.call("t").text == "working\ndone\n")
+        }
+    }
+
+    @Test func aCancelledTaskKillsItsProcesses() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try server(
+            #""t": { "exec": ["sh", "-c", "sleep 600 & echo $! > pid; wait"], "timeout": "20m", "#
+                + #""task": "required" }"#, in: directory.path)
+        try await withServer(.inMemory(), server.server) { served in
+            #expect(await (try await served.client()).call("t").errorCode == -32021)
+            let client = try await served.client(capabilities: Self.extensions)
+            let id = try #require(await client.call("t").result?["taskId"]?.value)
+            var pid: Int32?
+            #expect(
+                await comesTrue {
+                    let text = try? ConfigFile.text(at: "\(directory.path)/pid", shownAs: "pid")
+                    pid = text.flatMap { Int32($0) }
+                    return pid != nil
+                })
+            await client.request("tasks/cancel", ["taskId": id])
+            let process = try #require(pid)
+            #if os(Linux)
+            #expect(await comesTrue { [nil, "Z", "X"].contains(ProcFS.state(of: process)) })
+            #endif
+        }
+    }
+
+    // MARK: Cached results
+
+    @Test func identicalCallsRunOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try server(
+            #""t": { "input": {"x?": {"type": "string"}}, "#
+                + #""exec": ["sh", "-c", "echo x >> runs; sleep 0.2; cat runs"], "cacheTtl": "1h", "#
+                + #""annotations": {"readOnlyHint": true} }, "#
+                + #""bad": { "exec": ["sh", "-c", "echo x >> bad; exit 1"], "cacheTtl": "1h", "#
+                + #""annotations": {"readOnlyHint": true} }"#, in: directory.path)
+        let texts = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0 ..< 8 { group.addTask { try await server.call("t").text } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(texts == Array(repeating: "x\n", count: 8))
+        #expect(try await server.call("t").text == "x\n")
+        #expect(try await server.call("t", ["x": "other"]).text == "x\nx\n")
+        // Failures are not kept.
+        for _ in 0 ..< 2 { #expect(try await server.call("bad").isError) }
+        #expect(lines("\(directory.path)/bad") == 2)
+    }
+}

@@ -1,0 +1,279 @@
+import MCPCore
+import Synchronization
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+#if os(Linux)
+/// The daemon with programs behind it: good ones, and every kind of bad one.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct UpstreamProgramTests {
+    /// A server of 2025-06-18 in 40 lines, whose behaviour its arguments choose.
+    static let script = """
+        import json, os, sys, time
+        mode = sys.argv[1] if len(sys.argv) > 1 else ""
+        if mode == "exit":
+            print("no module named mcp " + os.environ.get("TOKEN", ""), file=sys.stderr); sys.exit(3)
+        if mode == "slow": time.sleep(2)
+        if mode == "noise": print("Starting up..."); print("{half a message")
+        def send(message): print(json.dumps(message), flush=True)
+        tools = [{"name": n, "inputSchema": {"type": "object"}} for n in ("pid", "env", "die", "hang", "ask")]
+        if mode == "hostile":
+            tools += [{"name": "pid", "inputSchema": {"type": "object"}}, {"name": 7}, {"name": "bad", "inputSchema": 1},
+                      {"name": "esc\\u001b[2J", "description": "x\\u202ey", "inputSchema": {"$ref": "http://x/"}}]
+        asked = None
+        for line in sys.stdin:
+            m = json.loads(line)
+            if "method" not in m:
+                send({"jsonrpc": "2.0", "id": asked, "result": {"content": [{"type": "text",
+                      "text": json.dumps(m.get("result", m.get("error")))}]}})
+                continue
+            if "id" not in m: continue
+            id, method, params = m["id"], m["method"], m.get("params", {})
+            def answer(result): send({"jsonrpc": "2.0", "id": id, "result": result})
+            def text(value): answer({"content": [{"type": "text", "text": value}]})
+            if method == "initialize":
+                answer({"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}},
+                        "serverInfo": {"name": "script", "version": "1"}})
+            elif method == "tools/list":
+                if mode == "hostile":
+                    send({"jsonrpc": "2.0", "id": 999, "result": {}})
+                    tools.append({"name": "t%d" % len(tools), "inputSchema": {"type": "object"}})
+                    for _ in range(500): send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+                answer({"tools": tools})
+            elif method == "tools/call":
+                name = params["name"]
+                if name == "pid": text(str(os.getpid()))
+                elif name == "env": text(" ".join(sorted(os.environ)))
+                elif name == "die": print("last words", file=sys.stderr, flush=True); os._exit(9)
+                elif name == "hang": pass
+                elif name == "ask":
+                    asked = id
+                    send({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": {
+                          "message": "Name?", "requestedSchema": {"type": "object",
+                          "properties": {"name": {"type": "string"}}}}})
+                else: text(name)
+            else: send({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no " + method}})
+        """
+
+    private final class Fixture {
+        let directory: TemporaryDirectory
+        let program: WatchedProgram
+
+        init(_ servers: String, environment: [String: String] = [:]) async throws {
+            directory = try TemporaryDirectory()
+            try directory.write("s.py", UpstreamProgramTests.script)
+            try directory.write("mcp.jsonc", "{ \"mcpServers\": { \(servers) } }")
+            let socket = "\(directory.path)/s.sock"
+            program = try await WatchedProgram(
+                ["-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(socket)"], socket: socket,
+                environment: WatchedProgram.environment.merging(environment) { $1 })
+        }
+
+        func client(_ options: ClientOptions = ClientOptions()) async throws -> MCPClient {
+            try await MCPClient.connect(.unix(path: program.socket), options: options)
+        }
+    }
+
+    private static func entry(_ name: String, _ mode: String = "", _ more: String = "") -> String {
+        #""\#(name)": { "command": "python3", "args": ["${configDir}/s.py", "\#(mode)"]\#(more) }"#
+    }
+
+    private static func isAlive(_ pid: Int32) -> Bool { kill(pid, 0) == 0 }
+
+    @Test func aProgramIsStartedWithItsEnvironmentOnly() async throws {
+        let fixture = try await Fixture(
+            Self.entry("s", "", #", "env": { "OWN": "${SECRET}" }"#),
+            environment: ["SECRET": "hunter22", "OTHER": "x"])
+        let client = try await fixture.client()
+        let names = Set(try await client.callTool("env").text.split(separator: " ").map(String.init))
+        #expect(names.isSuperset(of: ["HOME", "LANG", "OWN", "PATH"]))
+        #expect(!names.contains("OTHER") && !names.contains("SECRET"))
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    /// The error names the exit status and the last words, at once, and no secret.
+    @Test func aProgramThatEndsWhileItStarts() async throws {
+        let fixture = try await Fixture(
+            Self.entry("bad", "exit", #", "env": { "TOKEN": "${SECRET}" }"#) + "," + Self.entry("good"),
+            environment: ["SECRET": "hunter22"])
+        let client = try await fixture.client()
+        #expect(try await client.listTools().count == 5)
+        #expect(
+            await fixture.program.logs("bad: python3 exited with status 3; stderr: no module named mcp •••"))
+        #expect(!fixture.program.output.contains("hunter22"))
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    @Test func aProgramThatIsKilledIsStartedAgain() async throws {
+        let fixture = try await Fixture(Self.entry("s"))
+        let client = try await fixture.client()
+        let pid = try #require(Int32(try await client.callTool("pid").text))
+        let hanging = Task { try await client.callTool("hang") }
+        #expect(await eventually { Self.isAlive(pid) })
+        try await Task.sleep(for: .milliseconds(50))
+        kill(pid, SIGKILL)
+        let lost = try await hanging.value
+        #expect(lost.isError && lost.text.contains("killed by signal 9"), "\(lost.text)")
+        let other = try await client.callTool("pid")
+        #expect(Int32(other.text) != nil && other.text != "\(pid)", "\(other.text)")
+        let died = try await client.callTool("die")
+        #expect(died.isError && died.text.contains("status 9") && died.text.contains("last words"))
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    @Test func aProgramThatStartsSlowlyOrNoisilyWorks() async throws {
+        let fixture = try await Fixture(
+            Self.entry("slow", "slow", #", "prefix": "slow_""#) + "," + Self.entry("noisy", "noise"))
+        let client = try await fixture.client()
+        #expect(try await client.listTools().count == 10)
+        #expect(try await client.callTool("slow_pid").isError == false)
+        #expect(try await client.callTool("pid").isError == false)
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    /// Lists that change each time, duplicates, nonsense and floods: what is usable is offered.
+    @Test func aHostileProgramDoesNoHarm() async throws {
+        let fixture = try await Fixture(
+            Self.entry("h", "hostile") + "," + Self.entry("g", "", #", "prefix": "g_""#))
+        let client = try await fixture.client()
+        let tools = try await client.listTools()
+        #expect(tools.contains { $0.name == "esc__2J" && $0.description == "xy" })
+        #expect(tools.count { $0.name == "pid" } == 1 && !tools.contains { $0.name == "bad" })
+        #expect(try await client.callTool("pid").isError == false)
+        #expect(try await client.callTool("g_pid").isError == false)
+        #expect(await fixture.program.logs("listed twice"))
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    @Test func nothingOutlivesTheDaemon() async throws {
+        for signal in [SIGKILL, SIGTERM] {
+            let fixture = try await Fixture(Self.entry("s"))
+            let client = try await fixture.client()
+            let pid = try #require(Int32(try await client.callTool("pid").text))
+            fixture.program.signal(signal)
+            #expect(await eventually { !Self.isAlive(pid) })
+            await client.close()
+            _ = await fixture.program.wait()
+        }
+    }
+
+    @Test func anIdleProgramIsStoppedAndStartedAgain() async throws {
+        let fixture = try await Fixture(Self.entry("s", "", #", "idle": "300ms""#))
+        let client = try await fixture.client()
+        let pid = try #require(Int32(try await client.callTool("pid").text))
+        #expect(await eventually { !Self.isAlive(pid) })
+        #expect(try await client.listTools().count == 5)
+        #expect(try await client.callTool("pid").text != "\(pid)")
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    @Test func aReloadKeepsWhatDidNotChange() async throws {
+        let fixture = try await Fixture(
+            Self.entry("kept") + "," + Self.entry("gone", "", #", "prefix": "gone_""#))
+        let client = try await fixture.client()
+        let kept = try await client.callTool("pid").text
+        let gone = try #require(Int32(try await client.callTool("gone_pid").text))
+        let new = Self.entry("kept") + "," + Self.entry("new", "", #", "prefix": "new_""#)
+        try fixture.directory.write("mcp.jsonc", "{ \"mcpServers\": { \(new) } }")
+        #expect(await fixture.program.logs("reloaded"))
+        #expect(try await client.callTool("new_pid").isError == false)
+        #expect(try await client.callTool("pid").text == kept)
+        #expect(await eventually { !Self.isAlive(gone) })
+        await #expect(throws: MCPError.self) { try await client.callTool("gone_pid") }
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    @Test func aRequiredProgramThatFailsEndsTheStart() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc",
+            #"{ "mcpServers": { "s": { "command": "sh", "args": ["-c", "echo why >&2; exit 4"], "required": true } } }"#
+        )
+        let launch = ProcessLaunch(
+            try WatchedProgram.path(),
+            ["-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(directory.path)/s"],
+            environment: WatchedProgram.environment)
+        let result = try await Offload.run { try ProcessRunner.run(launch) }
+        #expect(result.status == .exited(1))
+        let errors = String(decoding: result.errors, as: UTF8.self)
+        #expect(errors.contains("not started: s: sh exited with status 4; stderr: why"), "\(errors)")
+    }
+
+    /// A server of 2025-06-18 asks; callers of both eras answer.
+    @Test(arguments: [ProtocolVersion.v2026_07_28, .v2025_06_18])
+    func aProgramAsksItsCaller(_ version: ProtocolVersion) async throws {
+        let fixture = try await Fixture(Self.entry("s", "", #", "perPrincipal": true"#))
+        var options = ClientOptions()
+        options.protocol = .exactly(version)
+        options.onElicit = { request in
+            #expect(request.message == "Name?")
+            return ElicitResult(.accept, content: ["name": "Ada"])
+        }
+        let client = try await fixture.client(options)
+        let result = try await client.callTool("ask")
+        #expect(result.text.contains("Ada"), "\(result.text)")
+        await client.close()
+        // A caller who cannot be asked: the server is told so, and answers.
+        options.onElicit = nil
+        let mute = try await fixture.client(options)
+        let refused = try await mute.callTool("ask")
+        #expect(refused.text.contains("code"), "\(refused.text)")
+        await mute.close()
+        await fixture.program.stop()
+    }
+
+    /// The connection that all callers share declares nothing, and passes no question on.
+    @Test func aSharedProgramCannotAsk() async throws {
+        let fixture = try await Fixture(Self.entry("s"))
+        var options = ClientOptions()
+        options.onElicit = { _ in ElicitResult(.accept, content: ["name": "Ada"]) }
+        let client = try await fixture.client(options)
+        let result = try await client.callTool("ask")
+        #expect(result.text.contains("-32601"), "\(result.text)")
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    @Test func manyCallersOfOneProgram() async throws {
+        let fixture = try await Fixture(Self.entry("s", "", #", "concurrency": 4"#))
+        let socket = fixture.program.socket
+        try await withThrowingTaskGroup { group in
+            for _ in 0 ..< 200 {
+                group.addTask {
+                    let client = try await MCPClient.connect(.unix(path: socket))
+                    #expect(try await client.callTool("pid").isError == false)
+                    await client.close()
+                }
+            }
+            try await group.waitForAll()
+        }
+        await fixture.program.stop()
+    }
+
+    @Test func exposeServesAProgram() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("s.py", Self.script)
+        let socket = "\(directory.path)/s.sock"
+        let program = try await WatchedProgram(
+            ["expose", "--listen", "unix://\(socket)", "--", "python3", "\(directory.path)/s.py"],
+            socket: socket)
+        let client = try await MCPClient.connect(.unix(path: socket))
+        #expect(try await client.listTools().count == 5)
+        await client.close()
+        await program.stop()
+    }
+}
+#endif

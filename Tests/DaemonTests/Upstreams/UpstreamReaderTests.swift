@@ -1,0 +1,135 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+/// `mcpServers`: what is read, and what every mistake says.
+@Suite struct UpstreamReaderTests {
+    private func load(
+        _ text: String, _ environment: [String: String] = [:]
+    ) -> (servers: [UpstreamDefinition], report: [String]) {
+        var all = ["PATH": "/usr/bin:/bin", "HOME": "/root"]
+        all.merge(environment) { $1 }
+        let outcome = ConfigurationLoader(environment: all).load(
+            SourceText(name: "mcp.jsonc", text: text), directory: "/etc", Diagnostics())
+        return (outcome.configuration.upstreams, outcome.diagnostics.sorted.map(\.rendered))
+    }
+
+    @Test func theFileOfAHost() throws {
+        let (servers, report) = load(
+            """
+            { "mcpServers": {
+              "files": { "command": "cat", "args": ["-u", "/tmp"], "env": { "TOKEN": "${env:SECRET}" } },
+              "remote": { "type": "http", "url": "https://mcp.example.com/mcp",
+                          "headers": { "Authorization": "Bearer ${SECRET}" } },
+              "old": { "type": "sse", "url": "http://127.0.0.1:1/sse" },
+              "socket": { "url": "unix:///run/x.sock#/sub" },
+              "off": { "command": "cat", "disabled": true },
+              "off2": { "command": "cat", "enabled": false, "autoApprove": ["x"] }
+            } }
+            """, ["SECRET": "hunter22"])
+        #expect(report.count == 1 && report[0].contains("mcpServers.off2.autoApprove has no effect"))
+        #expect(servers.map(\.name) == ["files", "remote", "old", "socket"])
+        guard case .program("cat", ["-u", "/tmp"], let environment, nil) = servers[0].place else {
+            Issue.record("\(servers[0])")
+            return
+        }
+        #expect(
+            environment == ["PATH": "/usr/bin:/bin", "HOME": "/root", "LANG": "C.UTF-8", "TOKEN": "hunter22"])
+        #expect(servers[0].secrets.contains("hunter22"))
+        #expect(servers[1].headers == ["Authorization": "Bearer hunter22"])
+        #expect(servers[1].secrets.contains("hunter22"))
+        #expect(servers[3].place == .unix(path: "/run/x.sock", endpoint: "/sub"))
+    }
+
+    @Test func ourOwnKeys() throws {
+        let (servers, report) = load(
+            """
+            { "mcpServers": { "a": {
+              "command": "cat", "prefix": "a_", "tools": ["x*", "!xy"], "resources": ["a:*"], "prompts": ["p"],
+              "rename": { "x": "z" }, "annotations": { "x": { "readOnlyHint": true } }, "required": true,
+              "idle": "5m", "restart": "never", "timeout": "10s", "connectTimeout": "20s", "concurrency": 2,
+              "perPrincipal": true
+            } } }
+            """)
+        #expect(report == [])
+        let server = try #require(servers.first)
+        #expect(server.prefix == "a_" && server.tools == ["x*", "!xy"] && server.resources == ["a:*"])
+        #expect(server.prompts == ["p"] && server.rename == ["x": "z"] && server.isRequired)
+        #expect(server.annotations["x"]?.readOnlyHint == true && server.idle == .seconds(300))
+        #expect(!server.restarts && server.timeout == .seconds(10) && server.connectTimeout == .seconds(20))
+        #expect(server.concurrency == 2 && server.isPerPrincipal)
+    }
+
+    static let mistakes: [(String, String)] = [
+        (#""a": {}"#, #"1:24: error: mcpServers.a needs "command", for a program, or "url""#),
+        (#""a": {"command": "cat", "url": "http://x"}"#, #"has both "command" and "url""#),
+        (#""a": {"type": "http", "command": "cat"}"#, #"1:33: error: mcpServers.a.type is "http", but"#),
+        (#""a": {"type": "ftp", "command": "cat"}"#, "mcpServers.a.type must be one of"),
+        (#""a": {"url": "ftp://x"}"#, "mcpServers.a.url must begin with https://"),
+        (#""a": {"url": "http://x/", "args": []}"#, "mcpServers.a.args has no effect"),
+        (
+            #""a": {"url": "http://x/", "env": {}}"#,
+            #"mcpServers.a.env has no effect: it is for servers with"#
+        ),
+        (#""a": {"command": "cat", "headers": {"A": "b"}}"#, "mcpServers.a.headers has no effect"),
+        (
+            #""a": {"url": "http://x/", "headers": {"A": "b\nc"}}"#,
+            "needs a field name and a text on one line"
+        ),
+        (#""a": {"command": "cat", "timeout": 60}"#, "hosts disagree about the unit of 60"),
+        (#""a": {"command": "cat", "prefix": "a b"}"#, "mcpServers.a.prefix may have 32 letters"),
+        (#""a": {"command": "cat", "rename": {"x": "a b"}}"#, "mcpServers.a.rename.x must be a name"),
+        (#""a": {"command": "cat", "tools": [""]}"#, "mcpServers.a.tools: a pattern is a name"),
+        (#""a": {"command": "cat", "restart": "always"}"#, "mcpServers.a.restart must be one of"),
+        (#""a": {"command": "cat", "concurrency": 0}"#, "from 1 to 10000"),
+        (#""a": {"command": "cat", "required": "yes"}"#, "mcpServers.a.required must be true or false"),
+        (#""a": {"command": "cat", "perPrincipal": 1}"#, "mcpServers.a.perPrincipal must be true or false"),
+        (#""a": {"command": "cat", "idle": 5}"#, "mcpServers.a.idle must be a duration"),
+        (#""a": {"command": "cat", "disabledTools": ["x"]}"#, #"use "tools": ["!NAME"] instead"#),
+        (#""a": {"command": "cat", "envFile": ".env"}"#, #"mcpServers.a.envFile: use "env""#),
+        (#""a": {"httpUrl": "http://x"}"#, #"mcpServers.a.httpUrl: use "url" instead"#),
+        (#""a": {"command": "cat", "env": {"A": 1}}"#, "mcpServers.a.env.A must be a string"),
+        (#""a": {"command": "cat", "sandbx": "ro"}"#, #"unknown key "sandbx" in mcpServers.a"#),
+        (#""a": {"command": "cat", "env": {"A": "${NOT_SET}"}}"#, "${NOT_SET} is not set"),
+        (#""": {"command": "cat"}"#, "the name of a server has 1 to 64 characters"),
+        (#""a": 1"#, "mcpServers.a must be an object"),
+    ]
+
+    @Test(arguments: mistakes) func everyMistakeIsNamed(_ mistake: (text: String, message: String)) {
+        let report = load("{ \"mcpServers\": { \(mistake.text) } }").report
+        #expect(report.contains { $0.contains(mistake.message) && $0.contains("error") }, "\(report)")
+        #expect(report.allSatisfy { $0.hasPrefix("mcp.jsonc:1:") })
+    }
+
+    @Test func theKeyOfVSCode() {
+        let report = load(#"{ "servers": { "a": { "command": "cat" } } }"#).report
+        #expect(report.contains { $0.contains(#""servers" is called "mcpServers" here"#) })
+    }
+
+    /// One bad server must not keep the daemon from starting.
+    @Test func aProgramThatDoesNotExistIsAWarning() {
+        let (servers, report) = load(#"{ "mcpServers": { "a": { "command": "npx -y x" } } }"#)
+        #expect(servers.count == 1)
+        #expect(
+            report.count == 1 && report[0].contains("warning")
+                && report[0].contains("put its arguments in \"args\""))
+    }
+
+    @Test func exposeIsAConfiguration() {
+        let loader = ConfigurationLoader(environment: [:])
+        let program = loader.load(.program(["/usr/bin/env", "-i", "${X}"]), ["KEY": "value"]).configuration
+        guard
+            case .program("/usr/bin/env", ["-i", "${X}"], let environment, _)? = program.upstreams.first?
+                .place
+        else {
+            Issue.record("\(program.upstreams)")
+            return
+        }
+        #expect(environment["KEY"] == "value" && program.server.name == "env")
+        let files = loader.load(.directory("/usr/lib"), [:]).configuration
+        #expect(files.files.first?.root == "/usr/lib" && files.server.name == "lib")
+        let server = loader.load(.server(url: "http://127.0.0.1:1/mcp"), [:]).configuration
+        #expect(server.upstreams.first?.place == .http("http://127.0.0.1:1/mcp"))
+    }
+}
