@@ -5,7 +5,8 @@ RELEASE = -c release --static-swift-stdlib
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release demo test examples e2e sim soak torture mutants interop layers lint fmt docs bench bench-guard install clean
+.PHONY: help build release demo test examples e2e sim soak torture mutants interop platforms layers lint fmt docs \
+    bench bench-guard install clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -83,6 +84,13 @@ bench: release ## the cost of calls, compared with other servers, and of each la
 
 bench-guard: release ## instructions and allocations per call against the committed baseline (needs valgrind)
 	@Benchmarks/guard.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server"
+
+# What is compiled for macOS besides the libraries and programs. The tests of mcp-client and its browser use
+# Foundation throughout.
+PLATFORM_TESTS = MCPCoreTests MCPHarnessTests MCPAppsTests SimulationTests DaemonTests FaultTests ConformanceTests
+platforms: ## compiles for macOS, iOS and static Linux, up to the diagnostics (needs python3 and a package index)
+	@Tools/platforms/check.py --warnings --platform ios --platform musl
+	@Tools/platforms/check.py --warnings --platform macos $(foreach name,$(PLATFORM_TESTS),--tests $(name))
 
 layers: ## proves with the compiler which folder uses which
 	@Tools/layers.sh

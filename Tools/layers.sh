@@ -19,7 +19,7 @@ declare -A MCPCore=(
     [HTTPServer]="HTTP Events JSON Collections"
     [Transport]="Server Client Auth HTTPServer TLS"
     [OAuth]="Transport"
-    [ClientTools]="Tools Transport"
+    [ClientTools]="Tools Transport" [Upstreams]="Tools Transport"
 )
 declare -A MCPHarness=([Models]="" [Policies]="")
 declare -A MCPApps=(
@@ -41,14 +41,16 @@ declare -A MCPClientCLI=(
     [CommandLine]="Commands Host"
 )
 declare -A MCPServerDaemon=(
-    [System]=""
+    [System]="" [Service]="ConfigSyntax" [Setup]=""
     [ConfigSyntax]="System"
     [Tools]="ConfigSyntax" [Files]="ConfigSyntax" [Prompts]="ConfigSyntax"
     [ClientTools]="ConfigSyntax" [Access]="ClientTools"
-    [Configuration]="Tools Files Prompts ClientTools Access"
-    [CommandLine]="Configuration" [Server]="Configuration"
+    [Upstreams]="ConfigSyntax"
+    [Observe]="Tools" [Admin]="Observe"
+    [Configuration]="Tools Files Prompts ClientTools Access Upstreams Admin"
+    [CommandLine]="Configuration Setup" [Server]="Configuration"
     [Demo]="Server" [Watch]="Server"
-    [Lifecycle]="CommandLine Demo Watch"
+    [Lifecycle]="CommandLine Demo Watch Service"
 )
 
 scratch=$(mktemp -d)
