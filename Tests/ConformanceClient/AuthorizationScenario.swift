@@ -26,6 +26,15 @@ extension Scenario {
         if let pem = context["private_key_pem"]?.stringValue {
             settings.clientKey = try OpenSSLSignatures.system.signingKey(pem: pem)
         }
+        if let endpoint = context["idp_token_endpoint"]?.stringValue,
+            let token = context["idp_id_token"]?.stringValue
+        {
+            let id = context["idp_client_id"]?.stringValue ?? context["client_id"]?.stringValue ?? ""
+            settings.grant = .enterprise(
+                OAuthSettings.IdentityProvider(
+                    tokenEndpoint: endpoint, client: OAuthClientIdentity(clientID: id),
+                    subjectToken: { token }))
+        }
         if let assertion = context["valid_jwt"]?.stringValue {
             settings.grant = .jwtBearer(assertion: { assertion })
         }

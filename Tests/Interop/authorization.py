@@ -25,6 +25,7 @@ from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuth
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
 
+import browser
 from harness import Case, check, check_equal, end, free_port, quiet_environment, run_cases, until_listening
 
 REDIRECT = "http://127.0.0.1:41999/callback"
@@ -235,8 +236,8 @@ class World:
         check_equal(process.returncode, status, f"the status of {' '.join(words)} ({errors.decode()})")
         return out.decode(), errors.decode()
 
-    async def login(self, url: str, *flags: str) -> str:
-        """Runs `mcp-client login`, and logs in at the page that it names."""
+    async def login(self, url: str, *flags: str, person: Any = None) -> str:
+        """Runs `mcp-client login`, and logs in at the page that it names: `person` does that, or `visit`."""
         process = await asyncio.create_subprocess_exec(
             self.client, "login", "--no-browser", *flags, url, stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env=self.environment,
@@ -248,10 +249,13 @@ class World:
                     line = (await process.stdout.readline()).decode()
                     check(line, f"mcp-client login ended: {text}")
                     text += line
-                target = await asyncio.to_thread(visit, page[0])
-                # The browser goes where the authorization server sends it.
-                body = (await asyncio.to_thread(urllib.request.urlopen, target, None, 10)).read().decode()
-                check("error" not in body.lower(), f"the last page is {body}")
+                if person:
+                    await person(page[0])
+                else:
+                    target = await asyncio.to_thread(visit, page[0])
+                    # The browser goes where the authorization server sends it.
+                    body = (await asyncio.to_thread(urllib.request.urlopen, target, None, 10)).read().decode()
+                    check("error" not in body.lower(), f"the last page is {body}")
                 text += (await process.stdout.read()).decode()
                 check_equal(await process.wait(), 0, f"the status of login ({text})")
         finally:
@@ -295,6 +299,27 @@ class World:
             check(not await self.introspected(out.strip()), "the token is active after the logout")
             await self.run("call", url, "who", status=4)
 
+    async def cli_browser(self) -> None:
+        async with self.issuing(), self.serving() as url, browser.browsing(self.log) as chromium:
+            last: list[str] = []
+
+            async def person(page: str) -> None:
+                await chromium.open(page)
+                await chromium.type("input[name=username]", "ada")
+                await chromium.type("input[name=password]", "lovelace")
+                await chromium.click("button[type=submit], input[type=submit]")
+                # The redirect is answered by another one, so that the code is in no history.
+                while not (address := await chromium.address()).endswith("/done"):
+                    await asyncio.sleep(0.05)
+                last.extend([address, await chromium.text()])
+
+            said = await self.login(url, person=person)
+            check(f"logged in to {self.issuer}" in said, f"login said {said}")
+            check("code=" not in last[0] and "state=" not in last[0], f"the last address is {last[0]}")
+            check("You can close it now" in last[1], f"the last page says {last[1]}")
+            out, _ = await self.run("call", url, "who")
+            check_equal(out.strip(), "hello", "the result")
+
     async def cli_refuses(self) -> None:
         async with self.issuing_without_pkce(), self.serving() as url:
             _, refused = await self.run("login", "--no-browser", url, status=4)
@@ -319,7 +344,12 @@ def cases(server: str, client: str, folder: str, log: Any) -> list[Case]:
     async def case(name: str) -> None:
         await getattr(world(name), name)()
 
-    return [
+    in_browser = [("mcp-client: login in Chromium", functools.partial(case, "cli_browser"))]
+    if not browser.is_installed():
+        check(os.environ.get("CI") != "true", "chromium or chromedriver is missing")
+        print("skipped: chromium or chromedriver is missing, so nobody logs in with a browser")
+        in_browser = []
+    return in_browser + [
         ("Python SDK: registration and login", functools.partial(case, "sdk_registers")),
         ("Python SDK: a registered client that needs more scopes", functools.partial(case, "sdk_steps_up")),
         ("Python SDK: client credentials", functools.partial(case, "sdk_credentials")),

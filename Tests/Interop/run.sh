@@ -35,6 +35,16 @@ install_python() {
     fi >/dev/null 2>&1
 }
 
+has_proxy() {
+    PATH=$PATH:/usr/sbin
+    command -v nginx >/dev/null && command -v openssl >/dev/null && return
+    [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null || return
+    {
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+            nginx-light openssl
+    } >/dev/null 2>&1
+}
+
 # Makes a virtual environment with the packages of a list. A folder that an interrupted run left incomplete has
 # no `complete` mark and is created again.
 environment() { # FOLDER REQUIREMENTS
@@ -65,6 +75,19 @@ PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
     "$venv/bin/python" "$here/client_tools.py" --server "$server" --client "$client" || status=1
 PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
     "$venv/bin/python" "$here/apps.py" --server "$server" --client "$client" || status=1
+PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
+    "$venv/bin/python" "$here/long_calls.py" --server "$server" --client "$client" || status=1
+PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 300 \
+    "$venv/bin/python" "$here/upstreams.py" --server "$server" --client "$client" || status=1
 PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
     "$venv/bin/python" "$here/authorization.py" --server "$server" --client "$client" || status=1
+if has_proxy; then
+    PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
+        "$venv/bin/python" "$here/proxy.py" --server "$server" --client "$client" || status=1
+    PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 120 \
+        "$venv/bin/python" "$here/nginx.py" --server "$server" || status=1
+else
+    echo "interop: proxy: skipped: nginx and openssl are needed (apt-get install nginx-light openssl)" >&2
+    [[ ${CI:-} != true ]] || status=1
+fi
 exit $((status == 0 ? 0 : 1))
