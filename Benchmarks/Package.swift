@@ -13,6 +13,9 @@ let package = Package(
         .executableTarget(
             name: "benchmark-server", dependencies: [.product(name: "MCPCore", package: "swift-mcp-core")],
             path: "Server"),
+        .executableTarget(
+            name: "benchmark-client", dependencies: [.product(name: "MCPCore", package: "swift-mcp-core")],
+            path: "Client"),
     ],
     swiftLanguageModes: [.v6]
 )

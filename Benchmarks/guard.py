@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Instructions and heap allocations that one tools/call costs, against a committed baseline.
+"""Instructions and heap allocations that one tools/call costs, in the server and in the client, against a committed
+baseline, and the processor time of the client beside that of a client in C.
 
-Counted by valgrind, so the figures hardly change on a noisy machine: a run with many calls minus a run with few,
-divided by the difference. Usage: guard.py MCP-SERVER [--write]
+Instructions and allocations are counted by valgrind, so the figures hardly change on a noisy machine: a run with many
+calls minus a run with few, divided by the difference. Usage: guard.py MCP-SERVER BENCHMARK-CLIENT [--write]
 """
 import json
 import os
@@ -14,11 +15,15 @@ import sys
 import tempfile
 import time
 
+import clients
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINE = os.path.join(HERE, "baseline.json")
 FEW, MANY = 500, 4500
 # A different compiler places instructions differently; a new allocation or a second scan costs far more.
 TOLERANCE = 1.10
+# The processor time of the client divided by that of the C client, by the number of calls in flight.
+MOST = {1: 2.2, 64: 2.0}
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -39,10 +44,10 @@ def call(number):
         {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}, separators=(",", ":"))
 
 
-def valgrind(tool, log, server, *arguments):
+def valgrind(tool, log, *command):
     options = ["--tool=" + tool, "--log-file=" + log]
     options += ["--leak-check=no"] if tool == "memcheck" else ["--callgrind-out-file=/dev/null"]
-    return ["valgrind", *options, server, "--demo", *arguments]
+    return ["valgrind", *options, *command]
 
 
 def figure(tool, log):
@@ -58,17 +63,15 @@ def figure(tool, log):
 def over_stdio(tool, log, server, count):
     lines = "".join(call(number) + "\n" for number in range(count)).encode()
     done = subprocess.run(
-        valgrind(tool, log, server, "--stdio"), input=lines, capture_output=True, timeout=300)
+        valgrind(tool, log, server, "--demo", "--stdio"), input=lines, capture_output=True, timeout=300)
     if done.stdout.count(b"\n") != count or b'"error"' in done.stdout:
         sys.exit("the server did not answer every call")
 
 
 def over_http(tool, log, server, count):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = clients.free_port()
     process = subprocess.Popen(
-        valgrind(tool, log, server, "--listen", f"127.0.0.1:{port}"), stderr=subprocess.DEVNULL)
+        valgrind(tool, log, server, "--demo", "--listen", f"127.0.0.1:{port}"), stderr=subprocess.DEVNULL)
     try:
         with connect(port) as connection:
             answers = connection.makefile("rb")
@@ -80,6 +83,15 @@ def over_http(tool, log, server, count):
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=60)
+
+
+def over_client(tool, log, server, count):
+    """`MCPClient.call` on its own executor, eight at a time."""
+    with clients.Server(server) as running:
+        command = valgrind(tool, log, CLIENT, running.url, str(count), "8", "loop")
+        done = subprocess.run(command, capture_output=True, timeout=300)
+    if done.returncode:
+        sys.exit(f"the client failed:\n{done.stderr.decode()[-2000:]}")
 
 
 def connect(port):
@@ -107,7 +119,7 @@ def measure(server):
     figures = {}
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")
-        for name, drive in (("stdio", over_stdio), ("http", over_http)):
+        for name, drive in (("stdio", over_stdio), ("http", over_http), ("client", over_client)):
             for tool, unit in (("callgrind", "instructions"), ("memcheck", "allocations")):
                 counts = []
                 for count in (FEW, MANY):
@@ -115,6 +127,25 @@ def measure(server):
                     counts.append(figure(tool, log))
                 figures[f"{name} {unit}"] = max(0, round((counts[1] - counts[0]) / (MANY - FEW), 2))
     return figures
+
+
+def beside_c():
+    """Whether the client takes no more than its share beside a client in C."""
+    with tempfile.TemporaryDirectory() as folder:
+        c_client = clients.compiled(folder)
+        if not c_client:
+            print("there is no C compiler: the client is not compared")
+            return True
+        is_good = True
+        for concurrency, most in MOST.items():
+            factor = clients.against_c(sys.argv[1], CLIENT, c_client, concurrency)[2]
+            is_good &= factor <= most
+            verdict = "" if factor <= most else "   TOO MUCH"
+            print(f"client / C, {concurrency:2} at a time{factor:>8.2f}{most:>11g}{verdict}")
+    return is_good
+
+
+CLIENT = sys.argv[2]
 
 
 def main():
@@ -126,14 +157,15 @@ def main():
     with open(BASELINE) as file:
         baseline = json.load(file)
     failed = False
-    print("per tools/call        now   baseline")
+    print("per tools/call          now   baseline")
     for name, now in figures.items():
         before = baseline[name]
         # Growing tables allocate now and then: a twentieth of an allocation is none.
         limit = before * TOLERANCE if name.endswith("instructions") else before + 0.05
         verdict = "" if now <= limit else "   TOO MUCH"
         failed |= now > limit
-        print(f"{name:18}{now:>8g}{before:>11g}{verdict}")
+        print(f"{name:20}{now:>8g}{before:>11g}{verdict}")
+    failed |= not beside_c()
     sys.exit(1 if failed else 0)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One table: this project's server beside those that a user can install, driven by `mcp-client bench`.
 
-Usage: run.py DIRECTORY-WITH-mcp-server-AND-mcp-client BENCHMARK-SERVER
+Usage: run.py DIRECTORY-WITH-mcp-server-AND-mcp-client BENCHMARK-SERVER BENCHMARK-CLIENT
 Servers that are not installed are left out, with a line that says so. Times never make it fail.
 """
 import json
@@ -16,6 +16,8 @@ import threading
 import time
 import urllib.request
 
+import clients
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = os.path.join(HERE, "peers")
 VENV = os.environ.get("MCP_BENCH_VENV", os.path.join(tempfile.gettempdir(), "mcp-bench-venv"))
@@ -23,12 +25,6 @@ META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for(port, process):
@@ -81,7 +77,7 @@ def over_stdio(client, counts, command):
 
 def over_http(concurrency):
     def drive(client, counts, command):
-        port = free_port()
+        port = clients.free_port()
         process = subprocess.Popen(command(str(port)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             if not wait_for(port, process):
@@ -126,13 +122,13 @@ def against_nginx(server):
         return
     print(f"\nThe same load from wrk, 64 connections\n{'':34}{'calls':>12}{'CPU s per 100k':>16}")
     with tempfile.TemporaryDirectory() as folder:
-        port = free_port()
+        port = clients.free_port()
         config = os.path.join(folder, "nginx.conf")
         with open(config, "w") as file:
             file.write(NGINX.format(folder=folder, port=port))
         constant = ["nginx", "-c", config, "-p", folder, "-e", "/dev/null"]
         loads("nginx, a constant answer", constant, port)
-        port = free_port()
+        port = clients.free_port()
         loads("mcp-server", [server, "--demo", "--listen", f"127.0.0.1:{port}"], port)
 
 
@@ -191,7 +187,7 @@ def forms(server):
 def growth(server):
     """The time of one echo from 1 kB to 10 MB, over one connection."""
     print(f"\nEcho over HTTP by size\n{'':34}{'p50 ms':>10}{'MB/s':>10}{'peak MB':>10}")
-    port = free_port()
+    port = clients.free_port()
     command = [server, "--demo", "--listen", f"127.0.0.1:{port}", "--set", "limits.body=32MiB"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
@@ -237,7 +233,7 @@ def peers():
 
 
 def main():
-    directory, forms_server = sys.argv[1:3]
+    directory, forms_server, benchmark_client = sys.argv[1:4]
     client, server = os.path.join(directory, "mcp-client"), os.path.join(directory, "mcp-server")
 
     def ours(argument):
@@ -249,6 +245,8 @@ def main():
         measure(f"HTTP, {concurrency} at a time", [("mcp-server", 50_000, ours)]
                 + [(name, 2_000, command) for name, command in others], client, over_http(concurrency))
     against_nginx(server)
+    python = os.path.join(VENV, "bin", "python") if others else None
+    clients.compare(server, benchmark_client, python)
     forms(forms_server)
     growth(server)
 

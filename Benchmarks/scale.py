@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 
+import clients
 import run
 import streams
 
@@ -19,13 +20,13 @@ def loops(server):
         return print("wrk is missing: the rows with several loops are left out")
     print(f"\nEvent loops, 64 connections from wrk\n{'':34}{'calls':>12}{'CPU s per 100k':>16}")
     for count in (1, 2, 4):
-        port = run.free_port()
+        port = clients.free_port()
         run.loads(f"{count}", [server, "--listen", str(port), str(count)], port, tool="raw")
 
 
 def fan_out(server, count=1000, rounds=50):
     """From the call that changes the list until the last of many listeners has heard of it."""
-    port = run.free_port()
+    port = clients.free_port()
     process = streams.spawn([server, "--listen", str(port), "1"], port)
     try:
         selector = selectors.DefaultSelector()
@@ -55,7 +56,7 @@ def fan_out(server, count=1000, rounds=50):
 
 def beside_idle(server, count):
     """The time of one call while many connections do nothing."""
-    port = run.free_port()
+    port = clients.free_port()
     process = streams.start(server, port)
     print(f"\nCalls beside idle connections\n{'idle':>34}{'p50 µs':>10}{'CPU s per 100k':>16}")
     try:

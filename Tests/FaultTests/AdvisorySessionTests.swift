@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test("Advisory_CVE_2026_52869") func sessionsBelongToTheirPrincipal() throws {
-        let sessions = LegacySessions(key: SystemRandom().bytes(32))
+        let sessions = LegacySessions(keys: StateKeys(SystemRandom().bytes(32)))
         let id = ByteSlice(
             sessions.make(
                 NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "alice", now: 100,

@@ -27,7 +27,7 @@ import Testing
             " ", "\t", "=?base64?",
         ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xEF, 0xBB, 0xBF], [0]]
 
-    private static func mutated(_ bytes: [UInt8], _ random: inout SeededNumbers) -> [UInt8] {
+    private static func mutated(_ bytes: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         Mutation.mutated(bytes, with: tokens, &random)
     }
 
@@ -38,7 +38,7 @@ import Testing
         let end = ContinuousClock.now + .seconds(Self.seconds)
         var seed: UInt64 = 1
         while ContinuousClock.now < end {
-            var random = SeededNumbers(seed: seed)
+            var random = SeededRandom(seed: seed)
             var burst: [UInt8] = []
             for _ in 0 ..< 100 {
                 burst +=
@@ -74,7 +74,7 @@ import Testing
         let end = ContinuousClock.now + .seconds(Self.seconds)
         var seed: UInt64 = 1
         while ContinuousClock.now < end {
-            var random = SeededNumbers(seed: seed)
+            var random = SeededRandom(seed: seed)
             let connection = try daemon.connect()
             for _ in 0 ... random.below(5) {
                 let text = Self.messages[random.below(Self.messages.count)]

@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test("fault 70: expiry, other principals, and any number of sessions") func fault70Lifetime() throws {
-        let sessions = LegacySessions(key: [1, 2, 3], lifetime: 3_600)
+        let sessions = LegacySessions(keys: StateKeys([1, 2, 3]), lifetime: 3_600)
         let random = [UInt8](repeating: 7, count: 16)
         let id = ByteSlice(
             sessions.make(
@@ -64,7 +64,7 @@ import Testing
                 try sessions.open(id, principal: principal, now: now)
             }
         }
-        let stranger = LegacySessions(key: [1, 2, 4], lifetime: 3_600)
+        let stranger = LegacySessions(keys: StateKeys([1, 2, 4]), lifetime: 3_600)
         #expect(throws: LegacySessions.Refusal.self) { try stranger.open(id, principal: "alice", now: 1_000) }
         // A session costs no memory here, so there is no number of them that evicts another one. The daemon is
         // this test's own: others allocate memory in the shared one.

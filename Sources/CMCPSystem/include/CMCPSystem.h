@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -43,6 +44,7 @@ enum {
 
 enum {
     MCP_O_PATH = 010000000,
+    MCP_CLOSE_RANGE_CLOEXEC = 1 << 2,
     MCP_RESOLVE_NO_XDEV = 0x01,
     MCP_RESOLVE_NO_MAGICLINKS = 0x02,
     MCP_RESOLVE_NO_SYMLINKS = 0x04,
@@ -73,6 +75,18 @@ struct mcp_peer_credentials {
 };
 
 static inline int mcp_accept4(int fd, int flags) { return accept4(fd, NULL, NULL, flags); }
+
+/* The width of the terminal, or 0. */
+static inline int mcp_terminal_columns(int fd) {
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
+}
+
+/* The number of bytes in a pipe that nobody has read yet, or -1. */
+static inline int mcp_unread_bytes(int fd) {
+    int count = 0;
+    return ioctl(fd, FIONREAD, &count) < 0 ? -1 : count;
+}
 
 static inline int mcp_pipe2(int *fds, int flags) { return pipe2(fds, flags); }
 
@@ -214,6 +228,8 @@ enum {
     MCP_LANDLOCK_ACCESS_FS_IOCTL_DEV = 1 << 15,
     MCP_LANDLOCK_ACCESS_NET_BIND_TCP = 1 << 0,
     MCP_LANDLOCK_ACCESS_NET_CONNECT_TCP = 1 << 1,
+    MCP_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET = 1 << 0,
+    MCP_LANDLOCK_SCOPE_SIGNAL = 1 << 1,
 };
 
 /* Returns the kernel's Landlock ABI version, or -1 with errno set. */
@@ -222,14 +238,12 @@ static inline int mcp_landlock_version(void) {
         MCP_SYS_LANDLOCK_CREATE_RULESET, NULL, (size_t)0, MCP_LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* Creates a rule set that handles these rights; `net` needs ABI 4 and must be 0 before that. */
-static inline int mcp_landlock_create(uint64_t fs, uint64_t net) {
-    struct {
-        uint64_t handled_access_fs;
-        uint64_t handled_access_net;
-    } attributes = {fs, net};
-    size_t size = net != 0 ? sizeof attributes : sizeof attributes.handled_access_fs;
-    return (int)syscall(MCP_SYS_LANDLOCK_CREATE_RULESET, &attributes, size, 0);
+/* Creates a rule set that handles these rights; `net` needs ABI 4, `scoped` ABI 6, and both must be 0 before
+ * that. */
+static inline int mcp_landlock_create(uint64_t fs, uint64_t net, uint64_t scoped) {
+    uint64_t attributes[3] = {fs, net, scoped};
+    size_t count = scoped != 0 ? 3 : net != 0 ? 2 : 1;
+    return (int)syscall(MCP_SYS_LANDLOCK_CREATE_RULESET, attributes, count * sizeof *attributes, 0);
 }
 
 static inline int mcp_landlock_allow_path(int ruleset, int path, uint64_t access) {
@@ -248,11 +262,42 @@ static inline int mcp_landlock_allow_port(int ruleset, uint64_t port, uint64_t a
     return (int)syscall(MCP_SYS_LANDLOCK_ADD_RULE, ruleset, MCP_LANDLOCK_RULE_NET_PORT, &rule, 0);
 }
 
-/* Restricts the calling thread and the programs it executes; first sets no_new_privs, as the
- * kernel requires. */
+/* Restricts the calling thread and the programs it executes; needs no_new_privs or CAP_SYS_ADMIN. */
 static inline int mcp_landlock_restrict(int ruleset) {
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) { return -1; }
     return (int)syscall(MCP_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0);
+}
+
+/* Keeps this process and its children from gaining privileges by executing a program. */
+static inline int mcp_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+/* Installs a seccomp filter of `count` instructions, 8 bytes each, for the calling thread and its children.
+ * Without a filter, fails with EFAULT where the kernel has seccomp. */
+static inline int mcp_seccomp_install(const void *filter, uint16_t count) {
+    enum { mode_filter = 2 };
+    struct {
+        uint16_t length;
+        const void *filter;
+    } program = {count, filter};
+    return prctl(PR_SET_SECCOMP, mode_filter, filter != NULL ? &program : NULL, 0, 0);
+}
+
+/* Removes as many capabilities from the bounding set as this process may, and all from the ambient set. */
+static inline void mcp_drop_capability_sources(void) {
+    enum { ambient = 47, ambient_clear_all = 4, sets = 64 };
+    for (int number = 0; number < sets; number++) { prctl(PR_CAPBSET_DROP, number, 0, 0, 0); }
+    prctl(ambient, ambient_clear_all, 0, 0, 0);
+}
+
+/* Empties the permitted, effective and inheritable capabilities. */
+static inline int mcp_clear_capabilities(void) {
+    struct {
+        uint32_t version;
+        int pid;
+    } header = {0x20080522, 0};
+    struct {
+        uint32_t effective, permitted, inheritable;
+    } data[2] = {{0, 0, 0}, {0, 0, 0}};
+    return (int)syscall(SYS_capset, &header, data);
 }
 
 /* File actions that are not in POSIX 2017; both return an error number. */

@@ -24,7 +24,7 @@ public protocol TokenVerifier: Sendable {
     var generation: UInt64 { get }
 
     /// Keeps an observer weakly, and notifies it after each change of `generation`. By default it does
-    /// neither: open streams of a token that is no longer good then end within 60 s.
+    /// neither: open streams of a token that is no longer valid then end within 60 s.
     func observe(_ observer: VerifierObserver)
 }
 

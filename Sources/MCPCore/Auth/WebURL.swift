@@ -27,25 +27,13 @@ struct WebURL: Sendable, Hashable, CustomStringConvertible {
         guard let authority = parts.authority, !authority.contains("@") else { return nil }
         let bytes = ByteSlice(authority)
         guard unsafe bytes.withBytes({ Authority.isValid(unsafe ByteView($0), 0 ..< bytes.count) }),
-            let (host, port) = Self.split(authority, isSecure ? 443 : 80)
+            let (host, port) = Authority.split(authority, defaultPort: isSecure ? 443 : 80)
         else { return nil }
         self.host = host.lowercased()
         self.port = port
         path = parts.path
         query = parts.query
         fragment = parts.fragment
-    }
-
-    private static func split(_ authority: String, _ defaultPort: UInt16) -> (String, UInt16)? {
-        let end = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
-        let colon = authority[end...].firstIndex(of: ":")
-        let host = authority[..<(colon ?? authority.endIndex)].filter { $0 != "[" && $0 != "]" }
-        guard let colon else { return (String(host), defaultPort) }
-        let digits = authority[authority.index(after: colon)...]
-        if digits.isEmpty { return (String(host), defaultPort) }
-        // Small: nil for text that is not a port.
-        guard let port = UInt16(digits), port > 0 else { return nil }
-        return (String(host), port)
     }
 
     /// The scheme, the host, and the port unless it is the default one.
@@ -61,9 +49,7 @@ struct WebURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether the host is this machine by its name or address; nothing is looked up.
-    var isLoopback: Bool {
-        host == "localhost" || SocketAddress(numeric: host, port: port)?.isLoopback == true
-    }
+    var isLoopback: Bool { Loopback.contains(host) }
 
     /// Whether tokens and credentials may be sent there: https, or http on this machine (AUTH-10).
     var isConfidential: Bool { isSecure || isLoopback }

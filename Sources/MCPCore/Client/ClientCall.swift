@@ -16,10 +16,20 @@ final class ClientCall: Sendable {
     /// record of what was sent.
     private enum Phase {
         case new
-        case waiting(CheckedContinuation<Reply, Never>)
+        case waiting(Caller)
         /// Ended before the caller began to wait.
         case early(Reply)
         case over
+    }
+
+    /// The waiting caller. A checked continuation would allocate memory for every call.
+    @safe private struct Caller: Sendable {
+        // SAFETY: `phase` hands it out once, and always does.
+        private let continuation: UnsafeContinuation<Reply, Never>
+
+        init(_ continuation: UnsafeContinuation<Reply, Never>) { unsafe self.continuation = continuation }
+
+        func resume(returning reply: Reply) { unsafe continuation.resume(returning: reply) }
     }
 
     private struct State {
@@ -63,8 +73,6 @@ final class ClientCall: Sendable {
         state = Mutex(State(idleDeadline: idleTimeout.map { now + $0 } ?? .never))
     }
 
-    var requestID: RequestID { RequestID(id) }
-
     /// The time at which the call has to be checked again.
     var nextDeadline: MonotonicInstant { min(deadline, state.withLock { $0.idleDeadline }) }
 
@@ -86,17 +94,17 @@ final class ClientCall: Sendable {
 
     /// Waits for the end of the call. `send` is called once, unless the call has already ended.
     func wait(send: () -> Void) async -> Reply {
-        await withCheckedContinuation { continuation in
+        await unsafe withUnsafeContinuation { continuation in
             let early = state.withLock { state -> Reply? in
                 if case .early(let reply) = state.phase {
                     state.phase = .over
                     return reply
                 }
-                state.phase = .waiting(continuation)
+                state.phase = unsafe .waiting(Caller(continuation))
                 return nil
             }
             if let early {
-                continuation.resume(returning: early)
+                unsafe continuation.resume(returning: early)
             } else {
                 send()
             }
@@ -113,8 +121,8 @@ final class ClientCall: Sendable {
     }
 
     private func end(_ reply: Reply, isAbandoned: Bool, _ cleanUp: (_ wasSent: Bool) -> Void) {
-        let ended = state.withLock { state -> (wasSent: Bool, waiting: CheckedContinuation<Reply, Never>?)? in
-            let waiting: CheckedContinuation<Reply, Never>?
+        let ended = state.withLock { state -> (wasSent: Bool, waiting: Caller?)? in
+            let waiting: Caller?
             switch state.phase {
             case .new:
                 state.phase = .early(reply)

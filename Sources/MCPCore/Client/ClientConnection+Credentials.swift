@@ -24,7 +24,7 @@ extension ClientConnection {
     func awaitsCredentials(_ id: Int64?, _ isWaiting: Bool) {
         let now = clock.now
         state.withLock { $0.credentials.change(isWaiting, now) }
-        guard let id, let call = pending.call(RequestID(id)) else { return }
+        guard let id, let call = pending.call(id) else { return }
         // The server is not silent: it waits for this client.
         call.pauseSilence(isWaiting, now)
         if !isWaiting { watch(call.nextDeadline) }

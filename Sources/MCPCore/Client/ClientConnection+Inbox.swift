@@ -46,7 +46,7 @@ extension ClientConnection: ClientInbox {
     /// Records bytes that are not a message. The call that they were meant for is unknown, so every call that
     /// is waiting now mentions them if it times out.
     private func unreadable(_ bytes: ByteSlice, _ reason: String) {
-        state.withLock { $0.unreadable = Unreadable(reason: reason, lastCall: pending.lastID) }
+        noteUnusable("something that is not a message: \(reason)", bytes)
         let total = unreadableBytes.add(bytes.count + 1, ordering: .relaxed).newValue
         garbage(bytes)
         guard total > Self.maxUnreadableBytes else { return }
@@ -59,10 +59,35 @@ extension ClientConnection: ClientInbox {
         transport.shutDown()
     }
 
+    /// Keeps what the server sent in vain, for the error of a call that is waiting now.
+    private func noteUnusable(_ what: String, _ bytes: ByteSlice) {
+        let excerpt = shortened(bytes, to: 100).cleaned(maxBytes: 100)
+        let entry = Unreadable(
+            text: "the server sent \(what): \(excerpt)", lastCall: pending.lastID)
+        state.withLock { state in
+            state.unreadable.removeAll { $0.text == entry.text }
+            if state.unreadable.count == Unreadable.maxKept { state.unreadable.removeFirst() }
+            state.unreadable.append(entry)
+        }
+    }
+
+    /// Returns what the server sent in vain since a call began, for its error.
+    func unreadableDetails(since call: Int64 = 0) -> [String] {
+        state.withLock { $0.unreadable }.filter { $0.lastCall >= call }.map(\.text)
+    }
+
+    /// Handles a response that no call waits for: it is late, or its id is wrong.
+    private func unexpected(_ message: Message) {
+        garbage(message.bytes)
+        guard let waiting = pending.all.map(\.id).min() else { return }
+        let id = message.id.map { "the id \($0)" } ?? "no id"
+        noteUnusable("a response with \(id), but the pending request has the id \(waiting)", message.bytes)
+    }
+
     /// Handles an invalid message; one with the id of a call and without a method is a malformed response.
     private func malformed(_ message: Message, _ exchange: Int64?, _ status: Int?) {
         guard !message.head.method.isPresent, let id = message.id, let call = pending.call(id),
-            exchange == nil || RequestID(exchange ?? 0) == id
+            exchange == nil || call.id == exchange
         else { return unreadable(message.bytes, message.head.defect.text) }
         fail(call, message, message.head.defect.text, status)
     }
@@ -83,7 +108,7 @@ extension ClientConnection: ClientInbox {
     // MARK: Responses
 
     private func answer(_ message: Message, _ exchange: Int64?, _ status: Int?) {
-        guard let call = call(for: message, exchange, status) else { return garbage(message.bytes) }
+        guard let call = call(for: message, exchange, status) else { return unexpected(message) }
         if let error = message.raw(message.head.error) {
             guard error.kind == .object else {
                 return fail(call, message, "\"error\" must be an object", status)
@@ -116,8 +141,8 @@ extension ClientConnection: ClientInbox {
             // The server could not read the id; if only one request is pending, the response belongs to it.
             return isError ? pending.only : nil
         }
-        let own = pending.call(RequestID(exchange))
-        if id == own?.requestID { return own }
+        let own = pending.call(exchange)
+        if case .integer(let number)? = id?.key, number == exchange { return own }
         // An error status belongs to this request, whatever id its error contains.
         let isRefusal = isError && (id == nil || (status ?? 0) >= 400)
         return isRefusal ? own : nil
@@ -159,7 +184,7 @@ extension ClientConnection: ClientInbox {
             return garbage(message.bytes)
         }
         let entry = options.secrets?.mask(received) ?? received
-        let own = exchange.flatMap { pending.call(RequestID($0))?.onLog }
+        let own = exchange.flatMap { pending.call($0)?.onLog }
         if let own { own(entry) } else { options.onLog?(entry) }
     }
 
@@ -227,16 +252,16 @@ extension ClientConnection: ClientInbox {
     /// Returns the handlers for a question of the server: those of the call that it belongs to, which on a
     /// shared channel is known only if no other call is pending.
     private func handlers(_ exchange: Int64?) -> InputHandlers {
-        let call = exchange.flatMap { pending.call(RequestID($0)) } ?? pending.only
+        let call = exchange.flatMap { pending.call($0) } ?? pending.only
         return InputHandlers(options: options, ofCall: call?.onInput)
     }
 
     // MARK: Failures
 
-    func isWaiting(_ id: Int64) -> Bool { pending.call(RequestID(id)) != nil }
+    func isWaiting(_ id: Int64) -> Bool { pending.call(id) != nil }
 
     func fail(_ id: Int64, _ error: ClientError) {
-        if let call = pending.call(RequestID(id)) { finish(call, .failed(error)) }
+        if let call = pending.call(id) { finish(call, .failed(error)) }
     }
 
     func failAll(_ error: ClientError) {
@@ -248,6 +273,13 @@ extension ClientConnection: ClientInbox {
     func sessionLost() { renewSession() }
 
     func connectionClosed(_ error: ClientError) {
+        // The negotiation decides whether a program that ended before an answer is started afresh.
+        let isOpening = state.withLock { state in
+            guard state.profile == nil, state.end == nil, transport.canRestart else { return false }
+            state.endWhileOpening = error
+            return true
+        }
+        if isOpening { return failAll(error) }
         if !restarts(after: error) { conclude(error) }
     }
 

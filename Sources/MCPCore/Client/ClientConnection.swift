@@ -27,8 +27,10 @@ final class ClientConnection: Sendable {
         /// Called when the connection was opened again to a server that remembers nothing (STDIO-17): after a
         /// restart, and with a new session. It must not wait for calls.
         var onReconnect: (@Sendable () -> Void)?
-        /// The last thing received that was not a message.
-        var unreadable: Unreadable?
+        /// The last things received that nobody could use, oldest first.
+        var unreadable: [Unreadable] = []
+        /// The end of the server before the connection was open.
+        var endWhileOpening: ClientError?
         /// The reason why the connection ended; later calls fail with it too.
         var end: ClientError?
         /// The requests that wait for credentials, and how long any did.
@@ -37,13 +39,15 @@ final class ClientConnection: Sendable {
         var onEnd: [@Sendable (ClientError) -> Void] = []
     }
 
-    /// Something that the server sent that is not a message.
-    struct Unreadable {
-        var reason: String
+    /// Something that the server sent that nobody could use.
+    struct Unreadable: Equatable {
+        /// The number that are kept for error messages.
+        static let maxKept = 3
+
+        /// The reason, and the beginning of what was sent.
+        var text: String
         /// The most recent call at that time.
         var lastCall: Int64
-
-        var detail: String { "the server sent something that is not a message: \(reason)" }
     }
 
     let options: ClientOptions
@@ -71,6 +75,9 @@ final class ClientConnection: Sendable {
             capabilities: options.capabilities)
         alarm = Alarm(label: "mcp.client.deadlines", clock: clock)
     }
+
+    /// The longest time that opening the connection may take.
+    var connectLimit: Duration { options.connectLimit(forProgram: transport.canRestart) }
 
     var profile: ServerProfile? { state.withLock { $0.profile } }
 
@@ -111,7 +118,7 @@ final class ClientConnection: Sendable {
             ($0.speech, $0.generation, $0.isAssumed, $0.restart)
         }
         if restart != nil {
-            let limit = self.options.connectTimeout
+            let limit = connectLimit
             let error = await restart?.wait(atMost: min(limit, options.deadline ?? limit))
             if let error { return .failed(error) }
             (speech, generation, isAssumed, restart) = state.withLock {
@@ -135,6 +142,11 @@ final class ClientConnection: Sendable {
                 if case .failed(let error) = reply { return .failed(error.mayHaveRun(method)) }
                 return reply
             }
+        case .refused(let error, _) where speech.isModern && Negotiation.wantsHandshake(error, self.options):
+            // Such a server lists in 2026-07-28 and refuses to do anything in it.
+            guard await reopenWithHandshake(after: generation) == nil,
+                Repetition.wasNotCarriedOut(reply) || mayRepeat(method, params)
+            else { return reply }
         default:
             if isAssumed { state.withLock { $0.isAssumed = false } }
             return reply
@@ -154,8 +166,11 @@ final class ClientConnection: Sendable {
             return .failed(error)
         }
         guard let (call, message) = opened else {
-            let end = state.withLock { $0.end }
-            return .failed(end ?? ClientError(.connectionClosed, "the connection to the server is closed"))
+            var end =
+                state.withLock { $0.end }
+                ?? ClientError(.connectionClosed, "the connection to the server is closed")
+            end.isUnsent = true
+            return .failed(end)
         }
         watch(call.nextDeadline)
         let reply = await withTaskCancellationHandler {
@@ -199,12 +214,12 @@ final class ClientConnection: Sendable {
             }
             // Only a reused HTTP connection makes a transport use this; no lookup is needed elsewhere.
             if transport.isHTTP { message.isRepeatable = mayRepeat(method, params) }
-            if mirrorsArguments(speech), method == "tools/call" {
+            if method == "tools/call", mirrorsArguments(speech) {
                 message.mirroredArguments = tools.fields(for: params)
             }
             return (call, message)
         } catch {
-            pending.remove(call.requestID)
+            pending.remove(call.id)
             throw error
         }
     }
@@ -212,7 +227,7 @@ final class ClientConnection: Sendable {
     func outbound(_ bytes: ByteSlice, _ method: String, _ speech: WireDialect) -> OutboundMessage {
         OutboundMessage(
             bytes: bytes, method: method, revision: speech.headerRevision,
-            connectTimeout: options.connectTimeout, isRepeatable: Repetition.isHarmless(method))
+            connectTimeout: connectLimit, isRepeatable: Repetition.isHarmless(method))
     }
 
     func trace(_ event: @autoclosure () -> TraceEvent) {
@@ -222,14 +237,14 @@ final class ClientConnection: Sendable {
     // MARK: Ending calls
 
     func finish(_ call: ClientCall, _ reply: ClientCall.Reply) {
-        pending.remove(call.requestID)
+        pending.remove(call.id)
         call.finish(options.secrets?.mask(reply) ?? reply)
     }
 
     /// Stops waiting and notifies the server if the revision has a way to do so.
     func abandon(_ call: ClientCall, _ error: ClientError, _ reason: String) {
         call.abandon(.failed(error)) { wasSent in
-            pending.remove(call.requestID)
+            pending.remove(call.id)
             serverRequests.cancel(for: call.id)
             // Before the caller resumes, so that whatever it sends next follows the notice.
             if wasSent { transport.abandon(call.id, notice: notice(call, reason)) }
@@ -271,8 +286,7 @@ final class ClientConnection: Sendable {
     }
 
     private func timeoutError(_ call: ClientCall, _ now: MonotonicInstant) -> ClientError {
-        let unreadable = state.withLock { $0.unreadable }
-        let details = unreadable.flatMap { $0.lastCall >= call.id ? [$0.detail] : nil } ?? []
+        let details = unreadableDetails(since: call.id)
         if call.deadline <= now {
             return ClientError(
                 .timeout, "\(call.method) did not finish before its deadline; it was cancelled",

@@ -22,7 +22,7 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
         public static let authentication = Kind(description: "authentication")
         /// An HTTP status that is not a response to the request; see `httpStatus`.
         public static let httpStatus = Kind(description: "httpStatus")
-        /// HTTP 3xx: redirects are not followed.
+        /// HTTP 3xx: only 307 and 308 to the same origin are followed, and only while connecting.
         public static let redirect = Kind(description: "redirect")
         /// The data received is not MCP, or breaks its rules or the limits of this client.
         public static let protocolViolation = Kind(description: "protocolViolation")
@@ -55,10 +55,14 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     public var result: RawJSON?
     /// The reason why no access token could be obtained or used, for `.authentication` with
     /// `ClientOptions.authorizer`; nil if the server refused what was presented.
-    public var authorization: AuthorizationError? { authorizationFailure?.error }
-    private var authorizationFailure: AuthorizationFailure?
+    public var authorization: AuthorizationError? { rare?.authorization }
+    /// The value of `Location`, for `.redirect`.
+    var location: String? { rare?.location }
+    private var rare: Rare?
     /// Whether no part of the request was sent, so that it cannot have been executed.
     var isUnsent = false
+    /// The number of the system's error of the last attempt to connect; 0 if there was none.
+    package var connectErrno: UInt8 = 0
     /// Whether the server sent a response that is not valid JSON-RPC.
     var isMalformedAnswer = false
 
@@ -82,17 +86,34 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
 }
 
 extension ClientError {
-    /// In an object, because most errors have none.
-    private final class AuthorizationFailure: Sendable {
-        let error: AuthorizationError
-        init(_ error: AuthorizationError) { self.error = error }
+    /// What few errors have: in an object, so that all others stay small.
+    private final class Rare: Sendable {
+        let authorization: AuthorizationError?
+        let location: String?
+
+        init(authorization: AuthorizationError? = nil, location: String? = nil) {
+            self.authorization = authorization
+            self.location = location
+        }
     }
 
     /// Creates the error for a request that an authorizer did not let through.
     init(_ error: AuthorizationError, httpStatus: Int?) {
         self.init(
             .authentication, error.message, details: error.details, hint: error.hint, httpStatus: httpStatus)
-        authorizationFailure = AuthorizationFailure(error)
+        rare = Rare(authorization: error)
+    }
+
+    /// Creates the error for a redirect.
+    ///
+    /// - Parameter shown: the location without secrets.
+    init(redirect location: String?, shown: String?, _ status: Int) {
+        let place = shown.map { " to \($0)" } ?? ""
+        self.init(
+            .redirect, "the server redirects\(place) (HTTP \(status)), which was not followed",
+            hint: "only 307 and 308 at the same address are followed; use that URL if you trust it",
+            httpStatus: status)
+        rare = Rare(location: location)
     }
 
     /// Whether the request may succeed later: the network failed, or the server is overloaded or starting.

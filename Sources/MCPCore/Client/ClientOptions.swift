@@ -18,10 +18,17 @@ public struct ClientOptions: Sendable {
     public var timeout: Duration?
     /// The longest time that connecting may take in total: the socket, the TLS handshake, the responses to
     /// `server/discover` and `initialize`, and any fallback to an older transport; 10 s by default. It also
-    /// limits a connection that is opened later, and each restart of a program.
-    public var connectTimeout: Duration
-    /// The longest time to wait for a program's response to `server/discover` before `initialize` is tried:
-    /// 10 s by default, and never more than half of `connectTimeout`.
+    /// limits a connection that is opened later, and each restart of a program. Until it is set, the limit
+    /// for a program that the client starts is 60 s: it may have to be downloaded first.
+    public var connectTimeout: Duration {
+        get { chosenConnectTimeout ?? Self.connectTimeout }
+        set { chosenConnectTimeout = newValue }
+    }
+    private var chosenConnectTimeout: Duration?
+    /// The longest time that a program may be silent after it has read `server/discover`, before `initialize`
+    /// is sent as well: 3 s by default, and never more than a quarter of `connectTimeout`. After three times
+    /// as long, a silent program is started afresh, without a probe. A program that has read nothing is still
+    /// starting.
     public var probeTimeout: Duration
     /// Additional HTTP header fields of each request, such as `Authorization`.
     public var headers: [(String, String)]
@@ -90,8 +97,7 @@ public struct ClientOptions: Sendable {
         self.version = version
         self.protocol = .auto
         timeout = .seconds(60)
-        connectTimeout = .seconds(10)
-        probeTimeout = .seconds(10)
+        probeTimeout = .seconds(3)
         headers = []
         supportsElicitationURL = false
         supportsSamplingTools = false
@@ -103,5 +109,20 @@ public struct ClientOptions: Sendable {
         maxMessageBytes = 64 << 20
         maxEventBytes = 64 << 20
         restart = .never
+    }
+}
+
+extension ClientOptions {
+    private static let connectTimeout = Duration.seconds(10)
+    private static let startTimeout = Duration.seconds(60)
+
+    /// Makes the limit for connecting what is left of it.
+    mutating func shortenConnectTimeout(by elapsed: Duration) {
+        connectTimeout = max(.milliseconds(1), connectTimeout - elapsed)
+    }
+
+    /// Returns the limit for connecting.
+    func connectLimit(forProgram isProgram: Bool) -> Duration {
+        chosenConnectTimeout ?? (isProgram ? Self.startTimeout : Self.connectTimeout)
     }
 }

@@ -23,7 +23,7 @@ struct ClientSecrets: Sendable {
     func note(_ fields: [(name: String, value: String)]) {
         // A proof is good for one request only.
         for (name, value) in fields where !ASCII.equalsIgnoringCase(name.utf8, "dpop".utf8) {
-            // The scheme of credentials is no secret (RFC 9110, section 11.4).
+            // The scheme of credentials is not secret (RFC 9110, section 11.4).
             let parts = value.split(separator: " ", maxSplits: 1)
             guard name.lowercased().hasSuffix("authorization"), parts.count == 2 else {
                 known.note(value)

@@ -5,6 +5,8 @@ public struct ClientTarget: Sendable, CustomStringConvertible {
     public let description: String
     /// Starts the program or prepares the connection; throws when that is impossible.
     let open: @Sendable (ClientOptions) throws(ClientError) -> any ClientTransport
+    /// Returns the target that a redirect leads to; nil if it is not to be followed.
+    var redirected: (@Sendable (ClientError) -> ClientTarget?)?
 
     init(
         _ description: String,

@@ -35,6 +35,9 @@ protocol ClientTransport: AnyObject, Sendable {
     /// opened for them (AUTH-46). Returns true once.
     func adoptsOtherIdentity() -> Bool
 
+    /// The thread on which the transport works, if it has one of its own.
+    var executor: (any TaskExecutor)? { get }
+
     /// Sets the inbox, before anything is sent.
     func start(_ inbox: any ClientInbox)
 
@@ -64,6 +67,12 @@ protocol ClientTransport: AnyObject, Sendable {
     /// Restarts the server after the inbox was notified about its end. Messages in transit are lost.
     func restart() async throws(ClientError)
 
+    /// Returns whether the server has read everything that was sent to it; true where that is unknown.
+    func hasBeenRead() async -> Bool
+
+    /// Ends the program at once, without notice to the inbox, and starts it afresh.
+    func startAfresh() async throws(ClientError)
+
     /// Closes the connection gracefully and waits until that is done. May be called again.
     func close() async
 
@@ -79,11 +88,16 @@ protocol ClientTransport: AnyObject, Sendable {
 
     /// The last lines that a program started by the client wrote to stderr; nil for other servers.
     var lastErrors: [String]? { get }
+
+    /// The address of the server for messages; nil if it has none.
+    var address: String? { get }
 }
 
 extension ClientTransport {
     /// A server without an address is not remembered.
     var serverKey: ServerKey? { nil }
+
+    var executor: (any TaskExecutor)? { nil }
 
     /// A shared channel has no credentials.
     func identify() async {}
@@ -98,6 +112,12 @@ extension ClientTransport {
     func openingFailure(after limit: Duration) -> ClientError? { nil }
 
     var lastErrors: [String]? { nil }
+
+    var address: String? { nil }
+
+    func hasBeenRead() async -> Bool { true }
+
+    func startAfresh() async throws(ClientError) { try await restart() }
 
     /// Servers that others started are not managed by the client.
     var canRestart: Bool { false }

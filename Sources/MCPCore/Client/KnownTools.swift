@@ -94,6 +94,11 @@ final class KnownTools: Sendable {
         return plan?.fields(for: params["arguments"]?.objectValue ?? [:]) ?? []
     }
 
+    /// Returns whether a schema for the results of a tool is known.
+    func hasOutputSchema(_ name: String) -> Bool {
+        state.withLock { if case .none = $0.entries[name]?.output ?? .none { false } else { true } }
+    }
+
     /// Returns the schema for the results of a tool; nil when none is known.
     ///
     /// - Throws: `SchemaError` the first time that a schema cannot be used; it is forgotten after that.

@@ -9,8 +9,19 @@ extension MCPClient {
     public func callTool(
         _ name: String, _ arguments: JSONObject = [:], options: CallOptions = CallOptions()
     ) async throws -> CallToolResult {
-        let json = try await request(
-            "tools/call", ["name": .string(name), "arguments": .object(arguments)], options: options)
+        try result(try await callForJSON(name, arguments, options), of: name)
+    }
+
+    private func callForJSON(
+        _ name: String, _ arguments: JSONObject, _ options: CallOptions
+    ) async throws -> RawJSON {
+        let params = JSONObject(unique: [
+            .init(key: "name", value: .string(name)), .init(key: "arguments", value: .object(arguments)),
+        ])
+        return try await request("tools/call", params, options: options)
+    }
+
+    private func result(_ json: RawJSON, of name: String) throws(ClientError) -> CallToolResult {
         let result = try Self.read(CallToolResult.self, json.value, "tools/call")
         try check(result, of: name)
         return result
@@ -67,7 +78,11 @@ extension MCPClient {
         _ name: String, _ arguments: JSONObject = [:], as type: R.Type = R.self,
         options: CallOptions = CallOptions()
     ) async throws -> R {
-        let result = try await callTool(name, arguments, options: options)
+        let json = try await callForJSON(name, arguments, options)
+        if let text = Self.onlyText(of: json), !connection.tools.hasOutputSchema(name) {
+            return try Self.decode(text: text, name)
+        }
+        let result = try result(json, of: name)
         if result.isError {
             throw ToolError(result.text.isEmpty ? "\(name) failed without an error message" : result.text)
         }
@@ -75,6 +90,50 @@ extension MCPClient {
         guard result.content.count == 1, let text = result.content.first?.text else {
             throw ClientError(
                 .protocolViolation, "\(name) returned neither structured content nor a single text")
+        }
+        return try Self.decode(text: text, name)
+    }
+
+    /// Returns the text of a successful result that is one text and nothing else, without building a tree;
+    /// nil for any other result.
+    private static func onlyText(of result: RawJSON) -> String? {
+        var content: RawJSON?
+        var isPlain = true
+        result.forEachMember { key, value in
+            if key.bytes.equals("\"content\"") {
+                isPlain = isPlain && content == nil && value.kind == .array
+                content = value
+            } else {
+                isPlain =
+                    isPlain
+                    && (key.bytes.equals("\"resultType\"")
+                        || key.bytes.equals("\"_meta\"") && value.kind == .object)
+            }
+        }
+        guard isPlain, let content else { return nil }
+        var text: RawJSON?
+        var blocks = 0
+        content.forEachElement { block in
+            blocks += 1
+            var (members, types) = (0, 0)
+            block.forEachMember { key, value in
+                members += 1
+                if key.bytes.equals("\"text\"") {
+                    text = value
+                } else if key.bytes.equals("\"type\""), value.bytes.equals("\"text\"") {
+                    types += 1
+                }
+            }
+            // One `type` and one `text`.
+            isPlain = isPlain && members == 2 && types == 1 && text != nil
+        }
+        return isPlain && blocks == 1 ? text?.string : nil
+    }
+
+    private static func decode<R: Decodable>(text: String, _ name: String) throws -> R {
+        // A text that is no JSON string is the usual case, and a failed attempt costs more than a look.
+        if R.self == String.self, text.utf8.first(where: { $0 > 0x20 }) != 0x22, let value = text as? R {
+            return value
         }
         if let value = try? JSONValue(parsing: text).decode(R.self) { return value }
         if let value = text as? R { return value }

@@ -81,7 +81,8 @@ extension MCPClient {
     private func cacheKey(
         _ method: String, _ params: JSONObject, _ options: CallOptions
     ) -> ResultCache.Key? {
-        guard connection.options.cache, protocolVersion.isModern, options.meta.isEmpty,
+        guard method != "tools/call", connection.options.cache, protocolVersion.isModern,
+            options.meta.isEmpty,
             connection.endOfConnection == nil
         else { return nil }
         return ResultCache.Key(method, params)
@@ -108,7 +109,7 @@ extension MCPClient {
     /// Returns the kind of a result (JRPC-07, JRPC-08): no `resultType` means `complete`, and an unknown one
     /// is not a valid response.
     func kind(of result: RawJSON, _ method: String) throws(ClientError) -> Kind {
-        guard protocolVersion.isModern, let type = result["resultType"] else { return .complete }
+        guard connection.speech?.isModern == true, let type = result["resultType"] else { return .complete }
         switch type.string {
         case "complete": return .complete
         case "input_required" where Self.methodsWithRounds.contains(method): return .inputRequired

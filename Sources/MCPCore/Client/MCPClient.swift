@@ -32,9 +32,23 @@ public final class MCPClient: Sendable {
     static func connect(
         _ target: ClientTarget, options: ClientOptions, clock: any TimeSource
     ) async throws -> MCPClient {
-        let options = options.guarded()
+        var options = options.guarded()
+        var target = target
+        let start = clock.now
+        for _ in 0 ..< maxRedirects {
+            do {
+                return try await connect(over: target.open(options), options: options, clock: clock)
+            } catch let error as ClientError where error.kind == .redirect {
+                guard let next = target.redirected?(error) else { throw error }
+                options.shortenConnectTimeout(by: clock.now - start)
+                target = next
+            }
+        }
         return try await connect(over: target.open(options), options: options, clock: clock)
     }
+
+    /// The number of redirects to the same origin that are followed.
+    static let maxRedirects = 3
 
     static func connect(
         over transport: any ClientTransport, options: ClientOptions, clock: any TimeSource = SystemClock()
@@ -78,6 +92,13 @@ public final class MCPClient: Sendable {
     /// The revisions that the server lists; for a server from before 2026-07-28 only the negotiated one is
     /// known.
     public var supportedVersions: [String] { connection.profile?.supportedVersions ?? [] }
+
+    /// The thread on which this client reads and writes; nil if the transport has none of its own.
+    ///
+    /// A task that prefers it (`withTaskExecutorPreference`) makes its calls without changing threads, which
+    /// is the cheapest way to make many small calls. The thread is shared with other clients of this process:
+    /// code that runs on it delays the responses to all of them, and must never block.
+    public var executor: (any TaskExecutor)? { connection.transport.executor }
 
     // MARK: The end
 

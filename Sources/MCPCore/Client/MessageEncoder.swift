@@ -1,7 +1,23 @@
 /// The encoder of a client's messages.
 struct MessageEncoder: Sendable {
+    /// The memory that the text of a small request takes, so that it is allocated once.
+    private static let smallRequestBytes = 480
+
     let clientInfo: Implementation
     let capabilities: ClientCapabilities
+    /// The members that every request of the newest revision has in its `_meta`, as they are sent.
+    private let claims: ByteSlice
+
+    init(clientInfo: Implementation, capabilities: ClientCapabilities) {
+        self.clientInfo = clientInfo
+        self.capabilities = capabilities
+        var meta = JSONObject()
+        Self.addClaims(to: &meta, .newest, clientInfo, capabilities)
+        var writer = JSONWriter()
+        writer.object(meta)
+        let text = writer.finish()
+        claims = text[1 ..< text.count - 1]
+    }
 
     /// Encodes a request. Its `_meta` contains the members that the caller passes and those of the protocol,
     /// which take precedence.
@@ -9,24 +25,25 @@ struct MessageEncoder: Sendable {
         _ id: Int64, _ method: String, _ params: JSONObject, meta extra: JSONObject, wantsProgress: Bool,
         logLevel: LoggingLevel?, capabilities own: ClientCapabilities? = nil, _ speech: WireDialect
     ) throws(ClientError) -> ByteSlice {
-        var writer = JSONWriter()
+        var writer = JSONWriter(buffer: ByteBuffer(capacity: Self.smallRequestBytes))
         writer.beginObject()
         writer.member("jsonrpc", "2.0")
         writer.member("id", Int(id))
         writer.member("method", method)
-        var meta = params["_meta"]?.objectValue ?? [:]
-        for member in extra { meta[member.key] = member.value }
-        if wantsProgress { meta["progressToken"] = JSONValue.number(JSONNumber(Int(id))) }
-        if case .modern(let revision) = speech { addClaims(to: &meta, revision, logLevel, own) }
-        if !params.isEmpty || !meta.isEmpty {
+        if case .modern(let revision) = speech, revision == .newest, own == nil, extra.isEmpty,
+            !wantsProgress,
+            logLevel == nil, params["_meta"] == nil
+        {
             writer.key("params")
             writer.beginObject()
-            for member in params where member.key != "_meta" {
-                writer.key(member.key)
-                writer.value(member.value)
-            }
-            if !meta.isEmpty { writer.member("_meta", meta) }
+            writer.members(of: params)
+            writer.key("_meta")
+            writer.beginObject()
+            writer.rawMembers(claims)
             writer.endObject()
+            writer.endObject()
+        } else {
+            writeParams(id, params, extra, wantsProgress, logLevel, own, speech, to: &writer)
         }
         writer.endObject()
         if let failure = writer.failure {
@@ -35,15 +52,37 @@ struct MessageEncoder: Sendable {
         return writer.finish()
     }
 
+    private func writeParams(
+        _ id: Int64, _ params: JSONObject, _ extra: JSONObject, _ wantsProgress: Bool,
+        _ logLevel: LoggingLevel?, _ own: ClientCapabilities?, _ speech: WireDialect,
+        to writer: inout JSONWriter
+    ) {
+        var meta = params["_meta"]?.objectValue ?? [:]
+        for member in extra { meta[member.key] = member.value }
+        if wantsProgress { meta["progressToken"] = JSONValue.number(JSONNumber(Int(id))) }
+        if case .modern(let revision) = speech {
+            Self.addClaims(to: &meta, revision, clientInfo, own ?? capabilities)
+            if let logLevel { meta["io.modelcontextprotocol/logLevel"] = .string(logLevel.rawValue) }
+        }
+        guard !params.isEmpty || !meta.isEmpty else { return }
+        writer.key("params")
+        writer.beginObject()
+        for member in params where member.key != "_meta" {
+            writer.key(member.key)
+            writer.value(member.value)
+        }
+        if !meta.isEmpty { writer.member("_meta", meta) }
+        writer.endObject()
+    }
+
     /// Adds the fields that every modern request carries (basic/index "Per-request protocol fields").
-    private func addClaims(
-        to meta: inout JSONObject, _ revision: Revision, _ logLevel: LoggingLevel?,
-        _ own: ClientCapabilities?
+    private static func addClaims(
+        to meta: inout JSONObject, _ revision: Revision, _ clientInfo: Implementation,
+        _ capabilities: ClientCapabilities
     ) {
         meta["io.modelcontextprotocol/protocolVersion"] = .string(revision.version.text)
-        meta["io.modelcontextprotocol/clientCapabilities"] = (own ?? capabilities).json
+        meta["io.modelcontextprotocol/clientCapabilities"] = capabilities.json
         meta["io.modelcontextprotocol/clientInfo"] = clientInfo.json
-        if let logLevel { meta["io.modelcontextprotocol/logLevel"] = .string(logLevel.rawValue) }
     }
 
     func initialize(_ revision: Revision) -> JSONObject {
@@ -88,6 +127,8 @@ struct MessageEncoder: Sendable {
 
     /// Returns the value of the params that `Mcp-Name` repeats (HDR-05).
     static func mirroredName(_ method: String, _ params: JSONObject) -> String? {
+        // The method of nearly all requests needs no look-up.
+        if method == "tools/call" { return params["name"]?.stringValue }
         if let entry = WireEra.modern.methods.entry(for: ByteSlice("\"\(method)\"")) {
             if entry.flags.contains(.mirrorsName) { return params["name"]?.stringValue }
             if entry.flags.contains(.mirrorsURI) { return params["uri"]?.stringValue }

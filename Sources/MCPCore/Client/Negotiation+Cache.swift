@@ -29,6 +29,8 @@ extension Negotiation {
             try await initialize(revision)
             return true
         } catch let error as ClientError where !Self.isAboutEra(error) {
+            // The program may be another one by now.
+            if error.kind == .connectionClosed { profiles.forget(key) }
             throw error
         } catch {
             profiles.forget(key)
@@ -52,14 +54,15 @@ extension Negotiation {
     }
 
     /// Records the result of a probe; without a probe, recording would make a verdict look newer than it is
-    /// (DUAL-20).
-    func record(_ profile: ServerProfile, discovery: RawJSON?) {
+    /// (DUAL-20). `isNecessary` means that the server does not survive a probe.
+    func record(_ profile: ServerProfile, discovery: RawJSON?, isNecessary: Bool = false) {
         guard let (profiles, key) = cache,
             discovery.map({ $0.bytes.count <= ServerProfileCache.maxDiscoveryBytes }) != false
         else { return }
         profiles.record(
             key, version: profile.revision.version.text, discovery: discovery?.value,
-            isShared: discovery.map { $0["cacheScope"]?.string == "public" } ?? true)
+            isShared: discovery.map { $0["cacheScope"]?.string == "public" } ?? true,
+            isNecessary: isNecessary)
     }
 
     /// Probes a server that turned out to differ from the cached verdict.

@@ -4,6 +4,8 @@ import Synchronization
 /// Compatibility").
 struct Negotiation {
     let connection: ClientConnection
+    /// The longest time for all steps together.
+    private let limit: Duration
     /// The deadline of all steps together.
     private let deadline: MonotonicInstant
     /// The time that requests had waited for credentials before.
@@ -13,7 +15,7 @@ struct Negotiation {
     private var isHTTP: Bool { connection.transport.isHTTP }
 
     /// The era that the response to `server/discover` indicates.
-    private enum Verdict {
+    enum Verdict {
         case modern(ServerProfile, discovery: RawJSON)
         /// A server from before 2026-07-28, to which this revision is offered.
         case legacy(Revision)
@@ -22,7 +24,8 @@ struct Negotiation {
     /// Creates a negotiation and starts the time limit for connecting.
     init(_ connection: ClientConnection) {
         self.connection = connection
-        deadline = connection.clock.now + connection.options.connectTimeout
+        limit = connection.options.connectLimit(forProgram: connection.transport.canRestart)
+        deadline = connection.clock.now + limit
         earlierCredentials = connection.timeForCredentials
     }
 
@@ -31,6 +34,10 @@ struct Negotiation {
     /// - Throws: `ClientError`, or the `MCPError` with which the server refuses.
     func open() async throws {
         try await limited { if try await !openByVerdict() { try await probeAndOpen() } }
+        // A server that ended right after the handshake.
+        if let end = connection.state.withLock({ $0.endWhileOpening.take() }) {
+            connection.connectionClosed(end)
+        }
     }
 
     // MARK: The limit
@@ -38,6 +45,10 @@ struct Negotiation {
     /// The requests that a server has not answered yet, for the error at the time limit.
     private final class Progress: Sendable {
         let unanswered = Mutex<[String]>([])
+        /// Whether a program is known to have read nothing of what was sent to it.
+        let isUnread = Atomic(false)
+        /// Whether it has read something, or written something.
+        let hasStarted = Atomic(false)
         /// The error with which a server refused before an older transport was tried.
         let refusal = Mutex<(any Error)?>(nil)
     }
@@ -60,29 +71,38 @@ struct Negotiation {
         try await TimeLimit.run(left, late: { timedOut() }, more: more, work)
     }
 
-    /// Returns the error at the time limit: the step that was pending, and the limit.
-    private func timedOut() -> any Error {
+    /// Returns the error at the time limit: the step that was pending, the limit, and what the server wrote.
+    func timedOut() -> any Error {
         if let refusal = progress.refusal.withLock({ $0 }) { return refusal }
-        let limit = options.connectTimeout
         if let error = connection.transport.openingFailure(after: limit) { return error }
-        let steps = progress.unanswered.withLock { $0 }
-        let text =
-            switch steps.count {
-            case 0: "the server did not allow the connection to be opened"
-            case 1: "the server did not respond to \(steps[0])"
-            default: "the server responded to neither \(steps.joined(separator: " nor "))"
-            }
         let errors = connection.transport.lastErrors
-        let unreadable = connection.state.withLock { $0.unreadable }
         return ClientError(
-            .timeout, "\(text) within \(limit.inWords)",
-            details: (errors ?? []).map { "stderr: \($0)" } + (unreadable.map { [$0.detail] } ?? []),
+            .timeout, "\(pendingStep) within \(limit.inWords)",
+            details: (errors ?? []).map { "stderr: \($0)" } + connection.unreadableDetails(),
             hint: (errors == nil ? "is it an MCP server?" : Self.programHint)
                 + " A slow server needs a longer connection timeout")
     }
 
+    /// What did not happen, for the error at the time limit.
+    private var pendingStep: String {
+        if progress.isUnread.load(ordering: .relaxed) { return "the program did not read its standard input" }
+        let steps = progress.unanswered.withLock { $0 }
+        let server = connection.transport.address.map { "\($0)" } ?? "the server"
+        return switch steps.count {
+        case 0: "\(server) did not allow the connection to be opened"
+        case 1: "\(server) did not respond to \(steps[0])"
+        default: "\(server) responded to neither \(steps.joined(separator: " nor "))"
+        }
+    }
+
     private static let programHint =
         "does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for mcp-server."
+
+    /// Records whether the program has started: it has read or written something.
+    func note(hasStarted: Bool) {
+        if hasStarted { progress.hasStarted.store(true, ordering: .relaxed) }
+        progress.isUnread.store(!progress.hasStarted.load(ordering: .relaxed), ordering: .relaxed)
+    }
 
     /// Runs a step and records it as unanswered until it is answered.
     private func asking<R>(_ step: String, _ ask: () async throws -> R) async rethrows -> R {
@@ -104,12 +124,17 @@ struct Negotiation {
             }
             guard revision.isModern else { return try await initialize(revision) }
             try await openModern(revision)
-        case .auto:
-            // Half of the time is reserved for the servers that do not respond to the probe.
-            switch try await probe(atMost: isHTTP ? left : min(options.probeTimeout, left / 2)) {
-            case .modern(let profile, let discovery): adopt(profile, discovery)
-            case .legacy(let revision): try await initializeOrProbeAgain(revision)
-            }
+        case .auto where !isHTTP: try await openByFirstAnswer()
+        case .auto: try await openByProbe()
+        }
+    }
+
+    private func openByProbe() async throws {
+        switch try verdict(await discover(.newest, atMost: left)) {
+        case .modern(let profile, let discovery): adopt(profile, discovery)
+        case .legacy(let revision):
+            try await initialize(revision)
+            if let profile = connection.profile { record(profile, discovery: nil) }
         }
     }
 
@@ -119,7 +144,9 @@ struct Negotiation {
     }
 
     private func openLike(_ revision: Revision) async throws {
-        guard options.protocol == .auto, !revision.isModern else { return try await probeAndOpen() }
+        guard options.protocol == .auto else { return try await probeAndOpen() }
+        // It is known to survive the probe; when it ends now, the policy for restarts counts that.
+        if revision.isModern { return try await openByProbe() }
         do {
             try await initialize(revision)
         } catch let error as ClientError where error.kind == .connectionClosed || error.kind == .timeout {
@@ -129,24 +156,8 @@ struct Negotiation {
         }
     }
 
-    /// Initializes, and probes again if that fails. A slow stdio server may treat the abandoned probe as its
-    /// first message and then refuse `initialize` as a stateless server does. That indicates the modern era,
-    /// so it is probed once more.
-    private func initializeOrProbeAgain(_ revision: Revision) async throws {
-        do {
-            try await initialize(revision)
-            if let profile = connection.profile { record(profile, discovery: nil) }
-        } catch let error as ClientError where error.kind == .unsupportedVersion && !isHTTP {
-            // The error from `initialize` is thrown, whatever the second probe finds.
-            guard case .modern(let profile, let discovery)? = try? await probe(atMost: left) else {
-                throw error
-            }
-            adopt(profile, discovery)
-        }
-    }
-
     /// Records and adopts the profile that `discovery` contained.
-    private func adopt(_ profile: ServerProfile, _ discovery: RawJSON) {
+    func adopt(_ profile: ServerProfile, _ discovery: RawJSON) {
         record(profile, discovery: discovery)
         adopt(profile)
     }
@@ -166,7 +177,7 @@ struct Negotiation {
 
     // MARK: server/discover
 
-    private func discover(_ revision: Revision, atMost limit: Duration) async -> ClientCall.Reply {
+    func discover(_ revision: Revision, atMost limit: Duration) async -> ClientCall.Reply {
         let reply = await discoverOnce(revision, atMost: limit)
         // A server that lists the same revision that it refuses is asked once more, and not in a loop
         // (VER-04).
@@ -183,7 +194,8 @@ struct Negotiation {
             await connection.exchange(
                 step, [:], callLimit(limit), .modern(revision))
         }
-        if case .failed(let error) = reply, error.kind == .timeout { return reply }
+        // A status is an answer, too.
+        if case .failed(let error) = reply, error.kind != .httpStatus { return reply }
         answered(step)
         return reply
     }
@@ -205,9 +217,9 @@ struct Negotiation {
         }
     }
 
-    /// Probes the server (DUAL-10 to DUAL-18).
-    private func probe(atMost limit: Duration) async throws -> Verdict {
-        switch await discover(.newest, atMost: limit) {
+    /// Returns what the response to the probe indicates (DUAL-10 to DUAL-18).
+    func verdict(_ reply: ClientCall.Reply) throws -> Verdict {
+        switch reply {
         case .result(let result):
             // A result that is not a DiscoverResult comes from a server that returns a result for any
             // request.
@@ -223,7 +235,7 @@ struct Negotiation {
         case .failed(let error):
             // Servers from before 2026-07-28 do not respond to the probe, or respond with errors of their
             // own.
-            if error.isMalformedAnswer || !isHTTP && error.kind == .timeout { return .legacy(.newestLegacy) }
+            if error.isMalformedAnswer { return .legacy(.newestLegacy) }
             // 401, 403 and network failures reveal nothing about the era (DUAL-18).
             if error.kind == .httpStatus, [400, 404, 405].contains(error.httpStatus) {
                 return .legacy(.newestLegacy)
@@ -272,7 +284,11 @@ struct Negotiation {
 
     /// Opens a legacy connection: `initialize`, then `notifications/initialized` (LIFE-01 to LIFE-05).
     func initialize(_ offered: Revision) async throws {
-        let result = try await offer(offered)
+        try await complete(try await offer(offered), offered)
+    }
+
+    /// Completes the handshake that the result of `initialize` began.
+    func complete(_ result: RawJSON, _ offered: Revision) async throws {
         guard let version = result["protocolVersion"]?.string else {
             throw ClientError(.protocolViolation, "the response to initialize contains no protocolVersion")
         }
@@ -292,7 +308,7 @@ struct Negotiation {
     }
 
     /// Sends `initialize`, falling back to HTTP+SSE for a server that supports nothing newer (DUAL-17).
-    private func offer(_ offered: Revision) async throws -> RawJSON {
+    func offer(_ offered: Revision) async throws -> RawJSON {
         let limit = left
         let reply = await asking("initialize") {
             await connection.exchange(
@@ -365,7 +381,7 @@ extension ClientConnection {
         }
     }
 
-    private func openOnce(
+    func openOnce(
         after generation: Int, _ open: @escaping @Sendable (Negotiation, Revision) async throws -> Void
     ) async -> ClientError? {
         let task = state.withLock { state -> Task<ClientError?, Never>? in

@@ -41,9 +41,8 @@ extension ClientConnection {
     /// Returns whether sending the request again does no harm, based on its method or on what the server's
     /// list declares about the tool.
     func mayRepeat(_ method: String, _ params: JSONObject) -> Bool {
-        if Repetition.isHarmless(method) { return true }
-        guard method == "tools/call", let name = params["name"]?.stringValue else { return false }
-        return tools.isRepeatable(name)
+        guard method == "tools/call" else { return Repetition.isHarmless(method) }
+        return params["name"]?.stringValue.map { tools.isRepeatable($0) } ?? false
     }
 }
 

@@ -21,6 +21,8 @@ public final class ServerProfileCache: Sendable, Codable {
         /// The DiscoverResult; nil for a server from before 2026-07-28.
         let discovery: JSONValue?
         let probedAt: Int64
+        /// Whether the server does not survive a probe and has to be opened by `initialize`.
+        var needsHandshake: Bool?
     }
 
     private struct Archive: Codable {
@@ -32,11 +34,14 @@ public final class ServerProfileCache: Sendable, Codable {
     /// The lifetime of a verdict: 24 h by default. A verdict about an old server never turns out to be wrong
     /// on its own, since an upgraded server still responds in the old way.
     public let lifetime: Duration
-    /// Whether programs are remembered too. Off by default, because a program has often changed after an
-    /// update, and an old one may run a call that it should have refused.
+    /// Whether all programs are remembered too. Off by default, because a program has often changed after an
+    /// update, and an old one may run a call that it should have refused. A program that does not survive a
+    /// probe is remembered in any case.
     public let includesCommands: Bool
+    /// Whether only servers that do not survive a probe are remembered.
+    private let onlyHandshakes: Bool
     /// The verdicts, in the order of their probes.
-    private let servers: Mutex<BoundedTable<String, Verdict>>
+    fileprivate let servers: Mutex<BoundedTable<String, Verdict>>
     private let clock: any TimeSource
 
     /// Creates an empty cache.
@@ -46,9 +51,10 @@ public final class ServerProfileCache: Sendable, Codable {
 
     init(
         lifetime: Duration = .seconds(86_400), includesCommands: Bool = false,
-        servers: [String: Verdict] = [:], clock: any TimeSource
+        onlyHandshakes: Bool = false, servers: [String: Verdict] = [:], clock: any TimeSource
     ) {
         self.lifetime = lifetime
+        self.onlyHandshakes = onlyHandshakes
         self.includesCommands = includesCommands
         var table = BoundedTable<String, Verdict>(capacity: Self.maxServers, policy: .evictLeastRecentlyUsed)
         for (name, verdict) in servers.sorted(by: { $0.value.probedAt < $1.value.probedAt }) {
@@ -89,11 +95,11 @@ public final class ServerProfileCache: Sendable, Codable {
     // MARK: Verdicts
 
     func verdict(_ key: ServerKey) -> Verdict? {
-        guard includesCommands || !key.isCommand else { return nil }
         let now = clock.wallTime.secondsSinceEpoch
         return servers.withLock { servers in
             for name in key.names {
                 guard let found = servers[name] else { continue }
+                guard includesCommands || !key.isCommand || found.needsHandshake == true else { continue }
                 // A verdict from the future: the clock was set back, so its age is unknown.
                 let (age, overflow) = now.subtractingReportingOverflow(found.probedAt)
                 if !overflow, age >= 0, age < lifetime.components.seconds { return found }
@@ -105,17 +111,40 @@ public final class ServerProfileCache: Sendable, Codable {
 
     /// Records the result of a probe. `discovery` is a DiscoverResult; `isShared` is true when it is valid
     /// for all clients.
-    func record(_ key: ServerKey, version: String, discovery: JSONValue?, isShared: Bool) {
-        guard includesCommands || !key.isCommand else { return }
+    func record(
+        _ key: ServerKey, version: String, discovery: JSONValue?, isShared: Bool, isNecessary: Bool = false
+    ) {
+        guard isNecessary || !onlyHandshakes && (includesCommands || !key.isCommand) else { return }
         let name = (isShared ? key.names.last : key.names.first) ?? key.place
         let verdict = Verdict(
-            version: version, discovery: discovery, probedAt: clock.wallTime.secondsSinceEpoch)
+            version: version, discovery: discovery, probedAt: clock.wallTime.secondsSinceEpoch,
+            needsHandshake: isNecessary ? true : nil)
         servers.withLock { _ = $0.insert(verdict, for: name) }
     }
 
     /// Removes a verdict that was wrong.
     func forget(_ key: ServerKey) {
         servers.withLock { servers in for name in key.names { servers.remove(name) } }
+    }
+}
+
+extension ServerProfileCache {
+    /// Creates a cache that remembers nothing but the servers that do not survive a probe.
+    ///
+    /// - Parameter json: what `handshakes` of another one returned; anything else counts as empty.
+    package static func handshakes(_ json: JSONValue = [:]) -> ServerProfileCache {
+        let servers = try? json.decode([String: Verdict].self).filter { $0.value.needsHandshake == true }
+        return ServerProfileCache(onlyHandshakes: true, servers: servers ?? [:], clock: SystemClock())
+    }
+
+    /// The servers that do not survive a probe.
+    package var handshakes: JSONValue? {
+        let known = servers.withLock { servers in
+            Dictionary(
+                servers.filter { $0.value.needsHandshake == true }.map { ($0.key, $0.value) },
+                uniquingKeysWith: { $1 })
+        }
+        return try? JSONValue(encoding: known)
     }
 }
 

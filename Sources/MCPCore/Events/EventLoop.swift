@@ -45,6 +45,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     @safe @exclusivity(unchecked) private var jobs: [UnownedJob] = []
     @safe @exclusivity(unchecked) private var mail: [Mailbox.Item] = []
     @safe @exclusivity(unchecked) private var spareJobs: [UnownedJob] = []
+    /// A block that handlers read into, one after another: one that waits has none. Empty while a handler
+    /// needs it.
+    @safe @exclusivity(unchecked) var block = ByteBuffer()
+    /// The number of turns so far.
+    @safe @exclusivity(unchecked) private(set) var turns = 0
+
     /// The handlers that were deregistered in this turn; one of them may be executing at the moment.
     private var retired: [EventHandler] = []
 
@@ -171,6 +177,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Runs `body` on the loop, in the order of the calls. Callable from any thread.
     func execute(_ body: @escaping @Sendable () -> Void) { deliver(.call(body)) }
 
+    /// Whether the caller may do at once what it would otherwise send to `execute`, in the same order: it
+    /// runs on the loop, and nothing that was sent before still waits.
+    var mayRunNow: Bool { isOnLoop && mailbox.isEmpty }
+
     private func deliver(_ item: Mailbox.Item) {
         switch mailbox.send(item) {
         case .done: break
@@ -206,6 +216,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func turn() {
         let count = wait()
         now = clock.now
+        turns &+= 1
         for index in 0 ..< count {
             if let event = poller.event(index) { dispatch(Registration(token: event.token), event.readiness) }
         }

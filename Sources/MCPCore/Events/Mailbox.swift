@@ -37,6 +37,9 @@ struct Mailbox: ~Copyable {
         }
     }
 
+    /// Whether the loop runs and has taken everything that was sent.
+    var isEmpty: Bool { state.withLock { $0.items.isEmpty && !$0.isClosed } }
+
     /// Prepares for a wait of the loop; returns whether it may wait, or false if there is work to do first.
     func prepareToSleep() -> Bool {
         state.withLock { state in

@@ -16,6 +16,18 @@ enum Authority {
         return true
     }
 
+    /// Returns the host without brackets, and the port of a valid authority; nil for port 0.
+    static func split(_ authority: String, defaultPort: UInt16) -> (host: String, port: UInt16)? {
+        let end = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
+        let colon = authority[end...].firstIndex(of: ":")
+        let host = authority[..<(colon ?? authority.endIndex)].filter { $0 != "[" && $0 != "]" }
+        let digits = colon.map { authority[authority.index(after: $0)...] } ?? ""
+        if digits.isEmpty { return (host, defaultPort) }
+        // Small: nil for text that is not a port.
+        guard let port = UInt16(digits), port > 0 else { return nil }
+        return (host, port)
+    }
+
     /// Returns the offset after the host, or nil if its syntax is wrong.
     private static func endOfHost(_ view: ByteView, _ range: Range<Int>) -> Int? {
         var index = range.lowerBound

@@ -41,14 +41,28 @@ public struct HeaderFields: Sendable, Hashable {
     /// Adds a field after the others, even if the name is already present.
     /// - Throws: `InvalidField` for a name that is not a token, or a value that contains a control character.
     public mutating func append(_ name: String, _ value: String) throws(InvalidField) {
-        guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isToken) else {
+        guard !name.isEmpty, Self.allBytes(of: name, ASCII.isToken) else {
             throw InvalidField(
                 name: name, description: "a header field name must be a token (RFC 9110, 5.6.2)")
         }
-        guard value.utf8.allSatisfy(Self.isValueByte) else {
+        fields.append(Field(name: name, value: try Self.checked(value, of: name)))
+    }
+
+    /// Returns a value without surrounding whitespace.
+    /// - Throws: `InvalidField` for a value that contains a control character.
+    static func checked(_ value: String, of name: @autoclosure () -> String) throws(InvalidField) -> String {
+        guard allBytes(of: value, isValueByte) else {
+            let name = name()
             throw InvalidField(name: name, description: "the value of \(name) contains a control character")
         }
-        fields.append(Field(name: name, value: Self.trimmed(value)))
+        return trimmed(value)
+    }
+
+    /// Returns whether all bytes of a text belong to a class; in place, without the indices of a string.
+    @inline(__always)
+    private static func allBytes(of text: String, _ isMember: (UInt8) -> Bool) -> Bool {
+        unsafe text.utf8.withContiguousStorageIfAvailable { unsafe $0.allSatisfy(isMember) }
+            ?? text.utf8.allSatisfy(isMember)
     }
 
     /// Replaces all fields called `name` with a single one at the position of the first.
@@ -79,6 +93,9 @@ public struct HeaderFields: Sendable, Hashable {
 
     private static func trimmed(_ value: String) -> String {
         let bytes = value.utf8
+        if let first = bytes.first, let last = bytes.last, !ASCII.isBlank(first), !ASCII.isBlank(last) {
+            return value
+        }
         guard let first = bytes.firstIndex(where: { !ASCII.isBlank($0) }),
             let last = bytes.lastIndex(where: { !ASCII.isBlank($0) })
         else { return "" }

@@ -8,6 +8,16 @@ enum RequestWriter {
         method: StaticString, target: String, host: String, fields: HeaderFields, contentLength: Int?,
         to buffer: inout ByteBuffer
     ) throws(HeaderFields.InvalidField) {
+        try writeStart(method: method, target: target, host: host, to: &buffer)
+        write(fields, to: &buffer)
+        writeEnd(contentLength: contentLength, to: &buffer)
+    }
+
+    /// Writes the request line and Host; the fields and `writeEnd` follow.
+    /// - Throws: `InvalidField` for a target or a host that would break the line.
+    static func writeStart(
+        method: StaticString, target: String, host: String, to buffer: inout ByteBuffer
+    ) throws(HeaderFields.InvalidField) {
         guard isVisible(target) else {
             throw HeaderFields.InvalidField(
                 name: ":path", description: "the URL's path contains an illegal character")
@@ -22,12 +32,33 @@ enum RequestWriter {
         buffer.append(" HTTP/1.1\r\nHost: ")
         buffer.append(utf8: host)
         buffer.append("\r\n")
+    }
+
+    /// Writes the lines of fields.
+    static func write(_ fields: HeaderFields, to buffer: inout ByteBuffer) {
         for field in fields {
             buffer.append(utf8: field.name)
             buffer.append(": ")
             buffer.append(utf8: field.value)
             buffer.append("\r\n")
         }
+    }
+
+    /// Writes one field of this package's own.
+    /// - Throws: `InvalidField` for a value that contains a control character.
+    @inline(__always)
+    static func write(
+        _ name: StaticString, _ value: String, to buffer: inout ByteBuffer
+    ) throws(HeaderFields.InvalidField) {
+        let value = try HeaderFields.checked(value, of: name.description)
+        buffer.append(name)
+        buffer.append(": ")
+        buffer.append(utf8: value)
+        buffer.append("\r\n")
+    }
+
+    /// Writes Content-Length, unless it is nil, and the end of the head.
+    static func writeEnd(contentLength: Int?, to buffer: inout ByteBuffer) {
         if let contentLength {
             buffer.append("Content-Length: ")
             buffer.append(decimal: contentLength)

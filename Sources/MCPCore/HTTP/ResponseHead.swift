@@ -2,7 +2,7 @@
 struct ResponseHead: Sendable {
     /// The fields whose position is recorded during parsing.
     enum Field: UInt8, Sendable, CaseIterable {
-        case contentType, contentEncoding, location, wwwAuthenticate, retryAfter, mcpSessionID
+        case contentType, contentEncoding, location, wwwAuthenticate, retryAfter, mcpSessionID, keepAlive
     }
 
     /// The way in which the end of the body is indicated (RFC 9112, section 6.3).
@@ -30,6 +30,7 @@ struct ResponseHead: Sendable {
     private var wwwAuthenticate = HeadPart()
     private var retryAfter = HeadPart()
     private var mcpSessionID = HeadPart()
+    private var keepAliveField = HeadPart()
 
     /// Returns the value of a field without surrounding whitespace, or nil if the field is absent. If the
     /// field is repeated, the first one counts.
@@ -63,6 +64,7 @@ struct ResponseHead: Sendable {
             case .wwwAuthenticate: wwwAuthenticate
             case .retryAfter: retryAfter
             case .mcpSessionID: mcpSessionID
+            case .keepAlive: keepAliveField
             }
         }
         set {
@@ -73,6 +75,7 @@ struct ResponseHead: Sendable {
             case .wwwAuthenticate: wwwAuthenticate = newValue
             case .retryAfter: retryAfter = newValue
             case .mcpSessionID: mcpSessionID = newValue
+            case .keepAlive: keepAliveField = newValue
             }
         }
     }

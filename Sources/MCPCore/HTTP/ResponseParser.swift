@@ -95,6 +95,8 @@ extension ResponseHead.Field {
             self = .retryAfter
         } else if view.equals(name, "mcp-session-id") {
             self = .mcpSessionID
+        } else if view.equals(name, "keep-alive") {
+            self = .keepAlive
         } else {
             return nil
         }

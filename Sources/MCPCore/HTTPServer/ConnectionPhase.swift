@@ -83,6 +83,8 @@ struct ConnectionPhase {
     /// The number of bytes that the client has read since then.
     private var takenBytes = 0
     private var idleSince = MonotonicInstant(nanoseconds: 0)
+    /// Whether no request was served yet, so that one may begin even while the server stops.
+    private(set) var isFresh = true
     /// The number of bytes that may still be read and dropped while draining.
     private var dropBytes = HTTPConnection.drainBytes
 
@@ -120,6 +122,7 @@ struct ConnectionPhase {
     @inline(__always)
     mutating func becomeIdle(at now: MonotonicInstant, _ times: ConnectionTimes) -> MonotonicInstant {
         become(.idle)
+        isFresh = false
         idleSince = now
         return now.advanced(byNanoseconds: times.rest)
     }
@@ -195,7 +198,7 @@ struct ConnectionPhase {
         guard hasRoom else { return .flush }
         switch state {
         // Data after a request that ends the connection is not served (RFC 9112, section 9.6).
-        case .idle: return keepAlive ? .parseHead : .flush
+        case .idle: return keepAlive || isStopping && isFresh ? .parseHead : .flush
         case .head: return .parseHead
         case .body: return .readBody
         case .serving, .leaving, .draining, .closed: return .wait
@@ -315,14 +318,30 @@ struct ConnectionPhase {
     // MARK: Stopping
 
     /// Stops accepting requests: the connection closes at once if idle, otherwise after the current response.
+    /// A client that has only connected so far is about to send its request: `stopWaiting` ends that.
     mutating func stop(outputIsEmpty: Bool, inputIsEmpty: Bool) -> Action {
         keepAlive = false
         isStopping = true
         switch state {
         case .serving: return .tellStop
-        case .idle: return outputIsEmpty && inputIsEmpty ? .close : .none
+        case .idle: return outputIsEmpty && inputIsEmpty && !isFresh ? .close : .none
         case .head, .body, .leaving, .draining, .closed: return .none
         }
+    }
+
+    /// Lets a last request begin although the server stops, until `endLast`.
+    mutating func beginLast() {
+        keepAlive = false
+        isStopping = true
+        isFresh = true
+    }
+
+    mutating func endLast() { isFresh = false }
+
+    /// Closes a connection that has had enough time to send its first request.
+    mutating func stopWaiting(outputIsEmpty: Bool, inputIsEmpty: Bool) -> Action {
+        endLast()
+        return stop(outputIsEmpty: outputIsEmpty, inputIsEmpty: inputIsEmpty)
     }
 }
 

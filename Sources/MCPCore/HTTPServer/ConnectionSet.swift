@@ -65,10 +65,17 @@ final class ConnectionSet: @unchecked Sendable {
 
     // MARK: Stopping
 
+    /// The time that clients that have connected have to send their first request.
+    static let firstRequest = Duration.milliseconds(100)
+
     /// Closes idle connections; the others close after their response.
     func drain() {
         isDraining = true
         for connection in connections.values { connection.stopServing() }
+        loop.schedule(after: Self.firstRequest) { [weak self] in
+            guard let self else { return }
+            for connection in connections.values { connection.stopWaiting() }
+        }
     }
 
     func closeAll() {

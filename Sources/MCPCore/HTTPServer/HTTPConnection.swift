@@ -315,7 +315,20 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     /// Stops accepting requests: at once if idle, otherwise after the current response.
     func stopServing() {
         scheduleFlush()
+        if phase.state == .idle, input.isEmpty {
+            // A request that has already arrived is served, like one of which a part was read.
+            let isFresh = phase.isFresh
+            phase.beginLast()
+            carryOut(.read)
+            if !isFresh { phase.endLast() }
+        }
         carryOut(phase.stop(outputIsEmpty: output.out.isEmpty, inputIsEmpty: input.isEmpty))
+    }
+
+    /// Stops waiting for a first request.
+    func stopWaiting() {
+        scheduleFlush()
+        carryOut(phase.stopWaiting(outputIsEmpty: output.out.isEmpty, inputIsEmpty: input.isEmpty))
     }
 
     /// Closes after the response, leaving the client some time to read it.

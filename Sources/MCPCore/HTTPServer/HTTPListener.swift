@@ -68,13 +68,26 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         registration = try loop.register(number, .readable, self)
     }
 
-    /// Stops accepting: from now on the address is free, and clients that connect are refused.
+    /// Stops accepting: from now on the address is free, and clients that connect are refused. Those that are
+    /// connected already and only wait for us are accepted, because closing the socket would disconnect them.
     func stop() {
         if let registration { loop.deregister(registration) }
         registration = nil
         reserve = nil
         socket?.withdraw()
+        if socket?.isInherited == false, context != nil { acceptWaiting() }
         socket = nil
+    }
+
+    private func acceptWaiting() {
+        for _ in 0 ..< ListenSocket.backlog {
+            do {
+                guard let accepted = try Syscalls.accept(number) else { return }
+                take(accepted)
+            } catch {
+                guard error.isOfOneConnection else { return }
+            }
+        }
     }
 
     override func loopStopped() { registration = nil }

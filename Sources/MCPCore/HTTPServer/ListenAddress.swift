@@ -78,7 +78,7 @@ extension ListenError {
     /// The refusal of an address that other machines can reach.
     static func needsLoopback(_ address: String) -> ListenError {
         ListenError(
-            "\(address) can be reached from other machines, and there is no authentication; "
+            "\(address) can be reached from other machines, and this server authenticates nobody; "
                 + "listen on 127.0.0.1 and let a proxy with authentication forward to it")
     }
 }

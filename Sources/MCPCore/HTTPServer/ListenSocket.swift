@@ -10,9 +10,11 @@ import Glibc
 struct ListenSocket: ~Copyable, Sendable {
     let descriptor: FileDescriptor
     let isTCP: Bool
+    /// Whether the clients that wait at the socket can wait for another process that has it.
+    let isInherited: Bool
     private let place: UnixSocketPath?
 
-    private static let backlog: Int32 = 4096
+    static let backlog: Int32 = 4096
 
     /// Removes the socket's path, so that no further client can connect through it. The descriptor closes
     /// with the socket.
@@ -44,7 +46,7 @@ struct ListenSocket: ~Copyable, Sendable {
             try Syscalls.setNonBlocking(number)
             let descriptor = FileDescriptor(owning: try Syscalls.duplicate(number, atLeast: 3))
             let isUnix = try Syscalls.localAddress(number)?.family == .unix
-            return ListenSocket(descriptor: descriptor, isTCP: !isUnix, place: nil)
+            return ListenSocket(descriptor: descriptor, isTCP: !isUnix, isInherited: true, place: nil)
         } catch {
             throw ListenError("cannot listen on descriptor \(number): \(error.reason)")
         }
@@ -64,7 +66,7 @@ struct ListenSocket: ~Copyable, Sendable {
             #endif
             try Syscalls.bind(socket.rawValue, to: address)
             try Syscalls.listen(socket.rawValue, backlog: backlog)
-            return ListenSocket(descriptor: socket, isTCP: true, place: nil)
+            return ListenSocket(descriptor: socket, isTCP: true, isInherited: false, place: nil)
         } catch {
             throw describe(error, address.description)
         }
@@ -103,6 +105,6 @@ struct ListenSocket: ~Copyable, Sendable {
             place.release()
             throw ListenError("cannot listen on unix://\(path): \(error)")
         }
-        return ListenSocket(descriptor: socket, isTCP: false, place: place)
+        return ListenSocket(descriptor: socket, isTCP: false, isInherited: false, place: place)
     }
 }

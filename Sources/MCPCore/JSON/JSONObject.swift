@@ -150,6 +150,8 @@ extension JSONObject: Hashable {
 extension JSONObject: ExpressibleByDictionaryLiteral {
     /// Creates an object with the members of the literal; the last one counts for repeated names.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        self.init(elements.lazy.map { (key: $0.0, value: $0.1) })
+        members = []
+        members.reserveCapacity(elements.count)
+        for (key, value) in elements { self[key] = value }
     }
 }

@@ -178,12 +178,23 @@ public struct JSONWriter: ~Copyable {
     public mutating func object(_ object: JSONObject) {
         guard admitsContainer() else { return }
         beginObject()
+        members(of: object)
+        endObject()
+    }
+
+    /// Writes the members of an object into the open one.
+    mutating func members(of object: JSONObject) {
         unsafe object.members.withUnsafeBufferPointer { members in
             unsafe members.withMemoryRebound(to: Lent<JSONObject.Member>.self) { members in
                 for place in members.indices { unsafe member(members[place]) }
             }
         }
-        endObject()
+    }
+
+    /// Writes members that were written before, with commas between them, into the open object.
+    mutating func rawMembers(_ text: ByteSlice) {
+        separate()
+        out.append(text)
     }
 
     @inline(__always)

@@ -7,7 +7,7 @@ import Synchronization
 final class PendingCalls<Call: Sendable>: Sendable {
     private struct State {
         var next: Int64 = 1
-        var calls: [RequestID: Call] = [:]
+        var calls: [Int64: Call] = [:]
         var isClosed = false
     }
 
@@ -21,7 +21,7 @@ final class PendingCalls<Call: Sendable>: Sendable {
         try state.withLock { state in
             if state.isClosed { return nil }
             let call = try make(state.next)
-            state.calls[RequestID(state.next)] = call
+            state.calls[state.next] = call
             state.next += 1
             return call
         }
@@ -30,7 +30,12 @@ final class PendingCalls<Call: Sendable>: Sendable {
     /// The id of the most recent call; 0 before the first.
     var lastID: Int64 { state.withLock { $0.next - 1 } }
 
-    func call(_ id: RequestID) -> Call? { state.withLock { $0.calls[id] } }
+    func call(_ id: Int64) -> Call? { state.withLock { $0.calls[id] } }
+
+    /// The call with an id that a peer sent; it has none that is a string.
+    func call(_ id: RequestID) -> Call? {
+        if case .integer(let number) = id.key { call(number) } else { nil }
+    }
 
     /// The waiting call if there is exactly one; nil if there are none or several.
     var only: Call? { state.withLock { $0.calls.count == 1 ? $0.calls.first?.value : nil } }
@@ -38,7 +43,7 @@ final class PendingCalls<Call: Sendable>: Sendable {
     /// All waiting calls.
     var all: [Call] { state.withLock { Array($0.calls.values) } }
 
-    func remove(_ id: RequestID) { state.withLock { $0.calls[id] = nil } }
+    func remove(_ id: Int64) { state.withLock { $0.calls[id] = nil } }
 
     /// Refuses further calls and returns the waiting ones, which stay in the table until they are removed.
     func close() -> [Call] {

@@ -115,7 +115,7 @@ extension OAuthAuthorizer {
             entry = try await flow.renewal().run(key, refused: tokens.accessToken)
         }
         if let entry { return adopt(OAuthFlow.Outcome(key: key, entry: entry, isNewLogin: false)) }
-        // The refresh token is no longer good: the next request goes without a token, and the server decides.
+        // The refresh token is no longer valid: the next request has no token, and the server decides.
         state.withLock { state in
             if state.entry?.tokens?.accessToken == tokens.accessToken { state.entry?.tokens = nil }
         }

@@ -26,7 +26,7 @@ package enum Census {
         case lineChannel, lineServer, listenStream, listenSubscription, logSink, loopTimer
         case mcpClient, mcpServer, messageClientTransport
         case pendingUpgrade, processSupervisor, provider, providerProgram
-        case rootDirectory, runCancellation
+        case redisLink, rootDirectory, runCancellation
         case serverTask, sessionStream, signalWatch, socketPeer, subscription
         case toolHub
         case unixSocketPath, upstream

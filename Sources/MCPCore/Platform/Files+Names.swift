@@ -10,10 +10,29 @@ import Glibc
 package struct DirectoryNames: Sendable, Hashable {
     /// The names in no particular order, without `.` and `..`.
     package var names: [String] = []
+    /// What each of the names is.
+    var kinds: [Kind] = []
     /// The number of names that are not UTF-8 and therefore cannot be reported.
     package var unreadable = 0
     /// Whether there are more names than were requested.
     package var isTruncated = false
+
+    /// What a name stands for.
+    enum Kind: Sendable, Hashable {
+        case directory, file, link, other
+        /// Some file systems do not tell.
+        case unknown
+
+        init(_ type: UInt8) {
+            switch Int32(type) {
+            case Int32(DT_DIR): self = .directory
+            case Int32(DT_REG): self = .file
+            case Int32(DT_LNK): self = .link
+            case Int32(DT_UNKNOWN): self = .unknown
+            default: self = .other
+            }
+        }
+    }
 }
 
 extension Files {
@@ -43,8 +62,8 @@ extension Files {
         _ = directory.release()
         defer { unsafe closedir(stream) }
         var found = DirectoryNames()
-        while let name = try unsafe next(of: stream, fd) {
-            guard let name = String(validating: name, as: UTF8.self) else {
+        while let (bytes, kind) = try unsafe next(of: stream, fd) {
+            guard let name = String(validating: bytes, as: UTF8.self) else {
                 found.unreadable += 1
                 continue
             }
@@ -54,6 +73,7 @@ extension Files {
                 break
             }
             found.names.append(name)
+            found.kinds.append(kind)
         }
         return found
     }
@@ -62,15 +82,18 @@ extension Files {
     /// alone.
     private static func next(
         of stream: OpaqueStream, _ fd: Int32
-    ) throws(IOError) -> [UInt8]? {
-        var name: [UInt8]?
+    ) throws(IOError) -> (name: [UInt8], kind: DirectoryNames.Kind)? {
+        var found: (name: [UInt8], kind: DirectoryNames.Kind)?
         try Syscalls.require("readdir", on: fd) {
             errno = 0
             guard let entry = unsafe readdir(stream) else { return errno == 0 ? 0 : -1 }
-            name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+                unsafe Array($0.prefix { $0 != 0 })
+            }
+            found = (name, DirectoryNames.Kind(unsafe entry.pointee.d_type))
             return 1
         }
-        return name
+        return found
     }
 
     /// Returns the parts of a path between its slashes.

@@ -9,6 +9,13 @@ import Glibc
 /// Operations on whole files of the program itself: configuration, tokens, state. For paths received from
 /// peers, see `RootDirectory`.
 package enum Files {
+    /// The current directory of this process, or nil if it no longer exists.
+    package static var currentDirectory: String? {
+        guard let text = unsafe getcwd(nil, 0) else { return nil }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
+    }
+
     /// Reads a regular file of at most `maxBytes`.
     ///
     /// - Throws: EISDIR or EINVAL when it is not a regular file, EFBIG when it is longer.
@@ -68,12 +75,6 @@ package enum Files {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw IOError("stat").applied(to: path) }
         return FileInfo(status)
-    }
-
-    package static var currentDirectory: String? {
-        guard let text = unsafe getcwd(nil, 0) else { return nil }
-        defer { unsafe free(text) }
-        return unsafe String(cString: text)
     }
 
     static func whyNotDirectory(_ path: String) -> IOError? {

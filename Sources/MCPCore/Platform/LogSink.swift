@@ -30,27 +30,27 @@ package final class LogSink: Sendable {
     package let format: LogFormat
     private let state: Mutex<State>
     private let clock: any TimeSource
-    /// Receives the lines of warnings and errors, whether or not they could be written.
-    private let onProblem: (@Sendable (LogLevel, [UInt8]) -> Void)?
+    /// Receives errors in words, whether or not their lines could be written.
+    let onError: (@Sendable (String) -> Void)?
 
     /// Creates a sink that writes to the process's standard error.
     ///
-    /// - Parameter onProblem: receives the lines of warnings and errors, on any thread; must not block.
+    /// - Parameter onError: receives the event and values of each error, on any thread; must not block.
     package convenience init(
-        format: LogFormat = .text, onProblem: (@Sendable (LogLevel, [UInt8]) -> Void)? = nil
+        format: LogFormat = .text, onError: (@Sendable (String) -> Void)? = nil
     ) throws(IOError) {
         try self.init(
             FileDescriptor(owning: try Syscalls.duplicate(2, atLeast: 3)), format: format,
-            clock: SystemClock(), onProblem: onProblem)
+            clock: SystemClock(), onError: onError)
     }
 
     /// Creates a sink that appends to a file, which is created with mode 0600 if it is missing. It is opened
     /// again within a second after it was renamed or removed.
     package init(
-        path: String, format: LogFormat = .text, onProblem: (@Sendable (LogLevel, [UInt8]) -> Void)? = nil
+        path: String, format: LogFormat = .text, onError: (@Sendable (String) -> Void)? = nil
     ) throws(IOError) {
         self.format = format
-        self.onProblem = onProblem
+        self.onError = onError
         clock = SystemClock()
         state = Mutex(State(target: .file(try AppendingFile(path))))
     }
@@ -61,11 +61,11 @@ package final class LogSink: Sendable {
 
     init(
         _ descriptor: consuming FileDescriptor, format: LogFormat, clock: any TimeSource,
-        onProblem: (@Sendable (LogLevel, [UInt8]) -> Void)? = nil
+        onError: (@Sendable (String) -> Void)? = nil
     ) throws(IOError) {
         self.format = format
         self.clock = clock
-        self.onProblem = onProblem
+        self.onError = onError
         state = Mutex(State(target: .stream(try NonBlockingStream(descriptor, for: .write))))
     }
 
@@ -84,12 +84,11 @@ package final class LogSink: Sendable {
         }
     }
 
-    func write(_ level: LogLevel, _ line: [UInt8]) {
+    func write(_ line: [UInt8]) {
         state.withLock { state in
             // A line that does not fit, or cannot be written at all, must not stop the service.
             if !state.write(line, at: clock.now) { state.dropped += 1 }
         }
-        if level <= .warning { onProblem?(level, line) }
     }
 }
 

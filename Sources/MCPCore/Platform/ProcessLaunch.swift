@@ -46,6 +46,9 @@ package struct ProcessLaunch: Sendable {
     package var input = Stream.pipe
     package var output = Stream.pipe
     package var errors = Stream.pipe
+    /// What limits the child. If there is anything, the child is first another instance of this program,
+    /// which must run `RestrictedProgram`.
+    package var restriction = ProcessRestriction()
 
     package init(
         _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
@@ -55,6 +58,18 @@ package struct ProcessLaunch: Sendable {
         self.arguments = arguments
         self.environment = environment
         self.directory = directory
+    }
+
+    /// Returns the process to start in place of this one: itself, or the program that restricts itself and
+    /// becomes the program at `path`.
+    func restricted(_ path: String) -> ProcessLaunch {
+        guard !restriction.isEmpty else { return self }
+        var launch = self
+        launch.program = SupervisorProgram.ownProgram
+        launch.name = name ?? program
+        launch.arguments = RestrictedProgram.arguments(
+            restriction, program: path, [launch.name ?? program] + arguments)
+        return launch
     }
 
     /// Returns the path of the file to execute.
@@ -106,11 +121,18 @@ package enum SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .notFound(let program, let searched):
-            "\(program): not found in PATH (\(searched)); give its full path or extend PATH"
+            "\(program): not found in PATH (\(Self.shown(searchPath: searched))); "
+                + "give its full path or extend PATH"
         case .notExecutable(let path, let reason): "\(path): cannot be executed: \(reason.reason)"
         case .badDirectory(let path, let reason): "\(path): cannot be the working directory: \(reason.reason)"
         case .invalid(let text): text
         case .failed(let error): "cannot start a process: \(error)"
         }
+    }
+
+    /// Returns the directories of a search path, or their number if they are many.
+    package static func shown(searchPath path: String) -> String {
+        let count = path.split(separator: ":").count
+        return path.utf8.count <= 80 ? path : "\(count) directories"
     }
 }

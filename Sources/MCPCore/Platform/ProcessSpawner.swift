@@ -18,7 +18,9 @@ struct SpawnedProcess: ~Copyable {
 
     /// Starts the process.
     init(_ launch: ProcessLaunch) throws(SpawnError) {
-        let path = try launch.resolvedProgram()
+        let program = try launch.resolvedProgram()
+        let launch = launch.restricted(program)
+        let path = launch.restriction.isEmpty ? program : launch.program
         if let directory = launch.directory {
             if let reason = Files.whyNotDirectory(directory) {
                 throw .badDirectory(path: directory, reason: reason)

@@ -1,6 +1,6 @@
 /// The arguments that this program was started with.
 package enum ProgramArguments {
-    /// The program's name and its arguments.
+    /// The program's name and its arguments; empty if the system does not tell.
     ///
     /// On Linux this is not `CommandLine.arguments`: the runtime finds those by going backwards from
     /// `environ`, and a library that is loaded earlier and sets a variable moves `environ` elsewhere. The
@@ -13,6 +13,12 @@ package enum ProgramArguments {
         }
         #endif
         return CommandLine.arguments
+    }
+
+    /// The arguments; nil if the system does not tell.
+    package static var withoutName: [String]? {
+        let all = all
+        return all.isEmpty ? nil : Array(all.dropFirst())
     }
 
     /// The read limit. Linux accepts at most 6 MiB: three quarters of the largest stack it allows for.

@@ -13,6 +13,11 @@ package struct RootEntry: Sendable, Hashable {
     /// The properties of the entry. Symlinks to regular files inside the root count as files, other symlinks
     /// as symlinks.
     package let info: FileInfo
+
+    package init(path: String, info: FileInfo) {
+        self.path = path
+        self.info = info
+    }
 }
 
 /// The result of a listing.

@@ -149,6 +149,17 @@ package enum Syscalls {
         try require("fcntl", on: fd) { Int(fcntl(fd, F_SETFD, FD_CLOEXEC)) }
     }
 
+    /// Returns the number of bytes that were written to a pipe and that nobody has read yet; nil where the
+    /// system does not tell the writer.
+    static func unreadBytes(_ fd: Int32) -> Int? {
+        #if os(Linux)
+        let count = mcp_unread_bytes(fd)
+        return count < 0 ? nil : Int(count)
+        #else
+        return nil
+        #endif
+    }
+
     /// Creates a close-on-exec pipe whose ends are both at least 3, so that they survive being moved to 0, 1
     /// or 2.
     static func pipe(nonBlocking: Bool = false) throws(IOError) -> (Int32, Int32) {

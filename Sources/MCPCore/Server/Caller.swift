@@ -58,6 +58,12 @@ extension RequestContext {
         caller?.identity.key ?? call.map { "\($0.exchange.key.channelID)" } ?? ""
     }
 
+    /// Returns whether the caller may read this resource.
+    package func mayUse(_ uri: String) -> Bool { caller?.identity.rights.shows(uri) ?? true }
+
+    /// Whether no rules about names hold for the caller.
+    package var mayUseAll: Bool { caller?.identity.rights.showsAllNames ?? true }
+
     /// Requires that the caller's token grants all of these scopes, directly or by implication.
     ///
     /// Name all scopes of the operation in one call, because the challenge that the client receives names

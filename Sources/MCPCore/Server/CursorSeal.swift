@@ -3,15 +3,15 @@
 /// A cursor carries its position and a MAC, so any instance with the same key accepts it (PAGE-07), and a
 /// cursor that was forged or belongs to another list is refused (PAGE-06).
 struct CursorSeal: Sendable {
-    private let key: [UInt8]
+    private let keys: StateKeys
     private static let macBytes = 8
 
-    init(key: [UInt8]) { self.key = key }
+    init(keys: StateKeys) { self.keys = keys }
 
     /// - Parameter principal: the principal that the cursor belongs to.
     func seal(_ payload: String, for list: Method, of principal: String = "") -> String {
         let body = [list.rawValue] + Array(payload.utf8)
-        return Base64URL.encode(body + mac(body, principal))
+        return Base64URL.encode(body + keys.sign(Self.macBytes) { Self.add(body, principal, to: &$0) })
     }
 
     /// Returns the payload, or nil when the cursor does not belong to this list and principal.
@@ -19,16 +19,19 @@ struct CursorSeal: Sendable {
         guard cursor.utf8.count <= 4096, let bytes = Base64URL.decode(cursor), bytes.count > Self.macBytes
         else { return nil }
         let body = Array(bytes.dropLast(Self.macBytes))
-        guard constantTimeEquals(mac(body, principal), Array(bytes.suffix(Self.macBytes))),
+        let mac = bytes.suffix(Self.macBytes)
+        guard keys.verify(mac, Self.macBytes, { Self.add(body, principal, to: &$0) }),
             body[0] == list.rawValue
         else { return nil }
         return String(validating: body.dropFirst(), as: UTF8.self)
     }
 
-    private func mac(_ body: [UInt8], _ principal: String) -> [UInt8] {
-        // 0xFF is in no text, so that both parts are distinct.
-        let owner = principal.isEmpty ? [] : [0xFF] + Array(principal.utf8)
-        let message = Array("cursor".utf8) + body + owner
-        return Array(HMACSHA256.authenticate(message, key: key).bytes.prefix(Self.macBytes))
+    private static func add(_ body: [UInt8], _ principal: String, to code: inout HMACSHA256) {
+        code.update("cursor".utf8)
+        code.update(body)
+        if principal.isEmpty { return }
+        // In no text, so that both parts are distinct.
+        code.update([0xFF])
+        code.update(principal.utf8)
     }
 }

@@ -78,10 +78,3 @@ extension Dispatcher {
         return page
     }
 }
-
-extension JSONWriter {
-    /// Writes members that were encoded earlier, without braces.
-    mutating func rawMembers(_ members: ByteSlice) {
-        raw(RawJSON(unchecked: members))
-    }
-}

@@ -22,6 +22,8 @@ final class Dispatcher: Sendable {
     let cursors: CursorSeal
     let requestStates: RequestState
     let stateLedger = StateLedger()
+    /// Nil without a store that other instances share.
+    let shared: SharedState?
     let serverCalls = ServerRequestTable()
     let inFlight = InFlightTable<PendingRequest>()
     let deadlines: DeadlineWatch
@@ -35,7 +37,7 @@ final class Dispatcher: Sendable {
     private let emptyArguments = RawJSON(unchecked: ByteSlice("{}"))
 
     init(
-        identity: Implementation, instructions: String?, options: ServerOptions, stateKey: [UInt8],
+        identity: Implementation, instructions: String?, options: ServerOptions, stateKeys: StateKeys,
         clock: any TimeSource = SystemClock()
     ) {
         self.identity = identity
@@ -45,8 +47,9 @@ final class Dispatcher: Sendable {
         memory = MemoryBudget(limit: options.limits.maxMemoryBytes)
         subscriptions = SubscriptionHub(clock: clock)
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.maxJSONDepth)
-        cursors = CursorSeal(key: stateKey)
-        requestStates = RequestState(key: stateKey)
+        cursors = CursorSeal(keys: stateKeys)
+        requestStates = RequestState(keys: stateKeys)
+        shared = options.stateStore.map { SharedState($0, clock: clock, log: options.log) }
         deadlines = DeadlineWatch(table: inFlight, clock: clock, counters: counters)
         tasks = options.tasks.map { [counters, bus = subscriptions.bus] options in
             TaskManager(options: options, clock: clock, counters: counters) { task in
@@ -281,7 +284,11 @@ final class Dispatcher: Sendable {
         deadlines.watch(exchange)
         let call = DeferredCall(request, exchange, self, retry: retry, taskSupport: support)
         let task = Task(executorPreference: exchange.executor) { [self] in
-            if let first = await body(call) { settle(call, first) }
+            if let shared = self.shared, let chain = retry?.chain {
+                await settle(call, in: chain, claimedIn: shared, body)
+            } else if let first = await body(call) {
+                settle(call, first)
+            }
         }
         call.attach(task)
         return .deferred(exchange)
@@ -290,14 +297,17 @@ final class Dispatcher: Sendable {
     /// Sends the response that the handler returned. Kept out of the task, which has memory for everything in
     /// it while the handler runs.
     @inline(never)
-    private func settle(_ call: DeferredCall, _ first: Answer) {
-        let answer = conclude(call, first)
+    func settle(_ call: DeferredCall, _ first: Answer) { finish(call, conclude(call, first)) }
+
+    /// Sends the response of a call that is concluded. Returns whether it could be sent.
+    @discardableResult
+    func finish(_ call: DeferredCall, _ answer: Answer) -> Bool {
         call.sayWhatWasNotLogged()
         inFlight.remove(call.exchange.key)
-        if !call.exchange.finish(answer) {
-            counters.count(.lateResults)
-            reopen(call)
-        }
+        if call.exchange.finish(answer) { return true }
+        counters.count(.lateResults)
+        reopen(call)
+        return false
     }
 
     /// Returns the response that `write` produces.

@@ -15,8 +15,7 @@ public final class MCPServer: Sendable {
     /// The identity that the server declares.
     public let identity: Implementation
     let dispatcher: Dispatcher
-    /// The key that signs the data that clients carry for the server: cursors and session ids.
-    let stateKey: [UInt8]
+    let stateKeys: StateKeys
 
     /// Creates a server that offers nothing yet.
     ///
@@ -40,9 +39,10 @@ public final class MCPServer: Sendable {
         clock: any TimeSource
     ) {
         self.identity = identity
-        stateKey = options.stateKey ?? SystemRandom().bytes(32)
+        stateKeys = StateKeys(
+            options.stateKey ?? SystemRandom().bytes(32), others: options.acceptedStateKeys)
         dispatcher = Dispatcher(
-            identity: identity, instructions: instructions, options: options, stateKey: stateKey,
+            identity: identity, instructions: instructions, options: options, stateKeys: stateKeys,
             clock: clock)
     }
 

@@ -69,9 +69,14 @@ public struct ServerOptions: Sendable {
     public var declaredKinds: OfferedKinds = []
     /// The options that turn the tasks extension on (CAP-06); nil leaves it off.
     public var tasks: TaskOptions?
-    /// The key that signs cursors, session ids and `requestState`; instances that share it accept each
-    /// other's. Nil uses 32 random bytes.
+    /// The key that signs cursors, session ids and `requestState`: 32 random bytes or more. Instances that
+    /// share it accept each other's, and a restarted one those of the process before. Nil uses a random key
+    /// that only this instance has.
     public var stateKey: [UInt8]?
+    /// Further keys whose signatures are accepted, for the time in which a key is being replaced: none.
+    public var acceptedStateKeys: [[UInt8]] = []
+    /// The store that instances with the same `stateKey` share; nil keeps everything in this process.
+    public var stateStore: (any StateStore)?
     /// The time that a client of 2026-07-28 has to answer a round of questions: 10 min. After that, it
     /// has to start again.
     public var stateLifetime: Duration = .seconds(600)

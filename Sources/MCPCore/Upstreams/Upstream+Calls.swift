@@ -43,7 +43,7 @@ extension Upstream {
                 return ForwardedResult(json: result, revision: revision)
             } catch let error as ClientError where error.isUnsent && attempt == 0 {
                 // The connection ended before the request; the next one is tried once.
-                continue
+                if let end = client.connection.endOfConnection { link.ended(client, end) }
             }
         }
         throw UpstreamFailure("\(name): the connection ended twice before the request was sent")

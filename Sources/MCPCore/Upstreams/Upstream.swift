@@ -10,6 +10,8 @@ public final class Upstream: Sendable {
     /// The name of the server, which appears in the names of its tools when those are not unique.
     public let name: String
     let options: UpstreamOptions
+    /// Whether the server has to be opened by `initialize`, once that is known.
+    private let profiles = ServerProfileCache.handshakes()
     private let target: ClientTarget
     private let clock: any TimeSource
     private let patterns: (tools: UpstreamFilter, resources: UpstreamFilter, prompts: UpstreamFilter)
@@ -64,7 +66,10 @@ public final class Upstream: Sendable {
         var status = UpstreamStatus(name: name, state: own.state)
         status.calls = calls.load(ordering: .relaxed)
         status.errors = errors.load(ordering: .relaxed)
-        status.lastError = own.lastError
+        // The name stands beside it.
+        status.lastError = own.lastError.map {
+            $0.hasPrefix("\(name): ") ? String($0.dropFirst(name.count + 2)) : $0
+        }
         status.nextTry = own.nextTry
         status.tools = definitions?.tools.count ?? 0
         status.notes = definitions?.notes ?? []
@@ -177,6 +182,7 @@ public final class Upstream: Sendable {
         client.maxMessageBytes = options.maxMessageBytes
         client.maxEventBytes = options.maxMessageBytes
         client.cache = false
+        client.profiles = profiles
         client.protocol = options.protocol
         client.onServerStderr = options.onStderr
         client.checksOutput = false

@@ -177,9 +177,9 @@ final class UpstreamLink: Sendable {
                 if timing.idle != nil { armIdle() }
                 let end = await client.waitUntilClosed()
                 await client.close()
-                lost(client, describe(end))
+                ended(client, end)
             } catch {
-                failed(error, attempt)
+                failed(error, .attempt(attempt))
                 attempt.finish(.failure(error))
             }
         }
@@ -209,22 +209,27 @@ final class UpstreamLink: Sendable {
         }
     }
 
-    /// The connection has ended on its own.
-    private func lost(_ client: MCPClient, _ failure: UpstreamFailure) {
-        let isOwn = state.withLock { state -> Bool in
-            guard case .ready(let current) = state.phase, current === client else { return false }
-            if clock.now - state.readySince >= UpstreamLimits.goodRun { state.backoff.reset() }
-            return true
-        }
-        if isOwn { failed(failure, nil) }
+    /// Plans the next attempt after a connection that ended on its own, unless that has happened already.
+    ///
+    /// A caller whose request found the connection ended tells it too, and does not find it again.
+    func ended(_ client: MCPClient, _ reason: any Error) { failed(describe(reason), .connection(client)) }
+
+    private enum Failed {
+        case attempt(OneShot<Result<MCPClient, any Error>>)
+        case connection(MCPClient)
     }
 
-    /// Plans the next attempt.
-    private func failed(_ failure: UpstreamFailure, _ attempt: OneShot<Result<MCPClient, any Error>>?) {
+    /// Plans the next attempt, if what failed is still current.
+    private func failed(_ failure: UpstreamFailure, _ failed: Failed) {
         let next = state.withLock { state -> (OneShot<Result<MCPClient, any Error>>, Duration)? in
-            if case .stopped = state.phase { return nil }
-            if let attempt {
-                guard case .connecting(let current) = state.phase, current === attempt else { return nil }
+            let ranUntilNow: Bool
+            switch (failed, state.phase) {
+            case (.attempt(let attempt), .connecting(let current)) where current === attempt:
+                ranUntilNow = false
+            case (.connection(let client), .ready(let current)) where current === client:
+                ranUntilNow = true
+                if clock.now - state.readySince >= UpstreamLimits.goodRun { state.backoff.reset() }
+            default: return nil
             }
             state.lastFailure = failure
             guard timing.restarts, let wait = state.backoff.next(.milliseconds(500)) else {
@@ -234,8 +239,8 @@ final class UpstreamLink: Sendable {
             // Jitter: servers that failed together do not come back together.
             let pause = wait * Double.random(in: 0.75 ... 1.25)
             let again = OneShot<Result<MCPClient, any Error>>()
-            guard attempt != nil || pause > UpstreamLimits.sharedPause else {
-                // It ran until a moment ago: callers wait for the next attempt.
+            guard !ranUntilNow || pause > UpstreamLimits.sharedPause else {
+                // Callers wait for the next attempt.
                 state.phase = .connecting(again)
                 return (again, pause)
             }

@@ -5,7 +5,8 @@ import Synchronization
 /// An id contains the revision, the client's abilities, the creation time and 128 random bits, protected by a
 /// MAC. Any instance with the same key can therefore serve it, even after a restart. An id identifies a
 /// session and is never a proof of identity (LEG-28): the MAC also covers the principal. The sessions that
-/// have ended are known only to this instance, and only as long as it runs.
+/// have ended are known only to this instance, and only as long as it runs; `SharedState` knows those of all
+/// instances.
 final class LegacySessions: Sendable {
     struct Session: Sendable {
         let negotiated: NegotiatedSession
@@ -17,7 +18,7 @@ final class LegacySessions: Sendable {
 
     enum Refusal: Error { case unknown, expired, ended }
 
-    private let key: [UInt8]
+    private let keys: StateKeys
     private let lifetime: Int64
     /// The sessions ended by their clients, until they would expire anyway. An entry is never evicted to make
     /// room for a new one: that would bring an ended session back.
@@ -31,8 +32,8 @@ final class LegacySessions: Sendable {
     /// - Parameters:
     ///   - lifetime: the number of seconds after which an id expires.
     ///   - maxEnded: the maximum number of ended sessions that are remembered.
-    init(key: [UInt8], lifetime: Int64 = 24 * 3600, maxEnded: Int = LegacySessions.maxEnded) {
-        self.key = key
+    init(keys: StateKeys, lifetime: Int64 = 24 * 3600, maxEnded: Int = LegacySessions.maxEnded) {
+        self.keys = keys
         self.lifetime = lifetime
         ended = Mutex(BoundedTable(capacity: maxEnded, policy: .refuse))
     }
@@ -47,14 +48,16 @@ final class LegacySessions: Sendable {
             body.append(UInt8(truncatingIfNeeded: now >> shift))
         }
         body += random
-        return Base64URL.encode(body + mac(body, principal))
+        return Base64URL.encode(body + keys.sign(Self.macBytes) { Self.add(body, principal, to: &$0) })
     }
 
     func open(_ id: ByteSlice, principal: String, now: Int64) throws(Refusal) -> Session {
         guard id.count <= 128, let bytes = Base64URL.decode(id), bytes.count == Self.bodyBytes + Self.macBytes
         else { throw .unknown }
         let body = Array(bytes.prefix(Self.bodyBytes))
-        guard constantTimeEquals(bytes.suffix(Self.macBytes), mac(body, principal)), body[0] == Self.format,
+        let mac = bytes.suffix(Self.macBytes)
+        guard keys.verify(mac, Self.macBytes, { Self.add(body, principal, to: &$0) }),
+            body[0] == Self.format,
             // Small: from a byte.
             Int(body[1]) < Revision.all.count
         else { throw .unknown }
@@ -70,6 +73,9 @@ final class LegacySessions: Sendable {
         return Session(negotiated: negotiated, channelID: channelID, expires: born + lifetime)
     }
 
+    /// Returns the number of seconds after which a session expires, from 1.
+    func remaining(_ session: Session, now: Int64) -> Int64 { max(1, session.expires - now) }
+
     /// Ends a session: from now on, this instance refuses its id.
     ///
     /// - Returns: nil, or the number of seconds after which to try again. In that case the maximum number of
@@ -82,8 +88,9 @@ final class LegacySessions: Sendable {
         }
     }
 
-    private func mac(_ body: [UInt8], _ principal: String) -> [UInt8] {
-        let text = Array("session".utf8) + body + Array(principal.utf8)
-        return Array(HMACSHA256.authenticate(text, key: key).bytes.prefix(Self.macBytes))
+    private static func add(_ body: [UInt8], _ principal: String, to code: inout HMACSHA256) {
+        code.update("session".utf8)
+        code.update(body)
+        code.update(principal.utf8)
     }
 }

@@ -28,8 +28,14 @@ enum MCPHeaderValue {
         let bytes = text.utf8
         guard let first = bytes.first, let last = bytes.last else { return false }
         if first == ASCII.space || last == ASCII.space { return true }
-        return isWrapped(bytes) || !bytes.allSatisfy { $0 >= 0x20 && $0 <= 0x7E }
+        // What is wrapped begins with a character that few names begin with.
+        if first == prefix.utf8.first, isWrapped(bytes) { return true }
+        return
+            unsafe !(bytes.withContiguousStorageIfAvailable { unsafe $0.allSatisfy(isPlain) }
+            ?? bytes.allSatisfy(isPlain))
     }
+
+    private static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte <= 0x7E }
 
     private static func isWrapped(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
         bytes.count >= prefix.utf8.count + suffix.utf8.count && bytes.starts(with: prefix.utf8)

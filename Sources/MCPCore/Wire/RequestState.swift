@@ -43,7 +43,7 @@ struct RequestState: Sendable {
     /// The longest `requestState`, in bytes.
     static let maxBytes = 64 * 1024
 
-    private let key: [UInt8]
+    private let keys: StateKeys
     private static let format: UInt8 = 1
     private static let digestBytes = 32
     private static let macBytes = 32
@@ -51,7 +51,7 @@ struct RequestState: Sendable {
     /// The length of the header: format, expiry, chain, salt, digest.
     private static let headBytes = 1 + 8 + 16 + saltBytes + digestBytes
 
-    init(key: [UInt8]) { self.key = key }
+    init(keys: StateKeys) { self.keys = keys }
 
     /// Returns the state as text, or nil if it would be longer than `maxBytes`.
     ///
@@ -74,7 +74,8 @@ struct RequestState: Sendable {
         body += salt.prefix(Self.saltBytes)
         body += purpose.digest
         body += json
-        let text = Base64URL.encode(body + mac(body, principal))
+        let text = Base64URL.encode(
+            body + keys.sign(Self.macBytes) { Self.add(body, principal, to: &$0) })
         return text.utf8.count <= Self.maxBytes ? text : nil
     }
 
@@ -86,7 +87,8 @@ struct RequestState: Sendable {
             bytes.count > Self.headBytes + Self.macBytes
         else { throw .foreign }
         let body = Array(bytes.dropLast(Self.macBytes))
-        guard constantTimeEquals(bytes.suffix(Self.macBytes), mac(body, principal)),
+        let mac = bytes.suffix(Self.macBytes)
+        guard keys.verify(mac, Self.macBytes, { Self.add(body, principal, to: &$0) }),
             body[0] == Self.format
         else { throw .foreign }
         guard now < Int64(bitPattern: Self.number(body[1 ..< 9])) else { throw .expired }
@@ -104,13 +106,11 @@ struct RequestState: Sendable {
             handlerState: payload["state"])
     }
 
-    private func mac(_ body: [UInt8], _ principal: String) -> [UInt8] {
-        var code = HMACSHA256(key: key)
+    private static func add(_ body: [UInt8], _ principal: String, to code: inout HMACSHA256) {
         code.update("requestState".utf8)
-        code.update(Self.bytes(UInt64(principal.utf8.count)))
+        code.update(bytes(UInt64(principal.utf8.count)))
         code.update(principal.utf8)
         code.update(body)
-        return code.finalize().bytes
     }
 
     fileprivate static func bytes(_ number: UInt64) -> [UInt8] {

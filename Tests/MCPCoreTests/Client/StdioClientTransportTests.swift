@@ -4,11 +4,6 @@ import Testing
 
 @testable import MCPCore
 
-/// In CI the tests run and fail where it is missing.
-private func isWanted(_ program: String) -> Bool {
-    (try? ProcessLaunch(program).resolvedProgram()) != nil || Environment.value("CI") != nil
-}
-
 /// STDIO-20: the stdio client against real programs.
 @Suite struct StdioClientTransportTests {
     /// A server in Python: `answer(request)` returns what is printed, or None.
@@ -43,7 +38,7 @@ private func isWanted(_ program: String) -> Bool {
     @Test func notFound() async {
         let error = await connect(.command("no-such-program-mcp"))
         #expect(error?.kind == .cannotStart)
-        #expect(error?.message.contains("not found in PATH (/") == true)
+        #expect(error?.message.contains("not found in PATH (") == true)
     }
 
     @Test func notExecutable() async {
@@ -94,8 +89,7 @@ private func isWanted(_ program: String) -> Bool {
         let start = ContinuousClock.now
         let error = await connect(.command("sleep", "60"), options)
         #expect(error?.kind == .timeout)
-        #expect(
-            error?.message == "the server responded to neither server/discover nor initialize within 50 ms")
+        #expect(error?.message == "the program did not read its standard input within 50 ms")
         // It ignores the end of its input, for which it is not waited (fault 83).
         #expect(ContinuousClock.now - start < .seconds(30))
     }

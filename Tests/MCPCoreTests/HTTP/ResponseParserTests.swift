@@ -88,7 +88,7 @@ import Testing
                 + "Location: /x\r\n"
                 + "WWW-Authenticate: Bearer a\r\nwww-authenticate: Basic\r\nRetry-After: 3\r\n"
                 + "Mcp-Session-Id: s\r\n"
-                + "Content-Encoding: gzip\r\n\r\n")
+                + "Keep-Alive: timeout=5\r\nContent-Encoding: gzip\r\n\r\n")
         var parser = ResponseParser()
         guard case .head(let head) = unsafe bytes.withBytes({ unsafe parser.parse($0) }) else {
             Issue.record("no head")
@@ -97,7 +97,7 @@ import Testing
         let wanted: [(ResponseHead.Field, String)] = [
             (.contentType, "text/plain"), (.location, "/x"), (.wwwAuthenticate, "Bearer a"),
             (.retryAfter, "3"),
-            (.mcpSessionID, "s"), (.contentEncoding, "gzip"),
+            (.mcpSessionID, "s"), (.contentEncoding, "gzip"), (.keepAlive, "timeout=5"),
         ]
         #expect(wanted.count == ResponseHead.Field.allCases.count)
         for (field, value) in wanted { #expect(head.value(field, in: bytes).map { String($0) } == value) }

@@ -260,9 +260,19 @@ import Testing
 
     static let stops = [
         Row(
-            "the server stops", all: Result(.none),
-            except: [.idle: Result(.close), .serving: Result(.tellStop)]
+            "the server stops before a first request", all: Result(.none),
+            except: [.serving: Result(.tellStop)]
         ) { .action($0.stop(outputIsEmpty: true, inputIsEmpty: true)) },
+        Row(
+            "a first request has had its time", all: Result(.none),
+            except: [.idle: Result(.close), .serving: Result(.tellStop)]
+        ) { .action($0.stopWaiting(outputIsEmpty: true, inputIsEmpty: true)) },
+        Row(
+            "the server stops after a request", all: Result(.close, .idle), except: [.closed: Result(.none)]
+        ) {
+            _ = $0.becomeIdle(at: start, times)
+            return .action($0.stop(outputIsEmpty: true, inputIsEmpty: true))
+        },
         Row(
             "the server stops while an answer leaves", all: Result(.none),
             except: [.serving: Result(.tellStop)]
@@ -357,6 +367,20 @@ import Testing
             #expect(row.event(&phase) == result.outcome, "\(state)")
             #expect(phase.state == result.next ?? state, "\(state)")
         }
+    }
+
+    @Test func aLastRequestWhileTheServerStops() {
+        var phase = Self.phase(.idle)
+        _ = phase.becomeIdle(at: Self.start, Self.times)
+        phase.beginLast()
+        #expect(phase.isStopping && !phase.keepAlive && phase.next(hasRoom: true) == .parseHead)
+        // Only one.
+        _ = phase.becomeIdle(at: Self.start, Self.times)
+        #expect(phase.next(hasRoom: true) == .flush)
+        phase.beginLast()
+        phase.endLast()
+        #expect(phase.next(hasRoom: true) == .flush)
+        #expect(phase.stop(outputIsEmpty: true, inputIsEmpty: true) == .close)
     }
 
     // MARK: Limits

@@ -6,7 +6,7 @@ import Testing
     @Test func idsAreNeverUsedTwice() {  // JRPC-03, JRPC-04
         let calls = PendingCalls<Int64>()
         #expect(calls.open { $0 } == 1)
-        calls.remove(RequestID(1))
+        calls.remove(1)
         #expect(calls.open { $0 } == 2)
         #expect(calls.only == 2)
         #expect(calls.open { $0 } == 3)

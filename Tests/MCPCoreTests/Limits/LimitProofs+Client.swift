@@ -7,7 +7,23 @@ import Testing
 extension LimitProofs {
     static let client: [LimitProof] = [
         LimitProof(
-            "connecting, with all its steps", LimitText.seconds(ClientOptions().connectTimeout), connecting),
+            "connecting, with all its steps",
+            "\(LimitText.seconds(ClientOptions().connectLimit(forProgram: false))), "
+                + "\(LimitText.seconds(ClientOptions().connectLimit(forProgram: true))) for a program",
+            connecting),
+        LimitProof(
+            "silence of a program that has read `server/discover`",
+            "\(LimitText.seconds(ClientOptions().probeTimeout)), then three times as long"
+        ) {
+            let tests = ProgramOpeningTests()
+            try await tests.aServerThatIgnoresTheProbe()
+            try await tests.aServerThatIsSlowToStart()
+            try await ProgramOpeningTests().aServerThatDoesNotSurviveTheProbe("wedges")
+        },
+        LimitProof(
+            "redirects while connecting (307, 308, same origin)", "\(MCPClient.maxRedirects)", redirects),
+        LimitProof(
+            "unusable messages that an error names", "\(ClientConnection.Unreadable.maxKept)", unusable),
         LimitProof(
             "messages that wait for a transport of the program",
             LimitText.bytes(ClientOptions().maxMessageBytes)
@@ -53,6 +69,16 @@ extension LimitProofs {
         },
         LimitProof("pages of a list", LimitText.grouped(PagedSequence<Tool>.maxPages), pages),
         LimitProof(
+            "requests to one server over HTTP at the same time", "\(HTTPClientPool.maxConnections)"
+        ) { try await HTTPClientPoolTests().furtherCallsWait() },
+        LimitProof(
+            "free connections to one server that are kept",
+            "\(HTTPClientPool.maxIdle), for \(LimitText.seconds(KeepAliveHint.idleTimeout)) each"
+        ) {
+            try await HTTPClientPoolTests().freeConnectionsAreBounded()
+            try await HTTPClientPoolTests().unneededConnectionsAreClosed()
+        },
+        LimitProof(
             "flows that one request may cause",
             "\(HTTPCredentials.maxLogins) by 401, \(HTTPCredentials.maxStepUps) by 403"
         ) {
@@ -76,10 +102,41 @@ extension LimitProofs {
         try await tests.aProgramThatIsSilentToTheProbe()
         for silent in ["server/discover", "initialize", "notifications/initialized"] {
             try await tests.aServerThatTakesAndNeverAnswers(
-                silent, "the server did not respond to \(silent) within 5 s")
+                silent, " did not respond to \(silent) within 5 s")
         }
         try await tests.aListenerThatAcceptsNothing()
         try await tests.aLoopThatNeverTurns()
+    }
+
+    @Sendable private static func redirects() async throws {
+        for (count, isFollowed) in [(MCPClient.maxRedirects, true), (MCPClient.maxRedirects + 1, false)] {
+            let peer = try HTTPPeer { heard in
+                let steps = heard.head.split(separator: " ").dropFirst().first?.utf8.count ?? 0
+                guard steps <= count else { return .result(heard, Script.discovered) }
+                let next = String(repeating: "a", count: steps)
+                return HTTPPeer.Answer(pieces: [
+                    "HTTP/1.1 307 X\r\nLocation: /\(next)\r\nContent-Length: 0\r\n\r\n"
+                ])
+            }
+            defer { peer.stop() }
+            let target = ClientTarget.http("http://\(peer.endpoint)/")
+            let error = await clientError { await (try MCPClient.connect(target)).close() }
+            #expect(error?.kind == (isFollowed ? nil : .redirect))
+        }
+    }
+
+    @Sendable private static func unusable() async throws {
+        let limit = ClientConnection.Unreadable.maxKept
+        for count in [limit, limit + 1] {
+            let transport = Script.modern { _ in (1 ... count).map { .message("line \($0)") } }
+            let client = try await MCPClient.connect(transport.target)
+            let error = await clientError {
+                _ = try await client.request("x/y", options: CallOptions(timeout: .milliseconds(20)))
+            }
+            #expect(error?.details.count == limit)
+            #expect(error?.details.first?.hasSuffix("line \(count - limit + 1)") == true)
+            await client.close()
+        }
     }
 
     @Sendable private static func rounds() async throws {

@@ -95,7 +95,7 @@ extension LimitProofs {
     }
 
     @Sendable private static func endedSessions() async throws {
-        let sessions = LegacySessions(key: [UInt8](repeating: 7, count: 32), lifetime: 100)
+        let sessions = LegacySessions(keys: StateKeys([UInt8](repeating: 7, count: 32)), lifetime: 100)
         func end(_ channelID: Int) -> Int64? {
             let negotiated = NegotiatedSession(revision: .newestLegacy, abilities: [])
             let session = LegacySessions.Session(

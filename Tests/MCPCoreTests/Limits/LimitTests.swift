@@ -16,6 +16,7 @@ import Testing
         Area(section: "Tasks", proofs: LimitProofs.tasks),
         Area(section: "Client", proofs: LimitProofs.client),
         Area(section: "Changes and streams", proofs: LimitProofs.streams),
+        Area(section: "Shared state", proofs: LimitProofs.sharedState),
         Area(section: "HTTP", proofs: LimitProofs.http),
         Area(section: "Authorization", proofs: LimitProofs.authorization),
         Area(section: "Memory", proofs: LimitProofs.memory),

@@ -19,7 +19,7 @@ import Testing
 
     private static func mutants(of texts: [String], _ check: (String, UInt64) throws -> Void) rethrows {
         for seed in seeds {
-            var random = SeededNumbers(seed: seed)
+            var random = SeededRandom(seed: seed)
             let text = texts[random.below(texts.count)]
             let bytes = Mutation.mutated(Array(text.utf8), with: tokens, &random)
             try check(String(decoding: bytes, as: UTF8.self), seed)

@@ -4,14 +4,14 @@ import Testing
 
 @Suite struct CursorSealTests {
     private static let key = [UInt8](repeating: 3, count: 32)
-    private let seal = CursorSeal(key: key)
+    private let seal = CursorSeal(keys: StateKeys(key))
 
     // PAGE-01, PAGE-07
     @Test(arguments: ["", "100.abcdef", "1:äöü", String(repeating: "x", count: 2000)])
     func roundTrip(_ payload: String) {
         let cursor = seal.seal(payload, for: .toolsList)
         #expect(seal.open(cursor, for: .toolsList) == payload)
-        #expect(CursorSeal(key: Self.key).open(cursor, for: .toolsList) == payload)
+        #expect(CursorSeal(keys: StateKeys(Self.key)).open(cursor, for: .toolsList) == payload)
         #expect(cursor.utf8.allSatisfy { $0 >= 0x21 && $0 <= 0x7E })
     }
 
@@ -34,7 +34,7 @@ import Testing
     @Test func otherListAndOtherKey() {
         let cursor = seal.seal("1", for: .toolsList)
         #expect(seal.open(cursor, for: .promptsList) == nil)
-        #expect(CursorSeal(key: [1]).open(cursor, for: .toolsList) == nil)
+        #expect(CursorSeal(keys: StateKeys([1])).open(cursor, for: .toolsList) == nil)
     }
 
     @Test(arguments: ["", "0", "100", "zz", "%%%", String(repeating: "A", count: 5000)])

@@ -179,7 +179,7 @@ import Testing
         #expect(try await client.listTools().count == 4)
         #expect(try await client.readResource("far:///one").first?.text == "first")
         let status = try #require(group.statuses.first)
-        #expect(status.lastError?.hasPrefix("gone: /nonexistent/program") == true)
+        #expect(status.lastError?.hasPrefix("/nonexistent/program") == true)
         await client.close()
         await group.stop()
     }

@@ -27,7 +27,7 @@ import Testing
     // LEG-21
     @Test(arguments: Revision.all.map(\.version.text)) func carriesItsRevision(_ version: String) throws {
         let revision = try #require(Revision.named(version))
-        let sessions = LegacySessions(key: Self.key)
+        let sessions = LegacySessions(keys: StateKeys(Self.key))
         let id = sessions.make(
             NegotiatedSession(revision: revision, abilities: [.roots, .elicitation]), principal: "p",
             now: 1000,
@@ -37,12 +37,13 @@ import Testing
         #expect(
             session.negotiated == NegotiatedSession(revision: revision, abilities: [.roots, .elicitation]))
         // Another instance with the same key takes it (JRPC-26).
-        let other = try LegacySessions(key: Self.key).open(ByteSlice(id), principal: "p", now: 1001)
+        let other = try LegacySessions(keys: StateKeys(Self.key)).open(
+            ByteSlice(id), principal: "p", now: 1001)
         #expect(other.channelID == session.channelID)
     }
 
     @Test func scopesDiffer() throws {
-        let sessions = LegacySessions(key: Self.key)
+        let sessions = LegacySessions(keys: StateKeys(Self.key))
         var scopes: Set<UInt64> = []
         for _ in 0 ..< 100 {
             let id = sessions.make(
@@ -58,7 +59,7 @@ import Testing
 
     // LEG-24, LEG-28
     @Test func everyChangedByteIsRefused() throws {
-        let sessions = LegacySessions(key: Self.key)
+        let sessions = LegacySessions(keys: StateKeys(Self.key))
         let id = sessions.make(
             NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
             random: Self.random)
@@ -79,14 +80,14 @@ import Testing
     }
 
     @Test func otherKeyAndOtherPrincipal() {
-        let sessions = LegacySessions(key: Self.key)
+        let sessions = LegacySessions(keys: StateKeys(Self.key))
         let id = sessions.make(
             NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "alice", now: 1000,
             random: Self.random)
         #expect(Self.refusal(sessions, id, principal: "alice") == nil)
         #expect(Self.refusal(sessions, id, principal: "bob") == .unknown)
         #expect(Self.refusal(sessions, id) == .unknown)
-        let other = LegacySessions(key: [UInt8](repeating: 8, count: 32))
+        let other = LegacySessions(keys: StateKeys([UInt8](repeating: 8, count: 32)))
         #expect(Self.refusal(other, id, principal: "alice") == .unknown)
     }
 
@@ -97,7 +98,7 @@ import Testing
             (999, nil), (701, nil), (700, .expired), (0, .expired),
         ] as [(Int64, LegacySessions.Refusal?)])
     func age(_ now: Int64, _ refusal: LegacySessions.Refusal?) {
-        let sessions = LegacySessions(key: Self.key, lifetime: 100)
+        let sessions = LegacySessions(keys: StateKeys(Self.key), lifetime: 100)
         let id = sessions.make(
             NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
             random: Self.random)
@@ -106,7 +107,7 @@ import Testing
 
     // LEG-24, LEG-26
     @Test func ended() throws {
-        let sessions = LegacySessions(key: Self.key)
+        let sessions = LegacySessions(keys: StateKeys(Self.key))
         let id = sessions.make(
             NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
             random: Self.random)
@@ -121,7 +122,7 @@ import Testing
     // A table that is full of ended sessions ends none for another one: the next is told to come back when one
     // of them expires, and goes on until then (LEG-24).
     @Test func aFullTableBringsNoSessionBack() throws {
-        let sessions = LegacySessions(key: Self.key, lifetime: 100, maxEnded: 3)
+        let sessions = LegacySessions(keys: StateKeys(Self.key), lifetime: 100, maxEnded: 3)
         func begin(at now: Int64) -> String {
             sessions.make(
                 NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: now,
@@ -147,7 +148,7 @@ import Testing
     // LEG-24: the answer says that nothing was ended, and when to come back.
     @Test func aDeleteThatEndsNothingIsRefused() throws {
         let server = MCPServer("s", version: "1")
-        let sessions = LegacySessions(key: server.stateKey, maxEnded: 1)
+        let sessions = LegacySessions(keys: server.stateKeys, maxEnded: 1)
         let endpoint = StreamableEndpoint(server: server, sessions: sessions)
         func delete(_ id: String) throws -> EarlyResponse? {
             let bytes = ByteSlice("DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nMcp-Session-Id: \(id)\r\n\r\n")

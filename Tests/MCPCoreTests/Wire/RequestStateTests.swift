@@ -5,7 +5,7 @@ import Testing
 
 /// What protects `requestState` (MRTR-09, MRTR-10).
 @Suite(.timeLimit(.minutes(1))) struct RequestStateTests {
-    private static let seal = RequestState(key: [UInt8](repeating: 1, count: 32))
+    private static let seal = RequestState(keys: StateKeys([UInt8](repeating: 1, count: 32)))
     private static let content = RequestState.Content(
         chain: .init(high: 1, low: 2), answers: ["k": ["action": "accept", "content": ["name": "Ä\"\n"]]],
         handlerState: [1, .null, "x"])
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func foreignKeyOrPrincipal() throws {
-        let other = RequestState(key: [UInt8](repeating: 2, count: 32))
+        let other = RequestState(keys: StateKeys([UInt8](repeating: 2, count: 32)))
         #expect(Self.open(try Self.sealed(), with: other) == .failure(.foreign))
         #expect(Self.open(try Self.sealed(), principal: "eve") == .failure(.foreign))
         #expect(Self.open(try Self.sealed(principal: "ann"), principal: "ann") == .success(Self.content))
@@ -86,11 +86,12 @@ import Testing
     // Cursors and session ids under the same key are no states, nor the other way round.
     @Test func otherSeals() throws {
         let key = [UInt8](repeating: 1, count: 32)
-        let cursor = CursorSeal(key: key).seal(String(repeating: "x", count: 200), for: .toolsList)
+        let cursor = CursorSeal(keys: StateKeys(key)).seal(
+            String(repeating: "x", count: 200), for: .toolsList)
         #expect(Self.open(cursor) == .failure(.foreign))
-        #expect(CursorSeal(key: key).open(try Self.sealed(), for: .toolsList) == nil)
+        #expect(CursorSeal(keys: StateKeys(key)).open(try Self.sealed(), for: .toolsList) == nil)
         #expect(throws: LegacySessions.Refusal.self) {
-            try LegacySessions(key: key).open(ByteSlice(try Self.sealed()), principal: "", now: 0)
+            try LegacySessions(keys: StateKeys(key)).open(ByteSlice(try Self.sealed()), principal: "", now: 0)
         }
     }
 

@@ -38,7 +38,7 @@ package final class HTTPPeer: Sendable {
         }
     }
 
-    package enum Then: Sendable { case keep, close, reset, hang }
+    package enum Then: Sendable { case keep, close, halfClose, reset, hang }
 
     package struct Answer: Sendable {
         package var pieces: [String]
@@ -167,7 +167,8 @@ package final class HTTPPeer: Sendable {
                 _ = unsafe setsockopt(
                     fd, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
                 return
-            case .hang:
+            case .hang, .halfClose:
+                if case .halfClose = answer.then { shutdown(fd, Int32(SHUT_WR)) }
                 while receive(fd, &buffer) {}
                 state.withLock { $0.ended += 1 }
                 return

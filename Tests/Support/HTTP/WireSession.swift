@@ -96,7 +96,7 @@ package final class WireSession: Sendable {
 extension WireSession {
     /// How many streams of the server are read in this session.
     package func liveStreams(_ server: MCPServer) -> Int {
-        let opened = try? LegacySessions(key: server.stateKey).open(
+        let opened = try? LegacySessions(keys: server.stateKeys).open(
             ByteSlice(id), principal: "", now: SystemClock().wallTime.nanosecondsSinceEpoch / 1_000_000_000)
         return opened.map { server.dispatcher.subscriptions.sessions.streamCount($0.channelID) } ?? -1
     }

@@ -33,6 +33,14 @@ package final class RecordedTransport: ClientTransport {
         try await transport.fallBack(within: timeout)
     }
 
+    package func hasBeenRead() async -> Bool { await transport.hasBeenRead() }
+
+    package func startAfresh() async throws(ClientError) { try await transport.startAfresh() }
+
+    package var lastErrors: [String]? { transport.lastErrors }
+
+    package var address: String? { transport.address }
+
     package func restart() async throws(ClientError) { try await transport.restart() }
 
     package func start(_ inbox: any ClientInbox) {

@@ -25,7 +25,7 @@ struct TokenEndpoint: Sendable {
 
     /// The reason why there is no token.
     enum Failure: Error {
-        /// The authorization server said no (RFC 6749, section 5.2).
+        /// The authorization server refused (RFC 6749, section 5.2).
         case refused(code: String, AuthorizationError)
         case failed(AuthorizationError)
 
@@ -95,7 +95,7 @@ struct TokenEndpoint: Sendable {
         switch type.lowercased() {
         case "bearer": scheme = "Bearer"
         case "dpop": scheme = "DPoP"
-        // The token of an exchange that is no access token (RFC 8693, section 2.2.1).
+        // A token of an exchange that is not an access token (RFC 8693, section 2.2.1).
         case "n_a": scheme = "N_A"
         default: return nil
         }

@@ -77,6 +77,17 @@ struct AddressRule: Sendable {
     /// Hosts that may be reached at any address and over plain http, in lower case.
     let allowedHosts: Set<String>
 
+    /// Returns the addresses of a host that may be connected to; throws if there are some, but none of these.
+    func admit(_ found: [SocketAddress], of url: WebURL) throws(TLSError) -> [SocketAddress] {
+        let allowed = found.filter { refusal(of: $0, host: url.host, isSecure: url.isSecure) == nil }
+        guard allowed.isEmpty, let first = found.first,
+            let reason = refusal(of: first, host: url.host, isSecure: url.isSecure)
+        else { return allowed }
+        throw TLSError(
+            .connection, "\(url.host) is not reached for authorization: \(reason)",
+            hint: "MCP_AUTH_ALLOW=\(url.host) allows it")
+    }
+
     /// Returns the reason why a connection must not be made; nil if it may.
     func refusal(of address: SocketAddress, host: String, isSecure: Bool) -> String? {
         if allowedHosts.contains(host) { return nil }

@@ -18,12 +18,10 @@ public final class HTTPFetcher: OAuthHTTP {
     /// The number of redirects that a GET follows.
     static let maxRedirects = 3
 
-    typealias Resolver = @Sendable (String, UInt16) throws(SocketAddress.ResolveError) -> [SocketAddress]
-
     private let server: String
     private let allowedHosts: Set<String>
     private let tls: any TLSProvider
-    private let resolver: Resolver
+    private let resolver: AddressLookup.Resolver
     private let loop: EventLoop?
     /// The scope of the server, once it is known.
     private let scope = Mutex<AddressScope?>(nil)
@@ -46,7 +44,7 @@ public final class HTTPFetcher: OAuthHTTP {
     /// Creates a fetcher with a loop and a resolver of its own, which may block.
     init(
         for server: String, allowedHosts: Set<String>, tls: any TLSProvider, loop: EventLoop?,
-        resolver: @escaping Resolver
+        resolver: @escaping AddressLookup.Resolver
     ) {
         self.server = server
         self.allowedHosts = Set(allowedHosts.map { $0.lowercased() })
@@ -96,44 +94,27 @@ public final class HTTPFetcher: OAuthHTTP {
                 hint: "http is only used on this machine, and for hosts that are explicitly allowed",
                 remedy: .allowedHost(url.host))
         }
-        if url.isSecure {
-            do throws(TLSError) { try tls.prepare() } catch {
-                throw AuthorizationError(
-                    .unreachable, "cannot connect to \(url.origin): \(error.message)", details: error.details,
-                    hint: error.hint)
+        do throws(ClientError) {
+            var fetch = HTTPFetch(
+                try HTTPEndpoint(url: url.origin + url.target), connectTimeout: Self.connectTimeout,
+                timeout: deadline - loop.clock.now, maxBodyBytes: Self.maxBodyBytes)
+            fetch.tls = tls
+            fetch.loop = loop
+            fetch.addresses = AddressLookup(find: resolver) { (found) throws(TLSError) in
+                try rule.admit(found, of: url)
             }
-        }
-        let bytes = try Self.bytes(of: request, at: url)
-        let outcome = OneShot<Result<OAuthHTTPResponse, AuthorizationError>>()
-        let connection = LoopBound(
-            FetchConnection(
-                url, bytes, rule: rule, tls: tls, loop: loop, deadline: deadline, resolver: resolver
-            ) { outcome.finish($0) }, loop: loop)
-        loop.execute { connection.value.start() }
-        let cancelled = AuthorizationError(.cancelled, "the request to \(url.host) was cancelled")
-        let result = await outcome.value(ifCancelled: .failure(cancelled))
-        // A task that was cancelled leaves the connection open otherwise.
-        loop.execute { connection.value.close() }
-        return try result.get()
-    }
-
-    private static func bytes(
-        of request: OAuthHTTPRequest, at url: WebURL
-    ) throws(AuthorizationError) -> ByteSlice {
-        var buffer = ByteBuffer()
-        var fields = request.fields
-        fields.append(sanitizing: "Connection", "close")
-        fields.append(sanitizing: "User-Agent", "swift-mcp-core")
-        let host = String(url.origin.dropFirst(url.isSecure ? 8 : 7))
-        do throws(HeaderFields.InvalidField) {
-            try RequestWriter.writeHead(
-                method: request.isPost ? "POST" : "GET", target: url.target, host: host, fields: fields,
-                contentLength: request.isPost ? request.body.count : nil, to: &buffer)
+            let response = try await fetch.send(request.fields, body: request.isPost ? request.body : nil)
+            return OAuthHTTPResponse(
+                status: response.status, fields: response.fields, body: response.body)
         } catch {
-            throw AuthorizationError(.malformed, "the request to \(url.host) cannot be sent: \(error.name)")
+            let kind: AuthorizationError.Kind =
+                switch error.kind {
+                case .cancelled: .cancelled
+                case .protocolViolation, .invalidRequest: .malformed
+                default: .unreachable
+                }
+            throw AuthorizationError(kind, error.message, details: error.details, hint: error.hint)
         }
-        buffer.append(ByteSlice(request.body))
-        return buffer.freeze()
     }
 
     // MARK: The server

@@ -7,12 +7,18 @@ import Glibc
 #endif
 
 /// A directory whose files belong to one user and are closed to all others.
-struct PrivateDirectory: Sendable {
+package struct PrivateDirectory: Sendable {
     let path: String
     let user: UInt32
 
+    /// Creates the name of a directory, which need not exist.
+    package init(path: String, user: UInt32 = geteuid()) {
+        self.path = path
+        self.user = user
+    }
+
     /// Creates the directory and those above it, and checks it.
-    func create() throws(AuthorizationError) {
+    package func create() throws(AuthorizationError) {
         if try check() { return }
         var made = path.hasPrefix("/") ? "" : "."
         for component in Files.components(path) {
@@ -62,7 +68,7 @@ struct PrivateDirectory: Sendable {
     }
 
     /// Returns the content of a file; nil if there is none.
-    func read(_ name: String, maxBytes: Int) throws(AuthorizationError) -> [UInt8]? {
+    package func read(_ name: String, maxBytes: Int) throws(AuthorizationError) -> [UInt8]? {
         guard try check(), let file = try opened(name) else { return nil }
         return try content(of: file, name, maxBytes: maxBytes)
     }
@@ -95,7 +101,7 @@ struct PrivateDirectory: Sendable {
     }
 
     /// Replaces a file as a whole, through a temporary one. The caller holds the lock of the file.
-    func replace(_ name: String, _ bytes: [UInt8]) throws(AuthorizationError) {
+    package func replace(_ name: String, _ bytes: [UInt8]) throws(AuthorizationError) {
         let temporary = path(name) + ".tmp"
         // One that a process left behind when it was killed.
         unsafe unlink(temporary)

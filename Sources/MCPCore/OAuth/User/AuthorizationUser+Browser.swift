@@ -177,10 +177,7 @@ extension AuthorizationUser.Page {
                 authority.hasPrefix("[")
                 ? String(authority.prefix { $0 != "]" }) + "]"
                 : String(authority.prefix { $0 != ":" })
-            let isLoopback =
-                host.lowercased() == "localhost" || host == "[::1]"
-                || SocketAddress(numeric: host, port: 1)?.isLoopback == true
-            return isLoopback ? nil : "is http and not on this machine"
+            return Loopback.contains(host) ? nil : "is http and not on this machine"
         default: return "is neither https nor http"
         }
     }

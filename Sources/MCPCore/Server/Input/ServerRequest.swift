@@ -8,11 +8,13 @@ final class ServerRequest: Sendable {
 
     private let outcome = OneShot<Result<JSONValue, any Error>>()
     private static let lastNumber = Atomic<Int>(0)
+    /// Instances that share sessions ask the same client: their ids must differ.
+    private static let prefix = "srv-" + Hex.encode(SystemRandom().bytes(6)) + "-"
 
     /// - Parameter params: JSON in the form of the client's revision.
     init(method: String, params: ByteSlice) {
         // One sequence of numbers for the whole process: a stray id never matches another request.
-        id = RequestID("srv-\(Self.lastNumber.add(1, ordering: .relaxed).newValue)")
+        id = RequestID("\(Self.prefix)\(Self.lastNumber.add(1, ordering: .relaxed).newValue)")
         self.method = method
         self.params = params
     }

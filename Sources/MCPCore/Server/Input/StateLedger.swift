@@ -3,7 +3,7 @@ import Synchronization
 /// A ledger of the rounds of questions that are being answered, and of those that are used up (MRTR-11).
 ///
 /// A `requestState` cannot record its own use. This instance remembers the use until the state would have
-/// expired; another instance with the same key does not know about it.
+/// expired; another instance with the same key knows about it through `SharedState`, if there is a store.
 final class StateLedger: Sendable {
     enum Refusal: Sendable {
         /// Another request with a state of these rounds is being served.
@@ -31,6 +31,9 @@ final class StateLedger: Sendable {
 
     /// The number of rounds that are remembered.
     var count: Int { state.withLock { $0.inUse.count + $0.used.count } }
+
+    /// Whether the call has been completed.
+    func isUsed(_ chain: RequestState.Chain) -> Bool { state.withLock { $0.used.contains(chain) } }
 
     /// Marks rounds as being answered.
     func begin(_ chain: RequestState.Chain, now: Int64) -> Refusal? {

@@ -46,9 +46,13 @@ extension ClientTarget {
     public static func http(
         _ url: String, tls: any TLSProvider = OpenSSLProvider.system
     ) -> ClientTarget {
-        ClientTarget(url) { (options) throws(ClientError) in
+        var target = ClientTarget(url) { (options) throws(ClientError) in
             try HTTPClientTransport(HTTPEndpoint(url: url), options: options, tls: tls)
         }
+        target.redirected = { error in
+            (try? HTTPEndpoint(url: url))?.redirected(by: error).map { .http($0, tls: tls) }
+        }
+        return target
     }
 
     /// Returns the target for a Streamable HTTP endpoint behind a unix socket.

@@ -61,7 +61,9 @@ extension HTTPClientConnection {
                 guard try takePlaintext(tls), !isPaused, let fd = descriptor?.rawValue else { return }
                 switch try tls.pull(fd) {
                 case .some: continue
-                case .dry: return write()
+                case .dry:
+                    emptiedInTurn = loop.turns
+                    return write()
                 case .ended:
                     noteUnreadable(tls)
                     return endOfInput(isCutOff: true)

@@ -8,12 +8,14 @@ final class HTTPClientExchange {
 
     let request: HTTPClientRequest
     let pool: HTTPClientPool
-    weak var connection: HTTPClientConnection?
+    // SAFETY: accessed only on the loop, and in single steps during which nothing is called that would access
+    // them too. `connection` refers back to this until one of them ends.
+    @safe @exclusivity(unchecked) var connection: HTTPClientConnection?
     /// Whether the request was sent again after a connection that had been kept open ended.
     var isRepeated = false
     /// Whether the server may have read part of the request: at least one byte of it was sent.
-    var wasSent = false
-    private(set) var isOver = false
+    @safe @exclusivity(unchecked) var wasSent = false
+    @safe @exclusivity(unchecked) private(set) var isOver = false
     /// The position up to which its event stream was read.
     private(set) var position: HTTPStreamPosition
     /// The receiver of the event stream of a GET.
@@ -94,6 +96,7 @@ final class HTTPClientExchange {
     private func end(_ error: ClientError?) {
         guard !isOver else { return }
         isOver = true
+        connection = nil
         cancelCredentials()
         listener = nil
         timer?.cancel()
@@ -110,11 +113,8 @@ final class HTTPClientExchange {
             let lines = HTTPClientFields.masked(bytes[head.start ..< head.byteCount])
             trace(.httpResponse(status: head.status, head: lines))
         }
-        if (300 ..< 400).contains(head.status) {
-            let place = head.value(.location, in: bytes).map { " to \(SecretMask.url(String($0)))" } ?? ""
-            throw ClientError(
-                .redirect, "the server redirects\(place) (HTTP \(head.status)); redirects are not followed",
-                hint: "use that URL if you trust it", httpStatus: head.status)
+        if (300 ..< 400).contains(head.status), request.response == nil {
+            throw ClientError(redirect: head.value(.location, in: bytes).map { String($0) }, head.status)
         }
         if let coding = head.value(.contentEncoding, in: bytes),
             !ASCII.equalsIgnoringCase(coding, "identity".utf8)
@@ -171,6 +171,10 @@ final class HTTPClientExchange {
 
     /// Processes the whole body of a response that is not an event stream.
     func receiveEnd(_ head: ResponseHead, _ bytes: ByteSlice, body: ByteSlice) {
+        if let take = request.response {
+            take(HTTPFetch.Response(head, bytes, body))
+            return end(nil)
+        }
         let status = head.status
         switch status {
         case 200 ..< 300: accept(success: head, bytes, body)

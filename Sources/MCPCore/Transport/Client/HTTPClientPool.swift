@@ -7,8 +7,10 @@ final class HTTPClientPool {
     /// The maximum number of connections at the same time; further requests wait. Notifications do not wait:
     /// one may release what the requests wait for. Event streams that are opened by GET do not wait either.
     static let maxConnections = 64
-    /// The maximum number of free connections that are kept.
-    static let maxIdle = 8
+    /// The maximum number of free connections that are kept: those of all requests at the same time, so that
+    /// none of them has to connect again. The one used last is used next, and the others are closed when they
+    /// have been free for `KeepAliveHint.idleTimeout`.
+    static let maxIdle = maxConnections
 
     let endpoint: HTTPEndpoint
     let loop: EventLoop
@@ -23,6 +25,7 @@ final class HTTPClientPool {
     var newestGeneration = 0
     weak var inbox: (any ClientInbox)?
 
+    private let addresses: AddressLookup
     private var connections: [ObjectIdentifier: HTTPClientConnection] = [:]
     private var idle: [HTTPClientConnection] = []
     private var exchanges: [Int64: HTTPClientExchange] = [:]
@@ -43,8 +46,10 @@ final class HTTPClientPool {
     /// - Throws: `ClientError` when a header field cannot be sent, or TLS or a loop is not available.
     init(
         _ endpoint: HTTPEndpoint, options: ClientOptions, session: HTTPClientSession = HTTPClientSession(),
-        loop: EventLoop? = nil, tls: any TLSProvider = OpenSSLProvider.system
+        loop: EventLoop? = nil, tls: any TLSProvider = OpenSSLProvider.system,
+        addresses: AddressLookup = AddressLookup()
     ) throws(ClientError) {
+        self.addresses = addresses
         fields = try HTTPClientFields(options)
         if endpoint.isSecure {
             do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) }
@@ -90,8 +95,8 @@ final class HTTPClientPool {
         }
     }
 
-    /// Returns a kept connection that its server has not ended in the meantime. The check costs a system
-    /// call, and prevents the loss of calls that cannot be sent twice.
+    /// Returns a kept connection that its server has not ended in the meantime. The check prevents the loss
+    /// of calls that cannot be sent twice; it costs a system call, except in the turn of the response before.
     private func freeConnection() -> HTTPClientConnection? {
         while let connection = idle.popLast() {
             if connection.isStillOpen() { return connection }
@@ -125,7 +130,7 @@ final class HTTPClientPool {
 
     func ended(_ exchange: HTTPClientExchange) {
         if let id = exchange.request.id { exchanges[id] = nil }
-        waiting.remove(ObjectIdentifier(exchange))
+        if !waiting.isEmpty { waiting.remove(ObjectIdentifier(exchange)) }
     }
 
     /// Gives a connection that has become free its next request, or keeps it.
@@ -223,19 +228,47 @@ final class HTTPClientPool {
     // MARK: Addresses
 
     /// Finds the endpoint's addresses; a name is looked up on another thread, because that may take seconds.
-    func resolve(_ then: @escaping (Result<[SocketAddress], SocketAddress.ResolveError>) -> Void) {
+    func resolve(_ then: @escaping (Result<[SocketAddress], TLSError>) -> Void) {
         switch endpoint.place {
         case .unix(let address): then(.success([address]))
         case .host(let host, let port):
-            if let address = SocketAddress(numeric: host, port: port) { return then(.success([address])) }
+            let addresses = addresses
+            if let address = SocketAddress(numeric: host, port: port) {
+                return then(Result { () throws(TLSError) in try addresses.admit([address]) })
+            }
             let answer = LoopBound(then, loop: loop)
             let loop = loop
             DispatchQueue.global().async {
-                let result = Result { () throws(SocketAddress.ResolveError) in
-                    try SocketAddress.resolve(host: host, port: port)
+                let result = Result { () throws(TLSError) in
+                    let found: [SocketAddress]
+                    do throws(SocketAddress.ResolveError) { found = try addresses.find(host, port) } catch {
+                        throw TLSError.unreachable("\(error)")
+                    }
+                    return try addresses.admit(found)
                 }
                 loop.execute { answer.value(result) }
             }
         }
+    }
+}
+
+/// The addresses of a host, and which of them may be connected to.
+struct AddressLookup: Sendable {
+    typealias Resolver = @Sendable (String, UInt16) throws(SocketAddress.ResolveError) -> [SocketAddress]
+
+    /// Looks up a name; it may block.
+    var find: Resolver = { (host, port) throws(SocketAddress.ResolveError) in
+        try SocketAddress.resolve(host: host, port: port)
+    }
+    /// Returns the addresses that may be connected to; throws if there are some, but none of these.
+    var admit: @Sendable ([SocketAddress]) throws(TLSError) -> [SocketAddress] = { $0 }
+}
+
+extension TLSError {
+    /// The error for a server that no connection can be made to; `reason` may begin with a capital letter.
+    static func unreachable(_ reason: String) -> TLSError {
+        TLSError(
+            .connection, reason.prefix(1).lowercased() + reason.dropFirst(),
+            hint: "is the server running, and is the address right?")
     }
 }

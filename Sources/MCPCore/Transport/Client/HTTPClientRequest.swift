@@ -24,6 +24,8 @@ struct HTTPClientRequest: Sendable {
     /// The time limit of the whole request, and the error after that. For a request with an id, the caller
     /// enforces the time limit.
     var limit: (duration: Duration, error: ClientError)?
+    /// Takes the whole response, whatever its status, in place of the inbox; called before `completion`.
+    var response: (@Sendable (HTTPFetch.Response) -> Void)?
     /// Called once at the end of a request without an id, with nil when the server accepted the request.
     var completion: (@Sendable (ClientError?) -> Void)?
 }
@@ -43,6 +45,8 @@ struct HTTPClientFields: Sendable {
     }
 
     private let user: HeaderFields
+    /// The lines of `user`, as they are sent.
+    private let userLines: ByteSlice
     private let authorizer: (any RequestAuthorizer)?
 
     init(_ options: ClientOptions) throws(ClientError) {
@@ -69,27 +73,44 @@ struct HTTPClientFields: Sendable {
             }
         }
         user = fields
+        var buffer = ByteBuffer()
+        RequestWriter.write(fields, to: &buffer)
+        userLines = buffer.freeze()
     }
 
-    /// Returns the fields of a message (transports/streamable-http "Sending Messages").
-    func fields(_ message: OutboundMessage, session: String?) throws(HeaderFields.InvalidField)
-        -> HeaderFields
-    {
-        var fields = HeaderFields()
-        try fields.append("Content-Type", "application/json")
-        try fields.append("Accept", "application/json, text/event-stream")
+    /// Returns the part of a head that is the same for all messages to `target`.
+    static func messageStart(
+        target: String, host: String
+    ) throws(HeaderFields.InvalidField) -> ByteSlice {
+        var buffer = ByteBuffer()
+        try RequestWriter.writeStart(method: "POST", target: target, host: host, to: &buffer)
+        buffer.append("Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n")
+        return buffer.freeze()
+    }
+
+    /// Writes the head of a message, which begins with `start`
+    /// (transports/streamable-http "Sending Messages").
+    func writeHead(
+        of message: OutboundMessage, session: String?, behind start: ByteSlice, to buffer: inout ByteBuffer
+    ) throws(HeaderFields.InvalidField) {
+        buffer.append(start)
         if let revision = message.revision, revision.has(.versionHeader) {
-            try fields.append("MCP-Protocol-Version", revision.version.text)
+            try RequestWriter.write("MCP-Protocol-Version", revision.version.text, to: &buffer)
             if revision.isModern {
-                try fields.append("Mcp-Method", message.method)
+                try RequestWriter.write("Mcp-Method", message.method, to: &buffer)
                 if let name = message.mirroredName {
-                    try fields.append("Mcp-Name", MCPHeaderValue.encode(name))
+                    try RequestWriter.write("Mcp-Name", MCPHeaderValue.encode(name), to: &buffer)
                 }
-                for field in message.mirroredArguments { try fields.append(field.name, field.value) }
+                if !message.mirroredArguments.isEmpty {
+                    var fields = HeaderFields()
+                    for field in message.mirroredArguments { try fields.append(field.name, field.value) }
+                    RequestWriter.write(fields, to: &buffer)
+                }
             }
         }
-        if let session { try fields.append("Mcp-Session-Id", session) }
-        return try adding(to: fields)
+        if let session { try RequestWriter.write("Mcp-Session-Id", session, to: &buffer) }
+        buffer.append(userLines)
+        RequestWriter.writeEnd(contentLength: message.bytes.count, to: &buffer)
     }
 
     /// Returns the fields of a POST to a server that need not support MCP.

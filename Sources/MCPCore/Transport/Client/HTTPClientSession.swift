@@ -17,13 +17,14 @@ final class HTTPClientSession: Sendable {
     /// Stores the session that the server opened; nil when the server keeps none.
     func open(_ id: String?) { state.withLock { $0.id = id } }
 
-    /// Returns the id to send with a message. A new session begins without the id of the old one (LEG-25).
-    func id(for message: OutboundMessage) -> String? {
+    /// Returns the target to post a message to, when it is not the endpoint, and the id to send with it. A
+    /// new session begins without the id of the old one (LEG-25).
+    func route(of message: OutboundMessage) -> (announcedTarget: String?, id: String?) {
         state.withLock { state in
             if message.method == "initialize" { state.id = nil }
-            guard let revision = message.revision else { return nil }
-            state.revision = revision
-            return revision.isModern ? nil : state.id
+            guard let revision = message.revision else { return (state.announcedTarget, nil) }
+            if state.revision != revision { state.revision = revision }
+            return (state.announcedTarget, revision.isModern ? nil : state.id)
         }
     }
 

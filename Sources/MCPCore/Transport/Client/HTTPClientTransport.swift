@@ -7,6 +7,8 @@ final class HTTPClientTransport: ClientTransport {
     private let endpoint: HTTPEndpoint
     private let options: ClientOptions
     private let fields: HTTPClientFields
+    /// The beginning of the heads of messages to the endpoint.
+    private let start: ByteSlice
     private let loop: EventLoop
     private let pool: LoopBound<HTTPClientPool>
     private let session = HTTPClientSession()
@@ -21,12 +23,21 @@ final class HTTPClientTransport: ClientTransport {
         self.options = options
         let pool = try HTTPClientPool(endpoint, options: options, session: session, loop: loop, tls: tls)
         fields = pool.fields
+        do {
+            start = try HTTPClientFields.messageStart(target: endpoint.target, host: endpoint.hostField)
+        } catch {
+            throw ClientError(.invalidRequest, "\(endpoint.name) cannot be used: \(error.description)")
+        }
         authorizer = pool.authorizer
         self.loop = pool.loop
         self.pool = LoopBound(pool, loop: pool.loop)
     }
 
     var isHTTP: Bool { true }
+
+    var address: String? { endpoint.name }
+
+    var executor: (any TaskExecutor)? { loop }
 
     var serverKey: ServerKey? {
         ServerKey(
@@ -58,7 +69,12 @@ final class HTTPClientTransport: ClientTransport {
                 request.completion = { error in if let error { pool.value.inbox?.fail(id, error) } }
             }
             let outgoing = request
-            loop.execute { pool.value.send(outgoing) }
+            // A caller on the loop needs no change of threads.
+            if loop.mayRunNow {
+                pool.value.send(outgoing)
+            } else {
+                loop.execute { pool.value.send(outgoing) }
+            }
         } catch {
             loop.execute { pool.value.inbox?.fail(id, error) }
         }
@@ -96,14 +112,16 @@ final class HTTPClientTransport: ClientTransport {
     }
 
     private func request(_ message: OutboundMessage, id: Int64?) throws(ClientError) -> HTTPClientRequest {
-        let announced = session.announcedTarget
-        let session = session.id(for: message)
+        let (announced, session) = session.route(of: message)
         var buffer = ByteBuffer(capacity: 512 + message.bytes.count)
         do {
-            try RequestWriter.writeHead(
-                method: "POST", target: announced ?? endpoint.target, host: endpoint.hostField,
-                fields: try fields.fields(message, session: session), contentLength: message.bytes.count,
-                to: &buffer)
+            let start =
+                if let announced {
+                    try HTTPClientFields.messageStart(target: announced, host: endpoint.hostField)
+                } else {
+                    start
+                }
+            try fields.writeHead(of: message, session: session, behind: start, to: &buffer)
         } catch {
             throw ClientError(.invalidRequest, "\(message.method) cannot be sent: \(error.description)")
         }

@@ -36,7 +36,8 @@ struct HTTPEndpoint: Sendable, Hashable {
         }
         let bytes = ByteSlice(String(authority))
         let isValid = unsafe bytes.withBytes { Authority.isValid(unsafe ByteView($0), 0 ..< bytes.count) }
-        guard isValid, let (host, port) = Self.split(authority, isSecure ? 443 : 80) else {
+        guard isValid, let (host, port) = Authority.split(String(authority), defaultPort: isSecure ? 443 : 80)
+        else {
             throw ClientError(.invalidRequest, "\(url): \(authority) is not HOST or HOST:PORT")
         }
         place = .host(host, port: port)
@@ -66,11 +67,9 @@ struct HTTPEndpoint: Sendable, Hashable {
     /// Whether tokens may be sent there: over https, to this machine, or over a unix socket (AUTH-10).
     var isConfidential: Bool {
         if isSecure { return true }
-        switch place {
-        case .unix: return true
-        case .host(let host, let port):
-            return ASCII.equalsIgnoringCase(host.utf8, "localhost".utf8)
-                || SocketAddress(numeric: host, port: port)?.isLoopback == true
+        return switch place {
+        case .unix: true
+        case .host(let host, _): Loopback.contains(host)
         }
     }
 
@@ -88,19 +87,6 @@ struct HTTPEndpoint: Sendable, Hashable {
                 .invalidRequest, "the path \(target) cannot be sent",
                 hint: "a path starts with /, and other characters must be percent-encoded")
         }
-    }
-
-    /// Returns the host without brackets, and the port.
-    private static func split(_ authority: Substring, _ defaultPort: UInt16) -> (String, UInt16)? {
-        let afterHost =
-            authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
-        let colon = authority[afterHost...].firstIndex(of: ":")
-        let host = authority[..<(colon ?? authority.endIndex)].filter { $0 != "[" && $0 != "]" }
-        guard let colon else { return (String(host), defaultPort) }
-        let digits = authority[authority.index(after: colon)...]
-        if digits.isEmpty { return (String(host), defaultPort) }
-        guard let port = UInt16(digits), port > 0 else { return nil }
-        return (String(host), port)
     }
 
     private static func find(_ text: String, in whole: String) -> Range<String.Index>? {

@@ -13,14 +13,8 @@ enum KeepAliveHint {
     /// Returns the time for which the connection that carried this head may wait for its next request;
     /// zero: not at all.
     static func idleTime(_ head: ResponseHead, in bytes: ByteSlice) -> Duration {
-        var time = idleTimeout
-        head.forEachField(in: bytes) { name, value in
-            guard name.count == 10, ASCII.equalsIgnoringCase(name, "keep-alive".utf8),
-                let announced = timeout(value)
-            else { return }
-            time = max(.zero, min(time, announced - margin))
-        }
-        return time
+        guard let announced = head.value(.keepAlive, in: bytes).flatMap(timeout) else { return idleTimeout }
+        return max(.zero, min(idleTimeout, announced - margin))
     }
 
     /// Returns the parameter `timeout` in seconds (RFC 2068 section 19.7.1.1).

@@ -50,6 +50,10 @@ final class LineChannel {
     private var framer: LineFramer
     private var tail = StderrTail()
     private var outbox = ByteBuffer()
+    /// The number of bytes that were written to the input.
+    private var written = 0
+    /// Whether the other side had read nothing at all when the input was closed.
+    private var wasUnread = false
     private var isClosing = false
     /// The reason why the connection has ended, once it was reported.
     private(set) var end: ClientError?
@@ -100,14 +104,14 @@ final class LineChannel {
     private func flush() {
         while !outbox.isEmpty, let pipe = input {
             do {
-                let written = unsafe try outbox.withBytes { (bytes) throws(IOError) in
+                let count = unsafe try outbox.withBytes { (bytes) throws(IOError) in
                     unsafe try Syscalls.write(pipe.fd, UnsafeRawBufferPointer(bytes))
                 }
-                guard let written else { return try pipe.watch(.writable) }
-                outbox.consume(written)
+                guard let count else { return try pipe.watch(.writable) }
+                outbox.consume(count)
+                written += count
             } catch {
-                input?.close()
-                input = nil
+                closeInput()
                 guard error.errno == EPIPE || error.errno == ECONNRESET else {
                     return report("cannot write to \(name): \(error.reason)")
                 }
@@ -118,6 +122,24 @@ final class LineChannel {
         outbox.removeAll(keeping: Self.readBytes)
         // Watching nothing cannot fail.
         try? input?.watch([])
+    }
+
+    /// Whether something was written, and the other side has read all of it; true where that is unknown.
+    var hasBeenRead: Bool {
+        guard let input else { return !wasUnread }
+        return written > 0 && outbox.isEmpty && Syscalls.unreadBytes(input.fd) ?? 0 == 0
+    }
+
+    private func closeInput() {
+        if let input { wasUnread = isUnread(input) }
+        input?.close()
+        input = nil
+    }
+
+    /// Whether the other side has read nothing at all.
+    private func isUnread(_ input: ChildPipe) -> Bool {
+        guard let unread = Syscalls.unreadBytes(input.fd) else { return false }
+        return unread >= written
     }
 
     // MARK: Reading
@@ -229,9 +251,11 @@ final class LineChannel {
     private func report(_ message: String) {
         guard !hasReported else { return }
         let details = tail.last.map { "stderr: \($0)" }
-        let error = ClientError(
+        var error = ClientError(
             .connectionClosed, message, details: details,
             hint: isClosing || !details.isEmpty ? nil : "run the program by hand to see what it does")
+        // Nothing of what was sent was read, so nothing can have been executed.
+        error.isUnsent = written == 0 || input.map { isUnread($0) } ?? wasUnread
         end = error
         inbox?.connectionClosed(error)
         // A connection that starts again has another channel: late messages are not meant for it.
@@ -245,8 +269,7 @@ final class LineChannel {
     func close() {
         isClosing = true
         flush()
-        input?.close()
-        input = nil
+        closeInput()
     }
 }
 

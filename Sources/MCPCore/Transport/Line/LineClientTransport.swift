@@ -7,6 +7,8 @@ protocol LineClientTransport: ClientTransport {
 extension LineClientTransport {
     var isHTTP: Bool { false }
 
+    var executor: (any TaskExecutor)? { loop }
+
     func send(_ message: OutboundMessage, id: Int64) { write(message.bytes, id) }
 
     func post(_ message: OutboundMessage) async throws(ClientError) { write(message.bytes, nil) }
@@ -17,6 +19,11 @@ extension LineClientTransport {
 
     private func write(_ bytes: ByteSlice, _ id: Int64?) {
         let line = line
-        loop.execute { line.value.send(bytes, id) }
+        // A caller on the loop needs no change of threads.
+        if loop.mayRunNow {
+            line.value.send(bytes, id)
+        } else {
+            loop.execute { line.value.send(bytes, id) }
+        }
     }
 }

@@ -21,6 +21,8 @@ final class StdioClientTransport: LineClientTransport {
     }
 
     private static let abortGrace = DispatchTimeInterval.milliseconds(200)
+    /// The time that a program has to end after SIGTERM before it is started afresh.
+    private static let restartGrace = Duration.milliseconds(500)
 
     private let launch: ProcessLaunch
     private let options: ClientOptions
@@ -65,12 +67,22 @@ final class StdioClientTransport: LineClientTransport {
 
     /// The key of the server. Arguments may be secret, so only a digest of them is kept.
     var serverKey: ServerKey? {
-        let words = [launch.directory ?? "", launch.program] + launch.arguments
+        let directory = launch.directory ?? Files.currentDirectory ?? ""
+        let words = [directory, launch.program] + launch.arguments
         let digest = SHA256.hash(words.joined(separator: "\0").utf8)
         return ServerKey(place: "command \(Hex.encode(digest.bytes.prefix(16)))", isCommand: true)
     }
 
     var lastErrors: [String]? { errors.lines }
+
+    var address: String? { launch.program.cleaned(maxBytes: 200) }
+
+    func hasBeenRead() async -> Bool {
+        let (line, loop) = (line, loop)
+        return await withCheckedContinuation { continuation in
+            loop.execute { continuation.resume(returning: line.value.hasBeenRead) }
+        }
+    }
 
     func start(_ inbox: any ClientInbox) {
         let line = line
@@ -89,6 +101,21 @@ final class StdioClientTransport: LineClientTransport {
     // MARK: Ending and restarting
 
     var canRestart: Bool { true }
+
+    func startAfresh() async throws(ClientError) {
+        let (line, loop) = (line, loop)
+        // Done before the child ends: its pipes may report the end in the same turn of the loop.
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                line.value.letGo()
+                continuation.resume()
+            }
+        }
+        let child = state.withLock { $0.child }
+        child.startTermination(inputGrace: .zero, signalGrace: Self.restartGrace)
+        errors.forget()
+        try await restart()
+    }
 
     func restart() async throws(ClientError) {
         // The child was told to end; until it has ended, it may hold what the next one needs.
@@ -134,6 +161,8 @@ private final class RecentLines: Sendable {
 
     var lines: [String] { kept.withLock { $0 } }
 
+    func forget() { kept.withLock { $0 = [] } }
+
     func take(_ line: String) {
         kept.withLock { lines in
             if lines.count == StderrTail.maxLines { lines.removeFirst() }
@@ -162,6 +191,12 @@ final class CurrentLine {
             channel?.write(bytes)
         }
     }
+
+    /// Whether the other side has read everything that was sent.
+    var hasBeenRead: Bool { channel?.hasBeenRead ?? false }
+
+    /// Ends the connection to the current child without notice.
+    func letGo() { channel?.letGo() }
 
     func close() {
         isClosing = true

@@ -34,9 +34,17 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
         guard credential.wasGood || !connection.hasFailedTooOften(head, in: bytes) else {
             return connection.respond(EarlyResponse.tooManyAttempts)
         }
-        let request = WaitingRequest(head, bytes, body, of: self, on: connection)
+        let request = WaitingRequest(head, bytes, body, on: connection)
         connection.wait(for: request)
-        access.verify(credential) { outcome in request.loop.execute { request.go(on: outcome) } }
+        access.verify(credential) { outcome in
+            request.loop.execute {
+                request.go { (connection, head, bytes, body) throws(EarlyResponse) in
+                    let (endpoint, caller) = try self.admit(
+                        head, in: bytes, outcome, isFromOwnUser: { connection.isFromOwnUser })
+                    endpoint.serve(head, bytes, body, on: connection, as: caller)
+                }
+            }
+        }
     }
 
     /// Returns the endpoint and the caller of the request, once its caller is verified.
@@ -49,19 +57,16 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
     }
 }
 
-/// A connection's wait for the verification of a caller, with the request to be served then.
+/// A connection's wait for what is found out about a request before it is served.
 final class WaitingRequest: PendingResponse, @unchecked Sendable {
     // SAFETY: accessed only on the connection's loop.
-    private let request: UnverifiedRequest
+    typealias Serve = (HTTPConnection, RequestHead, ByteSlice, ByteSlice) throws(EarlyResponse) -> Void
+
     private let head: RequestHead
     private let bytes: ByteSlice
     private let message: ByteSlice
 
-    init(
-        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, of request: UnverifiedRequest,
-        on connection: HTTPConnection
-    ) {
-        self.request = request
+    init(_ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection) {
         self.head = head
         // Copied: the block that the request was read into is needed again.
         self.bytes = bytes.copy()
@@ -73,13 +78,11 @@ final class WaitingRequest: PendingResponse, @unchecked Sendable {
     override func clientVanished() { isOver = true }
 
     /// Serves or refuses the request, if its client still waits. Called on the loop.
-    func go(on outcome: Result<Caller.Identity, EarlyResponse>) {
+    func go(_ serve: Serve) {
         guard let connection = waiting else { return isOver = true }
         isOver = true
         do throws(EarlyResponse) {
-            let (endpoint, caller) = try request.admit(
-                head, in: bytes, outcome, isFromOwnUser: { connection.isFromOwnUser })
-            endpoint.serve(head, bytes, message, on: connection, as: caller)
+            try serve(connection, head, bytes, message)
             // The end of the input may have been read while the connection waited.
             if case .response(let next) = connection.work, next.endsWithInput {
                 connection.responseEndsWithInput()

@@ -14,7 +14,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
     private var exchange: PendingRequest?
     /// What the caller is known by, to check it again while a stream is open.
     private let credential: AccessGuard.Credential?
-    /// Ends a stream when the caller's token is no longer good.
+    /// Ends a stream when the caller's token is no longer valid.
     private var watch: StreamWatch.Entry?
     private var stream: ResumableStream?
     private var isAttached = false
@@ -141,7 +141,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         if let session, session.revision.has(.ssePriming), let stream { writePriming(stream, on: connection) }
     }
 
-    /// Ends a stream when its caller's token is no longer good; the client comes back with a newer one. A
+    /// Ends a stream when its caller's token is no longer valid; the client comes back with a newer one. A
     /// running call is not cut off by the expiry of its token, but by its revocation.
     private func watchToken() {
         watch = endpoint.access?.streams.watch(caller, credential) { [weak self] end in

@@ -106,6 +106,12 @@ public final class MCPEndpoint: Sendable {
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, at endpoint: StreamableEndpoint,
         as caller: Caller?
     ) async throws(EarlyResponse) -> HTTPResponse {
+        if let shared = endpoint.dispatcher.shared,
+            let session = endpoint.namedSession(head, in: bytes, caller),
+            let refusal = await endpoint.refusal(by: shared, of: session, isEnd: head.method == .delete)
+        {
+            throw head.method == .post ? refusal.aboutMessage : refusal
+        }
         switch head.method {
         case .delete:
             try endpoint.endSession(head, in: bytes, caller)
@@ -198,7 +204,7 @@ private final class StreamingSink: ResponseSink {
         var first: First?
         var isStreaming = false
         var isOver = false
-        /// Ends a stream when the caller's token is no longer good.
+        /// Ends a stream when the caller's token is no longer valid.
         var watch: StreamWatch.Entry?
         /// The request that is cancelled when the stream is not read.
         var exchange: PendingRequest?

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The open streams of authenticated callers. A stream ends when its token has expired, and when its token is
-/// checked again and is no longer good: every `interval`, and at once after a change of the verifier.
+/// checked again and is no longer valid: every `interval`, and at once after a change of the verifier.
 final class StreamWatch: Sendable {
     /// The time between two checks of all open streams.
     static let interval = Duration.seconds(60)

@@ -36,7 +36,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         self.path = path
         pathBytes = ByteSlice(path)
         self.router = router
-        self.sessions = sessions ?? LegacySessions(key: server.stateKey)
+        self.sessions = sessions ?? LegacySessions(keys: server.stateKeys)
         self.streams = streams ?? SessionStreams(clock: server.dispatcher.clock)
         self.principal = principal
         self.access = access ?? authorization.map { AccessGuard($0, clock: server.dispatcher.clock) }
@@ -91,6 +91,17 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     /// Serves a request; `caller` is nil without authorization.
     func serve(
+        _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection,
+        as caller: Caller?
+    ) {
+        if let shared = dispatcher.shared, let session = namedSession(head, in: bytes, caller) {
+            return consult(shared, on: session, head, bytes, body, on: connection, as: caller)
+        }
+        serveNow(head, bytes, body, on: connection, as: caller)
+    }
+
+    /// Serves a request whose session is known to continue.
+    func serveNow(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection,
         as caller: Caller?
     ) {
@@ -211,8 +222,22 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         do {
             return try sessions.open(id, principal: principal(of: caller), now: wallSeconds)
         } catch {
-            throw EarlyResponse(status: 404, text: "Unknown or expired session; send initialize again")
+            throw Self.unknownSession
         }
+    }
+
+    static let unknownSession = EarlyResponse(
+        status: 404, text: "Unknown or expired session; send initialize again")
+
+    /// Returns the session that a request names, if its id is valid here; whoever serves the request reports
+    /// what is wrong with another one.
+    func namedSession(
+        _ head: RequestHead, in bytes: ByteSlice, _ caller: Caller?
+    ) -> LegacySessions.Session? {
+        guard let id = head.value(.mcpSessionID, in: bytes), !head.isRepeated(.mcpSessionID),
+            head.method != .post || head.value(.mcpProtocolVersion, in: bytes)?.equals("2026-07-28") != true
+        else { return nil }
+        return try? sessions.open(id, principal: principal(of: caller), now: wallSeconds)
     }
 
     /// Returns the session that a GET names.
@@ -269,7 +294,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         }
         try checkVersion(head, in: bytes)
         let session = try session(id, head, caller)
-        if let seconds = sessions.end(session, now: wallSeconds) {
+        // With a store, this is only for the time in which it cannot be reached.
+        if let seconds = sessions.end(session, now: wallSeconds), dispatcher.shared == nil {
             dispatcher.log(
                 "a session was not ended: \(LegacySessions.maxEnded) ended ones are remembered already")
             throw EarlyResponse(
@@ -288,5 +314,5 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         return try? HeaderFields(["Mcp-Session-Id": id])
     }
 
-    private var wallSeconds: Int64 { dispatcher.clock.wallTime.nanosecondsSinceEpoch / 1_000_000_000 }
+    var wallSeconds: Int64 { dispatcher.clock.wallTime.nanosecondsSinceEpoch / 1_000_000_000 }
 }

@@ -19,7 +19,7 @@ import Testing
     private func call() throws -> (call: DeferredCall, handler: Task<Void, Never>) {
         let dispatcher = Dispatcher(
             identity: Implementation(name: "s", version: "1"), instructions: nil, options: ServerOptions(),
-            stateKey: [])
+            stateKeys: StateKeys([]))
         let message = try MessageScanner.scan(
             ByteSlice(#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#),
             limits: JSONLimits())

@@ -1,0 +1,100 @@
+/// One mistake in a configuration, or one thing in it that deserves attention.
+package struct Diagnostic: Sendable, Hashable {
+    package enum Severity: String, Sendable { case error, warning }
+
+    package var severity: Severity
+    package var position: SourcePosition
+    package var text: String
+
+    package init(severity: Severity, position: SourcePosition, text: String) {
+        self.severity = severity
+        self.position = position
+        self.text = text
+    }
+
+    /// `file:line:column: error: text`, a form that editors can jump to.
+    package var rendered: String { "\(position): \(severity.rawValue): \(text)" }
+}
+
+extension Diagnostics {
+    /// Writes each finding as a line of its own: where it is, and what is wrong.
+    package func report(to log: Log) {
+        for item in sorted {
+            switch item.severity {
+            case .error: log.error("configuration error", item.fields)
+            case .warning: log.warning("configuration warning", item.fields)
+            }
+        }
+    }
+}
+
+extension Diagnostic {
+    fileprivate var fields: Log.Fields { ["at": "\(position)", "text": text] }
+}
+
+/// Collects all findings, so that a person corrects a file once and not error by error.
+package final class Diagnostics {
+    package private(set) var items: [Diagnostic] = []
+
+    package init() {}
+
+    package var errorCount: Int { items.count { $0.severity == .error } }
+    package var warningCount: Int { items.count { $0.severity == .warning } }
+    package var hasErrors: Bool { items.contains { $0.severity == .error } }
+
+    package func error(_ text: String, at position: SourcePosition) {
+        append(Diagnostic(severity: .error, position: position, text: text))
+    }
+
+    package func warning(_ text: String, at position: SourcePosition) {
+        append(Diagnostic(severity: .warning, position: position, text: text))
+    }
+
+    private func append(_ item: Diagnostic) {
+        var item = item
+        for secret in secrets { item.text = item.text.replacing(secret.text, with: secret.name) }
+        if !items.contains(item) { items.append(item) }
+    }
+
+    // MARK: Secrets
+
+    private var secrets: [(text: String, name: String)] = []
+
+    /// Shows `name` in place of a secret in all texts from now on, because findings are logged.
+    ///
+    /// A secret of fewer than 4 characters is not replaced: that would hide nothing, and make texts
+    /// unreadable.
+    package func conceal(_ secret: String, as name: String) {
+        if secret.utf8.count >= 4 { secrets.append((secret, name)) }
+    }
+
+    /// The findings by file, in the order of first mention, then by line and column.
+    package var sorted: [Diagnostic] {
+        var order: [String: Int] = [:]
+        for item in items where order[item.position.file] == nil {
+            order[item.position.file] = order.count
+        }
+        return items.enumerated().sorted { left, right in
+            let a = (order[left.element.position.file, default: 0], left.element.position.line)
+            let b = (order[right.element.position.file, default: 0], right.element.position.line)
+            if a != b { return a < b }
+            let columns = (left.element.position.column, right.element.position.column)
+            return columns.0 == columns.1 ? left.offset < right.offset : columns.0 < columns.1
+        }.map(\.element)
+    }
+
+    /// A text such as `2 errors, 1 warning`; `nil` if there are no findings.
+    package var summary: String? {
+        var parts: [String] = []
+        if errorCount > 0 { parts.append(Self.counted(errorCount, "error")) }
+        if warningCount > 0 { parts.append(Self.counted(warningCount, "warning")) }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// Every finding on its own line, followed by the summary.
+    package var report: [String] { sorted.map(\.rendered) + (summary.map { [$0] } ?? []) }
+
+    package static func counted(_ count: Int, _ noun: String) -> String {
+        count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
+    }
+}

@@ -1,0 +1,148 @@
+#if os(Linux)
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A system call that is refused, always or with certain arguments.
+struct SyscallRule: Sendable {
+    /// When the call is refused; arguments count from 0, and of each, the lower 32 bits are compared.
+    enum Condition: Sendable {
+        case always
+        case equals(Int, UInt32)
+        case differs(Int, UInt32)
+        case hasBits(Int, UInt32)
+    }
+
+    /// The call's number on this processor; nil if it does not exist there.
+    let number: UInt32?
+    let error: Int32
+    let condition: Condition
+
+    init(_ intel: UInt32?, _ arm: UInt32?, _ error: Int32 = EPERM, _ condition: Condition = .always) {
+        #if arch(x86_64)
+        number = intel
+        #elseif arch(arm64)
+        number = arm
+        #else
+        number = nil
+        #endif
+        self.error = error
+        self.condition = condition
+    }
+
+    /// A call with the same number everywhere.
+    init(everywhere number: UInt32, _ error: Int32 = EPERM) {
+        self.init(number, number, error)
+    }
+}
+
+/// The system calls that sandboxes refuse.
+enum SyscallRules {
+    private static let newUserNamespace: UInt32 = 0x1000_0000
+
+    /// Refused in every sandbox: ways into other processes, and large parts of the kernel that tools have no
+    /// use for. What needs a capability is missing here, because there are none.
+    static let always: [SyscallRule] = [
+        SyscallRule(101, 117),  // ptrace
+        SyscallRule(310, 270),  // process_vm_readv
+        SyscallRule(311, 271),  // process_vm_writev
+        SyscallRule(everywhere: 438),  // pidfd_getfd
+        SyscallRule(302, 261, EPERM, .differs(0, 0)),  // prlimit64 of another process
+        SyscallRule(250, 219),  // keyctl
+        SyscallRule(248, 217),  // add_key
+        SyscallRule(249, 218),  // request_key
+        SyscallRule(321, 280),  // bpf
+        SyscallRule(298, 241),  // perf_event_open
+        SyscallRule(323, 282),  // userfaultfd
+        // Its operations, sockets among them, pass no filter. ENOSYS: programs then use something else.
+        SyscallRule(everywhere: 425, ENOSYS),  // io_uring_setup
+        SyscallRule(everywhere: 426, ENOSYS),  // io_uring_enter
+        SyscallRule(everywhere: 427, ENOSYS),  // io_uring_register
+        // A user namespace has capabilities of its own. Filters cannot read the flags of clone3.
+        SyscallRule(56, 220, EPERM, .hasBits(0, newUserNamespace)),  // clone
+        SyscallRule(everywhere: 435, ENOSYS),  // clone3
+        SyscallRule(272, 97, EPERM, .hasBits(0, newUserNamespace)),  // unshare
+        SyscallRule(308, 268),  // setns
+        // Input for the shell of a terminal that the program shares.
+        SyscallRule(16, 29, EPERM, .equals(1, 0x5412)),  // ioctl TIOCSTI
+        SyscallRule(16, 29, EPERM, .equals(1, 0x541C)),  // ioctl TIOCLINUX
+        // A program with the bits S_ISUID or S_ISGID would give its owner's rights to others, outside.
+        SyscallRule(90, nil, EPERM, .hasBits(1, setID)),  // chmod
+        SyscallRule(91, 52, EPERM, .hasBits(1, setID)),  // fchmod
+        SyscallRule(268, 53, EPERM, .hasBits(2, setID)),  // fchmodat
+        SyscallRule(452, 452, EPERM, .hasBits(2, setID)),  // fchmodat2
+        SyscallRule(2, nil, EPERM, .hasBits(2, setID)),  // open
+        SyscallRule(257, 56, EPERM, .hasBits(3, setID)),  // openat
+        SyscallRule(85, nil, EPERM, .hasBits(1, setID)),  // creat
+        SyscallRule(133, nil, EPERM, .hasBits(1, setID)),  // mknod
+        SyscallRule(259, 33, EPERM, .hasBits(2, setID)),  // mknodat
+        // Its mode is in memory, where no filter looks; programs use openat then.
+        SyscallRule(everywhere: 437, ENOSYS),  // openat2
+    ]
+
+    /// S_ISUID and S_ISGID.
+    private static let setID: UInt32 = 0o6000
+
+    /// Refused where nothing may be written: changes to the owner, mode, times and attributes of files, which
+    /// Landlock does not check.
+    static let metadata: [SyscallRule] = [
+        // chmod, fchmod, fchmodat, fchmodat2
+        SyscallRule(90, nil), SyscallRule(91, 52), SyscallRule(268, 53), SyscallRule(everywhere: 452),
+        // chown, fchown, lchown, fchownat
+        SyscallRule(92, nil), SyscallRule(93, 55), SyscallRule(94, nil), SyscallRule(260, 54),
+        // setxattr, lsetxattr, fsetxattr, setxattrat
+        SyscallRule(188, 5), SyscallRule(189, 6), SyscallRule(190, 7), SyscallRule(everywhere: 463),
+        // removexattr, lremovexattr, fremovexattr, removexattrat
+        SyscallRule(197, 14), SyscallRule(198, 15), SyscallRule(199, 16), SyscallRule(everywhere: 466),
+        // utime, utimes, futimesat, utimensat
+        SyscallRule(132, nil), SyscallRule(235, nil), SyscallRule(261, nil), SyscallRule(280, 88),
+        // file_setattr
+        SyscallRule(everywhere: 469),
+    ]
+
+    /// The call that makes a socket.
+    static let socket = SyscallRule(41, 198, EACCES)
+
+    /// Returns what a network refuses besides sockets.
+    static func network(_ network: Sandbox.Network) -> [SyscallRule] {
+        let unix = UInt32(AF_UNIX)
+        var rules = [SyscallRule(53, 199, EACCES, .differs(0, unix))]  // socketpair
+        // A socket that listens without an address gets a port, which no rule of Landlock checks.
+        if network.bind.isEmpty, !network.isUnixAllowed { rules.append(SyscallRule(50, 201, EACCES)) }
+        // MSG_FASTOPEN connects without the check of the port.
+        let fastOpen: UInt32 = 0x2000_0000
+        rules.append(SyscallRule(44, 206, EOPNOTSUPP, .hasBits(3, fastOpen)))  // sendto
+        rules.append(SyscallRule(46, 211, EOPNOTSUPP, .hasBits(2, fastOpen)))  // sendmsg
+        rules.append(SyscallRule(307, 269, EOPNOTSUPP, .hasBits(3, fastOpen)))  // sendmmsg
+        return rules
+    }
+
+    /// A kind of socket: the arguments of the call that makes it. The type is without its flags.
+    struct SocketKind: Sendable {
+        let family: UInt32
+        /// Nil: all.
+        let typeAndProtocol: (type: UInt32, number: UInt32)?
+    }
+
+    /// Returns the kinds of sockets that a network allows. Protocols are named because other stream sockets,
+    /// such as those of MPTCP, pass Landlock's check of ports.
+    static func sockets(_ network: Sandbox.Network) -> [SocketKind] {
+        var kinds: [SocketKind] = []
+        if network.isUnixAllowed {
+            kinds.append(SocketKind(family: UInt32(AF_UNIX), typeAndProtocol: nil))
+        }
+        let (stream, datagram, tcp, udp): (UInt32, UInt32, UInt32, UInt32) = (1, 2, 6, 17)
+        for family in [UInt32(AF_INET), UInt32(AF_INET6)] {
+            for number in [0, tcp] where network.isTCPAllowed {
+                kinds.append(SocketKind(family: family, typeAndProtocol: (stream, number)))
+            }
+            for number in [0, udp] where network.isUDPAllowed {
+                kinds.append(SocketKind(family: family, typeAndProtocol: (datagram, number)))
+            }
+        }
+        return kinds
+    }
+}
+#endif

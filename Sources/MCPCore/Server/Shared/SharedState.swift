@@ -1,0 +1,93 @@
+import Synchronization
+
+/// What the instances of a server know in common, through a store.
+///
+/// While the store cannot be reached, sessions go on: an id is no proof of identity, and an instance knows
+/// the sessions that were ended on itself. What must not happen twice does not happen: a session is not
+/// ended, and the answers to a round of questions are refused.
+final class SharedState: Sendable {
+    private let store: any StateStore
+    private let log: @Sendable (String) -> Void
+    private let clock: any TimeSource
+    /// The time at which a failure may be logged again.
+    private let quietUntil = Mutex(MonotonicInstant(nanoseconds: 0))
+    /// The interval between two lines about failures.
+    static let logInterval = Duration.seconds(10)
+    /// The time for which a claim outlives the states that it is about: the difference of clocks.
+    static let skew = Duration.seconds(60)
+
+    enum Claim { case granted, refused, unknown }
+
+    init(_ store: any StateStore, clock: any TimeSource, log: (@Sendable (String) -> Void)?) {
+        self.store = store
+        self.clock = clock
+        self.log = log ?? { _ in }
+    }
+
+    // MARK: Sessions
+
+    /// Returns whether a session was ended on any instance.
+    func isEnded(_ channelID: UInt64) async -> Bool {
+        do {
+            return try await store.value(for: Self.key(ofSession: channelID)) != nil
+        } catch {
+            report("whether a session has ended is unknown, so it goes on", error)
+            return false
+        }
+    }
+
+    /// Ends a session for all instances. Returns false when it was not ended.
+    func end(_ channelID: UInt64, lifetime: Duration) async -> Bool {
+        do {
+            try await store.set([0x31], for: Self.key(ofSession: channelID), lifetime: lifetime)
+            return true
+        } catch {
+            report("a session was not ended", error)
+            return false
+        }
+    }
+
+    // MARK: Rounds of questions
+
+    /// Claims the rounds of a call for this instance, until `release` or the end of `lifetime`.
+    func claim(_ chain: RequestState.Chain, lifetime: Duration) async -> Claim {
+        do {
+            let key = Self.key(of: chain)
+            return try await store.insert([0x31], for: key, lifetime: lifetime + Self.skew)
+                ? .granted : .refused
+        } catch {
+            report("the answers to questions were refused", error)
+            return .unknown
+        }
+    }
+
+    /// Releases rounds whose call continues or has failed. If that fails, the client has to start again.
+    func release(_ chain: RequestState.Chain) async {
+        do {
+            try await store.removeValue(for: Self.key(of: chain))
+        } catch {
+            report("a round of questions was not released; its client has to start again", error)
+        }
+    }
+
+    private static func key(ofSession channelID: UInt64) -> String { "ended:\(hex(channelID))" }
+
+    private static func key(of chain: RequestState.Chain) -> String {
+        "round:\(hex(chain.high))\(hex(chain.low))"
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        Hex.encode(stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) })
+    }
+
+    /// Logs a failure, at most one in `logInterval`: the store fails for every call at once.
+    private func report(_ consequence: String, _ error: any Error) {
+        let now = clock.now
+        let isQuiet = quietUntil.withLock { until in
+            if now < until { return true }
+            until = now + Self.logInterval
+            return false
+        }
+        if !isQuiet { log("the state store failed: \(consequence): \(error)") }
+    }
+}

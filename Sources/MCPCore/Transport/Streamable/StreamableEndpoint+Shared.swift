@@ -1,0 +1,40 @@
+/// Sessions that another instance may have ended.
+extension StreamableEndpoint {
+    /// Serves a request once the store has told whether its session continues.
+    func consult(
+        _ shared: SharedState, on session: LegacySessions.Session, _ head: RequestHead, _ bytes: ByteSlice,
+        _ body: ByteSlice, on connection: HTTPConnection, as caller: Caller?
+    ) {
+        let request = WaitingRequest(head, bytes, body, on: connection)
+        connection.wait(for: request)
+        let isEnd = head.method == .delete
+        Task { [self] in
+            let refusal = await refusal(by: shared, of: session, isEnd: isEnd)
+            request.loop.execute {
+                request.go { (connection, head, bytes, body) throws(EarlyResponse) in
+                    if let refusal {
+                        throw head.method == .post ? refusal.aboutMessage : refusal
+                    }
+                    self.serveNow(head, bytes, body, on: connection, as: caller)
+                }
+            }
+        }
+    }
+
+    /// Returns the response to a request whose session does not continue, or cannot be ended; nil for others.
+    ///
+    /// - Parameter isEnd: whether the request ends the session, which is then done for all instances.
+    func refusal(
+        by shared: SharedState, of session: LegacySessions.Session, isEnd: Bool
+    ) async -> EarlyResponse? {
+        if await shared.isEnded(session.channelID) { return Self.unknownSession }
+        guard isEnd else { return nil }
+        let lifetime = Duration.seconds(sessions.remaining(session, now: wallSeconds))
+        if await shared.end(session.channelID, lifetime: lifetime) { return nil }
+        return EarlyResponse(
+            status: 503,
+            text:
+                "This session was not ended: the state of the server cannot be changed now. Try again later",
+            fields: try? HeaderFields(["Retry-After": "1"]))
+    }
+}

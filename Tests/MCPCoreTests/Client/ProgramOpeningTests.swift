@@ -1,0 +1,145 @@
+import TestSupport
+import Testing
+
+@testable import MCPCore
+
+/// Servers that a probe disturbs, that are slow, and that claim a revision which they do not serve.
+@Suite(.enabled(if: isWanted("python3"), "python3 is not installed"))
+struct ProgramOpeningTests {
+    private let folder = TemporaryDirectory()
+    private var log: String { folder.path + "/log" }
+
+    private func target(_ fault: String) -> ClientTarget {
+        let words = PythonServer.words(fault, log: log)
+        return .command(words[0], Array(words.dropFirst()))
+    }
+
+    private var steps: [String] {
+        let bytes = (try? Files.read(log, maxBytes: 1 << 20)) ?? []
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private func options(_ cache: ServerProfileCache? = nil) -> ClientOptions {
+        var options = ClientOptions()
+        options.probeTimeout = .milliseconds(300)
+        options.profiles = cache
+        return options
+    }
+
+    private func text(_ client: MCPClient) async throws -> String? {
+        try await client.callTool("t").content.first?.text
+    }
+
+    /// It is started once more and opened with `initialize`; the next connection does not probe it.
+    @Test(arguments: ["dies", "wedges", "dies-later", "refuses"])
+    func aServerThatDoesNotSurviveTheProbe(_ fault: String) async throws {
+        let cache = ServerProfileCache.handshakes()
+        for probes in [1, 0] {
+            try? Files.replace(log, with: [])
+            let client = try await MCPClient.connect(target(fault), options: options(cache))
+            #expect(client.protocolVersion == .v2024_11_05)
+            #expect(try await text(client) == "fine, handshake")
+            await client.close()
+            #expect(steps.count { $0 == "start" } == 1 + probes, "\(steps)")
+            #expect(steps.count { $0 == "server/discover" } == probes, "\(steps)")
+        }
+    }
+
+    /// What is remembered is the same after it was written and read again; anything else is not read.
+    @Test func theMemoryIsWritten() async throws {
+        let cache = ServerProfileCache.handshakes()
+        let client = try await MCPClient.connect(target("dies"), options: options(cache))
+        await client.close()
+        let json = try #require(cache.handshakes)
+        #expect(ServerProfileCache.handshakes(json).count == 1)
+        for junk: JSONValue in [.null, [], ["a": 1], ["a": ["version": "2024-11-05", "probedAt": 1]]] {
+            #expect(ServerProfileCache.handshakes(junk).count == 0)
+        }
+    }
+
+    @Test func aServerThatIgnoresTheProbe() async throws {
+        let client = try await MCPClient.connect(target("silent"), options: options())
+        #expect(client.protocolVersion == .v2024_11_05)
+        #expect(steps.count { $0 == "start" } == 1)
+        await client.close()
+    }
+
+    /// Its first answer counts, however late it is; it is neither asked nor started twice.
+    @Test func aServerThatIsSlowToStart() async throws {
+        var options = options()
+        options.probeTimeout = .milliseconds(1)
+        let opening = Task { [options] in try await MCPClient.connect(target("slow"), options: options) }
+        await waitUntil { !steps.isEmpty }
+        for _ in 0 ..< 50 { await pause() }
+        try Files.replace(log + ".go", with: [])
+        let client = try await opening.value
+        #expect(client.protocolVersion == .newest)
+        #expect(steps.prefix(2) == ["start", "server/discover"])
+        await client.close()
+    }
+
+    /// A program that ends without having read anything was not disturbed by the probe.
+    @Test func aProgramThatReadsNothingIsStartedOnce() async throws {
+        let error = await clientError {
+            _ = try await MCPClient.connect(
+                .command("sh", "-c", "echo start >>\(log); echo usage >&2; exit 2"), options: options())
+        }
+        #expect(error?.message.hasSuffix("exited with status 2") == true)
+        #expect(error?.details == ["stderr: usage"])
+        #expect(steps == ["start"])
+    }
+
+    /// It is opened with `initialize`, once, and the call that it refused is repeated.
+    @Test(arguments: [("half", 1), ("half-dead", 2)])
+    func aServerThatListsAndRefusesToCall(_ fault: String, _ starts: Int) async throws {
+        let cache = ServerProfileCache.handshakes()
+        let client = try await MCPClient.connect(target(fault), options: options(cache))
+        #expect(client.protocolVersion == .newest)
+        for _ in 0 ..< 2 { #expect(try await text(client) == "fine, handshake") }
+        #expect(client.protocolVersion == .v2024_11_05)
+        await client.close()
+        #expect(steps.count { $0 == "start" } == starts, "\(steps)")
+        #expect(cache.count == 1)
+    }
+
+    /// A fixed revision is the caller's decision.
+    @Test func aFixedRevisionIsKept() async throws {
+        var options = options()
+        options.protocol = .exactly(.v2026_07_28)
+        let client = try await MCPClient.connect(target("half"), options: options)
+        await #expect(throws: MCPError.self) { try await text(client) }
+        #expect(!steps.contains("initialize"))
+        await client.close()
+    }
+
+    /// The second answer to an id of another type is named, as is every other reason.
+    @Test(arguments: [
+        ("bom", "byte order mark"), ("latin", "invalid UTF-8 in a JSON string (at byte 48)"),
+        ("batch", "must be a JSON object"), ("wrongid", "but the pending request has the id"),
+    ])
+    func anAnswerThatCannotBeTaken(_ fault: String, _ reason: String) async throws {
+        let client = try await MCPClient.connect(target(fault), options: options())
+        let error = await clientError {
+            _ = try await client.callTool("t", options: CallOptions(timeout: .seconds(2)))
+        }
+        #expect(error?.kind == .timeout)
+        #expect(error?.details.contains { $0.contains(reason) } == true, "\(error?.details ?? [])")
+        await client.close()
+    }
+
+    /// One limit, however many steps there were.
+    @Test func theLimitIncludesTheSecondStart() async throws {
+        var options = options()
+        options.connectTimeout = .seconds(6)
+        let start = ContinuousClock.now
+        let error = await clientError { [options] in
+            _ = try await MCPClient.connect(target("banner"), options: options)
+        }
+        #expect(error?.kind == .timeout && ContinuousClock.now - start >= .seconds(6))
+        #expect(error?.message.hasSuffix("within 6 s") == true)
+        #expect(
+            error?.details.contains("stderr: Uvicorn running on http://127.0.0.1:3001 (Press CTRL+C)") == true
+        )
+        #expect(error?.details.contains { $0.hasSuffix(": hello") } == true)
+    }
+}

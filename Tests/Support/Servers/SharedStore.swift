@@ -1,0 +1,56 @@
+import MCPCore
+import Synchronization
+
+/// A store of this process that several servers share, and that a test can make fail.
+package final class SharedStore: StateStore {
+    package struct Away: Error, CustomStringConvertible {
+        package let description = "the store is away"
+    }
+
+    private struct State {
+        var values: [String: (value: [UInt8], lifetime: Duration)] = [:]
+        var isAway = false
+        var commands = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Whether every command fails.
+    package var isAway: Bool {
+        get { state.withLock { $0.isAway } }
+        set { state.withLock { $0.isAway = newValue } }
+    }
+
+    /// The number of commands so far.
+    package var commands: Int { state.withLock { $0.commands } }
+    /// The keys that have values, and for how long.
+    package var lifetimes: [String: Duration] { state.withLock { $0.values.mapValues(\.lifetime) } }
+
+    private func use<R>(_ body: (inout State) -> R) throws -> R {
+        try state.withLock { state in
+            state.commands += 1
+            if state.isAway { throw Away() }
+            return body(&state)
+        }
+    }
+
+    package func value(for key: String) async throws -> [UInt8]? { try use { $0.values[key]?.value } }
+
+    package func set(_ value: [UInt8], for key: String, lifetime: Duration) async throws {
+        try use { $0.values[key] = (value, lifetime) }
+    }
+
+    package func insert(_ value: [UInt8], for key: String, lifetime: Duration) async throws -> Bool {
+        try use { state in
+            guard state.values[key] == nil else { return false }
+            state.values[key] = (value, lifetime)
+            return true
+        }
+    }
+
+    package func removeValue(for key: String) async throws {
+        try use { _ = $0.values.removeValue(forKey: key) }
+    }
+}
