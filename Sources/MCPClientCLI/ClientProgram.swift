@@ -49,7 +49,7 @@ enum ClientProgram {
         // Before the command starts anything: a signal must not end this process without its children. The
         // command ends when the terminal closes, unless it was started by nohup(1).
         let hangup = SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
-        let signals = ([SIGINT, SIGTERM] + hangup).map { canceller.watch($0) }
+        let signals = canceller.watch([SIGINT, SIGTERM] + hangup)
         let done = DispatchSemaphore(value: 0)
         let code = Atomic<Int32>(0)
         let task = Task.detached {

@@ -13,4 +13,8 @@ import Glibc
 try? StandardStreams.openMissing()
 // A parent that ignores this signal passes that on, and the system then keeps no status of our own children.
 signal(SIGCHLD, SIG_DFL)
-exit(ClientProgram.main(Array(ProgramArguments.all.dropFirst())))
+guard let arguments = ProgramArguments.withoutName else {
+    DescriptorSink(2).write("error: cannot read the arguments: /proc/self/cmdline is not accessible\n")
+    exit(ExitCode.usage.rawValue)
+}
+exit(ClientProgram.main(arguments))

@@ -18,7 +18,8 @@ struct AgentCommand {
         var sessions: [Session] = []
         do throws(Failure) {
             for server in invocation.servers {
-                sessions.append(try await connector.connect(server.target, invocation, name: server.name))
+                let own = invocation.forServer(named: server.name)
+                sessions.append(try await connector.connect(server.target, own, name: server.name))
             }
             let code = try await talk(model, sessions)
             await end(sessions, model)
@@ -52,7 +53,7 @@ struct AgentCommand {
                 key = value.trimmingWhitespace()
             }
             var client = ClientOptions(name: ClientIdentity.name, version: ClientIdentity.version)
-            client.connectTimeout = invocation.options.connectTimeout
+            if let limit = invocation.options.connectTimeout { client.connectTimeout = limit }
             return ChatCompletionsModel(url, model: name, key: key, options: client)
         }
     }

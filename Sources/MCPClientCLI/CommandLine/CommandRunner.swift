@@ -24,9 +24,10 @@ struct CommandRunner: Sendable {
         var isPart = false
         do {
             if let file = invocation.options.outputFile { save = try environment.outputFile(file) }
-            code = try await invocation.command.run(
+            let resolved = try await invocation.resolvingNames(environment, console)
+            code = try await resolved.command.run(
                 CommandContext(
-                    environment: environment, console: console, invocation: invocation, stop: stop))
+                    environment: environment, console: console, invocation: resolved, stop: stop))
         } catch {
             let failure = stop.failure ?? error
             // The process is being ended, which prints the reason.

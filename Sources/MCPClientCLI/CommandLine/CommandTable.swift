@@ -175,6 +175,25 @@ extension Command {
             ],
             run: untilStopped { context throws(Failure) in try await ProvideCommand(context).run() }),
         Command(
+            name: "config", summary: "show and change which servers have names",
+            operands: [
+                Operand("ACTION"), Operand("NAME", .optional), Operand("URL", .optional),
+            ],
+            targets: .none, takesProgram: true,
+            flags: [.output(.json), .transport(.environment), .transport(.directory), .transport(.header)],
+            notes: [
+                "ACTION is list, get, add, remove, allow, import or path.",
+                "list shows all servers, and get one of them with its secrets masked; path shows the files",
+                "that are searched. add, remove and import change the file of mcp-client and no other.",
+                "allow permits a server of the project in this directory, until its entry changes.",
+            ],
+            examples: [
+                "mcp-client config add docs https://mcp.example.com/mcp",
+                "mcp-client config add -e LEVEL=2 files -- ./server --root /srv",
+                "mcp-client config list",
+            ],
+            run: { context throws(Failure) in try ConfigCommand(context: context).run() }),
+        Command(
             name: "login", summary: "log in to a server (OAuth) and keep its tokens",
             isForHTTP: true,
             flags: Flag.connected + Flag.login,
@@ -202,7 +221,7 @@ extension Command {
             operands: [Operand("status|token"), Operand("TARGET", .optional)], targets: .none,
             isForHTTP: true, flags: Flag.authorized + [.auth(.show)],
             notes: [
-                "status TARGET exits with 4 when there is no usable login. token TARGET renews the token",
+                "status TARGET exits with 4 if no login can be used. token TARGET renews the token",
                 "first; to a terminal it prints it only with --show.",
             ],
             examples: [

@@ -95,7 +95,11 @@ struct InvocationParser {
             } else {
                 guard let text = words.first else { throw command.missing(["TARGET"]) }
                 try checkCount(Array(words.dropFirst()), command)
-                invocation.target = try Target(parsing: text)
+                if Target.isName(text) {
+                    invocation.serverName = text
+                } else {
+                    invocation.target = try Target(parsing: text)
+                }
                 invocation.targetText = text
                 invocation.operands.removeFirst()
             }
@@ -119,7 +123,13 @@ struct InvocationParser {
         invocation.operands = Array(words.prefix(own))
         var servers = options.agent.servers
         var targets: [Target] = []
-        for text in words.dropFirst(own) { targets.append(try Target(parsing: text)) }
+        for text in words.dropFirst(own) {
+            if Target.isName(text) {
+                invocation.serverNames.append(text)
+            } else {
+                targets.append(try Target(parsing: text))
+            }
+        }
         if let program { targets.append(.program(program)) }
         for (index, target) in targets.enumerated() {
             servers.append(NamedTarget(name: "server\(index + 1)", target: target))
@@ -128,7 +138,8 @@ struct InvocationParser {
         where servers[..<index].contains(where: { $0.name == server.name }) {
             throw .usage("two servers are named \(server.name)")
         }
-        for name in options.agent.trusted where !servers.contains(where: { $0.name == name }) {
+        for name in options.agent.trusted
+        where !servers.contains(where: { $0.name == name }) && !invocation.serverNames.contains(name) {
             throw .usage(
                 "--trust \(inlineText(name)): there is no server with this name",
                 details: ["servers: \(servers.map(\.name).joined(separator: ", "))"])
@@ -141,8 +152,9 @@ struct InvocationParser {
             ].contains($0)
         }
         let isRemote = servers.filter { if case .program = $0.target { false } else { true } }
-        if let flag = secrets.first, isRemote.count != 1 {
-            throw .usage("\(flag.name) needs exactly one HTTP server, but there are \(isRemote.count)")
+        let remotes = isRemote.count + invocation.serverNames.count
+        if let flag = secrets.first, remotes != 1 {
+            throw .usage("\(flag.name) needs exactly one HTTP server, but there are \(remotes)")
         }
         invocation.servers = servers
     }
@@ -173,30 +185,7 @@ struct InvocationParser {
         if options.bearerEnv != nil, options.bearerFile != nil {
             throw .usage("--bearer-env and --bearer-file cannot be combined")
         }
-        let isProgram: Bool
-        switch invocation.target {
-        case nil: return
-        case .program: isProgram = true
-        case .http, .unix: isProgram = false
-        }
-        for case .transport(let flag) in options.given {
-            switch flag {
-            case .header, .bearerEnv, .bearerFile:
-                if isProgram {
-                    throw .usage("\(Flag.transport(flag).name) is for HTTP targets, not for a program")
-                }
-            case .trustFile:
-                if invocation.target?.isSecure != true {
-                    throw .usage(
-                        "--cacert is for https targets", hint: "TARGET must be https://HOST:PORT/PATH")
-                }
-            case .environment, .directory:
-                if !isProgram {
-                    throw .usage("\(Flag.transport(flag).name) is for a program after --, not for HTTP")
-                }
-            case .protocolVersion, .timeout, .deadline, .connectTimeout: break
-            }
-        }
+        try InvocationCheck.transport(invocation)
     }
 
     private static func command(named word: String) throws(Failure) -> Command {

@@ -11,7 +11,7 @@ struct AuthCommand {
 
     func run() async throws(Failure) -> ExitCode {
         let text = context.invocation.operand(1)
-        let server: String? = if let text { try Target.httpURL(text) } else { nil }
+        let server: String? = if let text { try await context.httpURL(text) } else { nil }
         switch context.invocation.operand(0) {
         case "status":
             if let server { return try await status(server) }

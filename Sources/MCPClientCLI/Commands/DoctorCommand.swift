@@ -64,7 +64,7 @@ struct DoctorCommand {
     }
 
     func run() async throws(Failure) -> ExitCode {
-        let url = try Target.httpURL(context.invocation.operand(0) ?? "")
+        let url = try await context.httpURL(context.invocation.operand(0) ?? "")
         let logins = Logins(environment: context.environment, options: context.invocation.options)
         let (authorizer, steps) = try logins.doctor(for: url) { Steps($0, server: $1) }
         var outcome: Result<Bool, AuthorizationError>
@@ -85,9 +85,10 @@ struct DoctorCommand {
     private func report(
         _ outcome: Result<Bool, AuthorizationError>, _ found: [String], _ steps: [Step], _ url: String
     ) throws(Failure) -> ExitCode {
+        let unexpected = Self.unexpected(outcome, steps)
         if console.isJSON {
             var object: JSONObject = ["server": .string(url), "steps": .array(steps.map(\.json))]
-            object["ok"] = .bool((try? outcome.get()) != nil)
+            object["ok"] = .bool((try? outcome.get()) != nil && unexpected == nil)
             console.line(JSONValue.object(object).serialized())
         } else {
             for step in steps { console.line(step.line) }
@@ -97,11 +98,27 @@ struct DoctorCommand {
             let invocation = context.invocation
             throw FailureMapping.authorization(error, status: nil, invocation.options, login: invocation)
         case .success(let wantsLogin):
+            if let unexpected { throw unexpected }
             if console.isJSON { return .ok }
             for detail in found { console.line(TerminalText.inline(detail, limit: 1000)) }
             console.line(
                 wantsLogin ? "a person can log in: \(context.invocation.loginLine())" : "no login is needed")
             return .ok
         }
+    }
+
+    /// Returns the failure of a server that is not one, or asked for no login but refused the request. (400
+    /// and the like are answers to a request that has no message.)
+    private static func unexpected(
+        _ outcome: Result<Bool, AuthorizationError>, _ steps: [Step]
+    ) -> Failure? {
+        guard case .success(false) = outcome, let status = steps.first?.status,
+            [403, 404, 405, 410, 429].contains(status) || status >= 500
+        else { return nil }
+        return Failure(
+            code: .protocolError, kind: .protocolError,
+            message: "the server asked for no login, but answered HTTP \(status)",
+            hint: "compare the address with the server's documentation; the path is often /mcp",
+            status: status)
     }
 }

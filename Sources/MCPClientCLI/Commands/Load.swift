@@ -52,7 +52,7 @@ struct Load: Sendable {
         let started = SharedCount()
         return await withTaskGroup(of: Tally.self) { group in
             for _ in 0 ..< min(tasks, count) {
-                group.addTask {
+                group.addTask(executorPreference: client.executor) {
                     var tally = Tally()
                     tally.times.reserveCapacity(count / tasks + 1)
                     while started.next() <= count, !Task.isCancelled {

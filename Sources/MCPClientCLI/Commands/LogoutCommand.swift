@@ -16,7 +16,7 @@ struct LogoutCommand {
         let store = try logins.store()
         var servers: [String]
         if let text {
-            servers = [try Target.httpURL(text)]
+            servers = [try await context.httpURL(text)]
         } else {
             servers = try await mapped { () throws(AuthorizationError) in try await store.servers().map(\.url)
             }
@@ -102,10 +102,19 @@ extension TokenKey {
     var place: String { resource.isEmpty ? issuer : resource }
 }
 
-extension Target {
-    /// Returns the URL of an HTTP server given as TARGET.
-    static func httpURL(_ text: String) throws(Failure) -> String {
-        guard case .http(let url) = try Target(parsing: text) else {
+extension CommandContext {
+    /// Returns the URL of an HTTP server given as TARGET: a URL, or the name of a configured server.
+    func httpURL(_ text: String) async throws(Failure) -> String {
+        let target: Target
+        if Target.isName(text) {
+            let resolver = ServerResolver(
+                environment: environment, console: console, options: invocation.options,
+                command: invocation.command.name)
+            target = try await resolver.server(text).target
+        } else {
+            target = try Target(parsing: text)
+        }
+        guard case .http(let url) = target else {
             throw .usage(
                 "\(quoted(text)) is not an HTTP server; only those have logins", hint: "https://HOST/PATH")
         }

@@ -25,7 +25,8 @@ struct Options: Sendable {
     var protocolVersion: String?
     var timeout = Duration.seconds(60)
     var deadline: Duration?
-    var connectTimeout = Duration.seconds(10)
+    /// The limit for connecting; nil for the one of the library.
+    var connectTimeout: Duration?
     var noValidate = false
     /// Answers to the server's questions, by field, and a file of such answers.
     var answers: [EnvironmentEntry] = []

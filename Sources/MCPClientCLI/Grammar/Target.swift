@@ -33,8 +33,30 @@ enum Target: Sendable, Hashable {
     }
 
     static let forms =
-        "TARGET is http[s]://HOST:PORT/PATH, unix:///PATH, the path of a socket, HOST:PORT, "
-        + "or -- PROGRAM ARGS at the end"
+        "TARGET is a configured NAME, http[s]://HOST:PORT/PATH, unix:///PATH, the path of a socket, "
+        + "HOST:PORT/PATH, or -- PROGRAM ARGS at the end"
+
+    /// Whether a word has the form of the name of a configured server; `.` stands for the only one, or for
+    /// that of `MCP_TARGET`.
+    static func isName(_ text: String) -> Bool {
+        if text == "." { return true }
+        let isPath = text.contains("/") || text.hasPrefix(".") || text.hasPrefix("~")
+        return !text.isEmpty && !text.hasPrefix("-") && !isPath && !text.contains(":")
+            && !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
+            && !SystemFile.isSocket(text.split(separator: "#").first.map(String.init) ?? "")
+    }
+
+    /// A name for messages, without secrets that a command line or a URL may contain.
+    var shortName: String {
+        switch self {
+        case .http(let url):
+            String(
+                url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first?
+                    .split(separator: "@").last ?? "server")
+        case .unix(let path, _): String(path.split(separator: "/").last ?? "server")
+        case .program(let words): String(words.first?.split(separator: "/").last ?? "server")
+        }
+    }
 
     /// Whether the connection uses TLS.
     var isSecure: Bool {
@@ -67,7 +89,12 @@ enum Target: Sendable, Hashable {
     }
 
     private static func hostAndPort(_ text: String) throws(Failure) -> Target {
-        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {
+        let authority = text.prefix { $0 != "/" }
+        let path = text[authority.endIndex...]
+        guard let colon = authority.lastIndex(of: ":"), colon > authority.startIndex,
+            let port = Int(authority[authority.index(after: colon)...]),
+            path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
             if text.contains("/") || text.hasPrefix(".") {
                 throw .usage(
                     "\(quoted(text)) is not a target", details: ["there is no socket at that path"],
@@ -82,9 +109,9 @@ enum Target: Sendable, Hashable {
         guard isLoopback(host) else {
             throw .usage(
                 "HOST:PORT is for this machine only", details: ["given: \(inlineText(text))"],
-                hint: "write the address in full: http://\(inlineText(text))/mcp")
+                hint: "write the address in full: http://\(inlineText(text))\(path.isEmpty ? "/mcp" : "")")
         }
-        return .http("http://\(host):\(port)/mcp")
+        return .http("http://\(host):\(port)\(path.isEmpty ? "/mcp" : path)")
     }
 
     private static func isLoopback(_ host: Substring) -> Bool {

@@ -29,9 +29,7 @@ struct HostCommand {
         var settings = options.host.settings
         settings.hasModel = options.agent.model != nil
         let targets = ServerTargets(options: options, settings: settings)
-        let configured = try options.host.configFile.map { path throws(Failure) in
-            try ConfiguredServers(environment.input.file(path), from: path).entries
-        }
+        let configured = try await configuredServers()
         let server: HostServer
         do {
             server = try HostServer(host, settings) { text throws(Failure) in
@@ -43,7 +41,7 @@ struct HostCommand {
             throw Failure(code: .unreachable, kind: .cannotStart, message: inlineText(text))
         }
         do throws(Failure) {
-            try await add(configured ?? [], to: host, targets)
+            try await add(configured, to: host, targets)
             try await serve(host, server, history)
         } catch {
             await end(server)
@@ -80,23 +78,45 @@ struct HostCommand {
         return host
     }
 
+    /// Returns the servers that were given by name, and those of `--config`.
+    private func configuredServers() async throws(Failure) -> [ResolvedServer] {
+        guard let path = options.host.configFile else { return invocation.configured }
+        let place = ConfigPlace(
+            path: ConfigPlace.absolute(path, in: environment.currentDirectory), kind: .chosen,
+            program: "--config")
+        let text = SourceText(name: inlineText(path), bytes: try environment.input.file(path))
+        let source = ConfigSource(place, text: text, in: environment)
+        guard source.problems.isEmpty else {
+            throw .usage(
+                "\(inlineText(path)) cannot be used",
+                details: source.problems.prefix(3).map { inlineText($0) })
+        }
+        guard source.hasList else {
+            throw .usage(
+                "\(inlineText(path)) has no object \"mcpServers\"",
+                hint: #"{"mcpServers": {"docs": {"url": "http://localhost:3000/mcp"}}}"#)
+        }
+        let resolver = ServerResolver(
+            environment: environment, console: console, options: options, command: "host")
+        return try await invocation.configured + resolver.servers(of: source)
+    }
+
     private func add(
-        _ configured: [ConfiguredServers.Entry], to host: AppHost, _ targets: ServerTargets
+        _ configured: [ResolvedServer], to host: AppHost, _ targets: ServerTargets
     ) async throws(Failure) {
-        for entry in configured {
-            var own = options
-            own.environment += entry.environment
-            own.directory = entry.directory ?? own.directory
-            let target = try ServerTargets(options: own, settings: targets.settings).target(entry.target)
+        for server in configured {
+            let own = bare.using(server).options
+            let headers = own.headers.map { ($0.name, $0.value) }
+            let target = try ServerTargets(options: own, settings: targets.settings).target(server.target)
             try await add(
-                target, entry.name, isNamed: true, entry.headers, login(for: entry.target, entry.headers),
-                to: host)
+                target, server.name, isNamed: true, headers, login(for: server.target, headers), to: host)
         }
         // Headers on the command line are for the one HTTP server given there: no other server may see a
         // token.
         let connector = Connector(environment: environment, console: console, timings: Timings())
         let headers = try connector.clientOptions(invocation).headers
-        for server in invocation.servers {
+        for server in invocation.servers
+        where !invocation.configured.contains(where: { $0.name == server.name }) {
             let isHTTP = if case .program = server.target { false } else { true }
             let isNamed = options.agent.servers.contains(server)
             let own = isHTTP ? headers : []

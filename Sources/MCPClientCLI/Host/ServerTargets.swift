@@ -42,12 +42,6 @@ struct ServerTargets: Sendable {
 
     /// Returns the name that a person sees until the server reports its own.
     static func name(of target: Target) -> String {
-        switch target {
-        case .http(let url):
-            String(url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? "server")
-        case .unix(let path, _): String(path.split(separator: "/").last ?? "server")
-        case .program(let words):
-            String(words.first?.split(separator: "/").last ?? "server")
-        }
+        target.shortName
     }
 }

@@ -8,6 +8,8 @@ import Synchronization
 /// exit code for required input.
 final class Interaction: Sendable {
     private let answers: JSONObject
+    /// Whether a form without fields is accepted.
+    private let isConsenting: Bool
     private let prompter: Prompter?
     private let subject: String
     private let unanswered = Mutex<[Unanswered]>([])
@@ -20,9 +22,11 @@ final class Interaction: Sendable {
 
     /// - Parameters:
     ///   - answers: the values by the name of the field.
+    ///   - isConsenting: whether a form without fields, which asks for consent only, is accepted.
     ///   - prompter: nil when there is no one to ask.
-    init(answers: JSONObject, prompter: Prompter?, subject: String) {
+    init(answers: JSONObject, isConsenting: Bool, prompter: Prompter?, subject: String) {
         self.answers = answers
+        self.isConsenting = isConsenting
         self.prompter = prompter
         self.subject = subject
     }
@@ -64,7 +68,7 @@ final class Interaction: Sendable {
     /// Defaults alone are not an answer: someone has to agree to them.
     private func contentOfAnswers(_ form: ElicitationSchema) -> JSONObject? {
         var content = form.defaults()
-        var isAnswered = false
+        var isAnswered = isConsenting && form.properties.isEmpty
         for (name, schema) in form.properties {
             guard let given = answers[name] else { continue }
             guard let value = FormField(name, schema).value(given) else { return nil }

@@ -15,7 +15,6 @@ final class ProgressLine: Sendable {
     }
 
     private static let cells = 18
-    private static let width = 79
     private static let interval = Duration.milliseconds(50)
 
     /// Creates a line; nil when it would not be seen.
@@ -32,7 +31,8 @@ final class ProgressLine: Sendable {
             if let last = state.last, now - last < Self.interval, progress.fraction ?? 0 < 1 { return }
             state.last = now
             state.isShown = true
-            sink.write("\r\u{1B}[2K" + Self.line(name, progress, elapsed: now - start))
+            let width = (Terminal.columns(of: 2) ?? 80) - 1
+            sink.write("\r\u{1B}[2K" + Self.line(name, progress, elapsed: now - start, width: width))
         }
     }
 
@@ -46,7 +46,10 @@ final class ProgressLine: Sendable {
     }
 
     /// `  ▸ git_log ███████████░░░░░░░ 61%  scanning pack 3/5   0.8 s`
-    static func line(_ name: String, _ progress: Progress, elapsed: Duration) -> String {
+    static func line(
+        _ name: String, _ progress: Progress, elapsed: Duration, width: Int = 79
+    ) -> String {
+        if width < 40 { return short(name, progress, width) }
         var line = "  ▸ \(name) "
         if let fraction = progress.fraction {
             let full = Int((fraction * Double(cells)).rounded(.down))
@@ -61,5 +64,13 @@ final class ProgressLine: Sendable {
             line += "  " + TerminalText.inline(message, limit: room - 1)
         }
         return line + time
+    }
+
+    /// What fits into a very narrow terminal.
+    private static func short(_ name: String, _ progress: Progress, _ width: Int) -> String {
+        let amount =
+            progress.fraction.map { "\(Int(($0 * 100).rounded(.down)))%" }
+            ?? TimeSpan.decimal(progress.progress)
+        return TerminalText.inline("\(name) \(amount)", limit: max(1, width - 1))
     }
 }

@@ -18,6 +18,7 @@ struct CommandContext: Sendable {
             .connect(target, invocation)
         let outcome: Result<ExitCode, Failure>
         do throws(Failure) { outcome = .success(try await work(session)) } catch { outcome = .failure(error) }
+        session.memory?.save()
         await session.client.close()
         if case .failure(let error) = outcome, error.code == .inputRequired {
             throw session.interaction.explained(error)

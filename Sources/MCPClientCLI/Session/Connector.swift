@@ -23,20 +23,29 @@ struct Connector {
         options.onElicit = { try await interaction.answer($0) }
         options.supportsElicitationURL = true
         let sent = SentLog()
+        let waiting = WaitingLine(for: target, console: console, options: invocation.options)
+        var memory: HandshakeMemory?
         if case .program = target {
             let trace = options.trace
             options.trace = { event in
                 sent.note(event)
                 trace?(event)
             }
+            options.onServerStderr = { waiting?.hear($0) }
+            memory = HandshakeMemory(environment.variable)
+            options.profiles = memory?.cache
         }
         let start = ContinuousClock.now
         do {
-            let client = try await environment.connect(target, invocation.options, options)
+            let (environment, ready) = (environment, options)
+            let client = try await WaitingLine.showing(waiting) {
+                try await environment.connect(target, invocation.options, ready)
+            }
+            memory?.save()
             timings.add("connect", ContinuousClock.now - start, isRequest: false)
             return Session(
                 client: client, invocation: invocation, console: console, environment: environment,
-                timings: timings, interaction: interaction)
+                timings: timings, interaction: interaction, memory: memory)
         } catch let failure as Failure {
             throw failure
         } catch {
@@ -45,7 +54,9 @@ struct Connector {
                 failure.hint = "is it an MCP server? --connect-timeout gives a slow one more time"
             }
             guard case .program = target else { throw failure }
-            if failure.kind == .timeout {
+            if let url = StderrExcerpt.url(in: (error as? ClientError)?.details ?? []) {
+                failure.hint = "it may serve HTTP: mcp-client \(invocation.command.name) \(url)"
+            } else if failure.kind == .timeout {
                 failure.hint =
                     "does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for "
                     + "mcp-server; --connect-timeout gives a slow one more time"
@@ -70,7 +81,7 @@ struct Connector {
         options.name = ClientIdentity.name
         options.version = ClientIdentity.version
         options.timeout = flags.timeout
-        options.connectTimeout = flags.connectTimeout
+        if let limit = flags.connectTimeout { options.connectTimeout = limit }
         if let version = flags.protocolVersion { options.protocol = .exactly(ProtocolVersion(version)) }
         options.headers = flags.headers.map { ($0.name, $0.value) }
         if let token = try bearer(flags) { options.headers.append(("Authorization", "Bearer \(token)")) }
@@ -94,6 +105,7 @@ struct Connector {
     ) throws(Failure) -> Interaction {
         let flags = invocation.options
         var answers = JSONObject()
+        var isConsenting = false
         if let file = flags.answersFile {
             let text = String(decoding: try environment.input.file(file), as: UTF8.self)
             guard let object = (try? JSONValue(parsing: text))?.objectValue else {
@@ -101,11 +113,12 @@ struct Connector {
                     "\(inlineText(file)) does not contain a JSON object", hint: "{\"field\": \"value\"}")
             }
             answers = object
+            isConsenting = object.isEmpty
         }
         for answer in flags.answers { answers[answer.name] = .string(answer.value) }
         let person = flags.noInput ? nil : environment.person
         return Interaction(
-            answers: answers,
+            answers: answers, isConsenting: isConsenting,
             prompter: person.map {
                 Prompter(
                     asker: inlineText(subject), sink: console.stderr, style: console.noteStyle, person: $0)

@@ -136,9 +136,9 @@ enum FailureMapping {
         var failure = Failure(
             code: code, kind: kind, message: TerminalText.inline(error.message, limit: 1000),
             hint: error.hint.map { inlineText($0) }, status: error.httpStatus)
-        // The last lines of a long traceback are the most informative.
-        let stderr = error.details.filter { $0.hasPrefix("stderr: ") }
-        failure.details = stderr.suffix(maxStderrLines).map { inlineText($0) }
+        let stderr = error.details.compactMap { $0.dropping(prefix: "stderr: ") }
+        let shown = StderrExcerpt.lines(of: stderr)
+        failure.details = shown.map { "stderr: " + inlineText($0) }
         failure.details += error.details.filter { !$0.hasPrefix("stderr: ") }.map { inlineText($0) }
         if error.kind == .authentication, error.httpStatus == 401 {
             failure.hint =
@@ -151,13 +151,14 @@ enum FailureMapping {
                 }
 
         }
-        if stderr.count > maxStderrLines, failure.hint == nil {
+        if error.httpStatus == 429, failure.hint == nil {
+            failure.hint = "the server limits the requests of this client; try again later"
+        }
+        if stderr.count > shown.count, failure.hint == nil {
             failure.hint = "-v shows everything that it wrote to stderr"
         }
         return failure
     }
-
-    private static let maxStderrLines = 2
 
     private static func codes(_ error: ClientError) -> (ExitCode, Failure.Kind) {
         switch error.kind {

@@ -4,10 +4,16 @@ struct Invocation: Sendable {
     var options: Options
     /// The server to connect to; nil only for commands that need no single server.
     var target: Target?
+    /// The name of a configured server, until it has become `target`.
+    var serverName: String?
+    /// The names of configured servers of a command that connects to several.
+    var serverNames: [String] = []
     /// TARGET as it was typed, for messages; nil when the server is the program after `--`.
     var targetText: String?
     /// The servers of a command that connects to several, with their names.
     var servers: [NamedTarget] = []
+    /// The configured servers among them.
+    var configured: [ResolvedServer] = []
     var operands: [String] = []
     /// The program after `--`, for commands that use one.
     var program: [String]?
@@ -29,7 +35,9 @@ struct Invocation: Sendable {
         var line = ["mcp-client", command]
         if let targetText { line.append(ShellWord.quote(targetText)) }
         line += words
-        if case .program(let program) = target { line += ["--"] + program.map(ShellWord.quote) }
+        if targetText == nil, case .program(let program) = target {
+            line += ["--"] + program.map(ShellWord.quote)
+        }
         return line.joined(separator: " ")
     }
 }

@@ -8,6 +8,8 @@ struct Session: Sendable {
     let environment: CommandEnvironment
     let timings: Timings
     let interaction: Interaction
+    /// What was found out about programs, for the next run.
+    var memory: HandshakeMemory?
 
     var options: Options { invocation.options }
 

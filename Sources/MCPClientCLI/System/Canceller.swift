@@ -1,4 +1,5 @@
 import Dispatch
+import MCPCore
 import Synchronization
 
 #if canImport(Darwin)
@@ -33,14 +34,10 @@ final class Canceller: Sendable {
         self.cancel = cancel
     }
 
-    /// Watches a signal. Keep the returned source alive while the signal is to be watched.
-    func watch(_ signalNumber: Int32) -> any DispatchSourceSignal {
-        // Before the source starts: if set afterwards, it would discard a signal that is already pending.
-        signal(signalNumber, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: signalNumber, queue: queue)
-        source.setEventHandler { self.signalled() }
-        source.resume()
-        return source
+    /// Watches signals, from the moment it returns. Keep the watch while they are to be watched; without a
+    /// descriptor for it, they keep their usual effect.
+    func watch(_ signals: [Int32]) -> SignalWatch? {
+        try? SignalWatch(signals) { [self] _ in queue.async { self.signalled() } }
     }
 
     private func signalled() {

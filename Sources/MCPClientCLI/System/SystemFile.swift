@@ -115,6 +115,22 @@ enum SystemFile {
         return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFSOCK
     }
 
+    /// Whether the path leads to a file that can be run.
+    static func isExecutable(_ path: String) -> Bool {
+        var info = stat()
+        guard unsafe stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return false }
+        return unsafe access(path, X_OK) == 0
+    }
+
+    /// Creates a directory and those above it. What fails is reported by what is done in it.
+    static func makeDirectories(_ path: String) {
+        var made = ""
+        for component in path.split(separator: "/") {
+            made += "/" + component
+            _ = unsafe mkdir(made, 0o700)
+        }
+    }
+
     /// Whether a descriptor is a shell pipe or a file.
     ///
     /// A socket does not count: programs that start others leave one open as stdin and never close it.

@@ -125,6 +125,28 @@ import Testing
         if typed.contains("e") { #expect(outcome.stdout.contains(#""people":4"#)) }
     }
 
+    /// Consent is given in words: neither an empty line nor the end of the input is a yes.
+    @Test(
+        arguments: [
+            (["y"], "accept"), (["YES"], "accept"), ([""], "decline"), (["n"], "decline"),
+            (["yes please"], "decline"), ([], "cancel"),
+        ] as [([String], String)])
+    func aQuestionWithoutFields(typed: [String], action: String) async throws {
+        let outcome = try await harness(typed: typed).run("call", Self.target, "leave")
+        #expect(outcome.stdout == action + "\n", "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("leave asks: Leave without paying?"))
+    }
+
+    @Test(arguments: revisions) func consentOfAFile(revision: String) async throws {
+        var harness = try harness()
+        harness.files["yes.json"] = "{}"
+        harness.files["other.json"] = #"{"name":"Ada"}"#
+        let words = ["--protocol", revision, "call", Self.target, "leave"]
+        #expect(await harness.run(["--answers", "yes.json"] + words).stdout == "accept\n")
+        #expect(await harness.run(["--answers", "other.json"] + words).code == .inputRequired)
+        #expect(await harness.run(words).code == .inputRequired)
+    }
+
     // ELIC-14, ELIC-17, ELIC-18, ELIC-19
     @Test(arguments: [("y", "accept"), ("d", "decline"), ("", "cancel")])
     func aPageToVisit(typed: String, action: String) async throws {

@@ -48,6 +48,16 @@ import Testing
         }
     }
 
+    /// A page that is not there asks for no login, and is no server either.
+    @Test func anAddressThatIsNoServer() async throws {
+        let server = try OpsServer.make()
+        try await server.withPort { port in
+            let outcome = await CommandHarness(server: server).run("doctor", "http://127.0.0.1:\(port)/other")
+            #expect(outcome.code == .protocolError)
+            #expect(outcome.stderr.contains("asked for no login, but answered HTTP 404"), "\(outcome.stderr)")
+        }
+    }
+
     @Test func aServerThatIsNotThere() async throws {
         let recorder = try RequestRecorder()
         let port = recorder.port

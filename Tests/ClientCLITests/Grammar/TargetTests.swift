@@ -33,6 +33,7 @@ struct TargetTests {
         ("localhost:65536", "port 65536 is outside 1…65535"),
         ("./server", "\"./server\" is not a target"),
         ("server", "\"server\" is not a target"),
+        (":80", "\":80\" is not a target"), ("localhost:80/a b", "\"localhost:80/a b\" is not a target"),
         ("a\u{1B}[2Jb", "\"a\\e[2Jb\" is not a target"),
     ])
     func whatIsNoTarget(text: String, message: String) {
@@ -40,6 +41,16 @@ struct TargetTests {
         #expect(failure?.message == message)
         #expect(failure?.code == .usage)
         #expect(failure?.hint != nil || failure?.details.isEmpty == false)
+    }
+
+    @Test func whatIsAName() {
+        for name in [".", "github", "my server", "a#b", "Ünïcödé"] { #expect(Target.isName(name), "\(name)") }
+        for other in [
+            "", "-x", "./x", "../x", ".x", "~/x", "a/b", "a:1", "localhost:80", "http://x", "a\u{1B}b",
+        ] {
+            #expect(!Target.isName(other), "\(other)")
+        }
+        #expect((try? Target(parsing: "localhost:80/sse?a=b")) == .http("http://localhost:80/sse?a=b"))
     }
 
     /// A path is a target when there is a socket, however it is written.

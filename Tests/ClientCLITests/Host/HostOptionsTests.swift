@@ -52,48 +52,6 @@ struct HostOptionsTests {
     ])
     func hostsOfAddresses(url: String, host: String) { #expect(ServerTargets.host(of: url) == host) }
 
-    @Test func aConfigurationNamesServers() throws {
-        let text = """
-            {"mcpServers": {"docs": {"url": "http://localhost:3000/mcp", "headers": {"Authorization": "Bearer x"}},
-             "files": {"command": "files", "args": ["-r", "/"], "env": {"A": "b"}, "cwd": "/tmp"}}}
-            """
-        let entries = try ConfiguredServers(Array(text.utf8), from: "mcp.json").entries
-        #expect(entries.map(\.name) == ["docs", "files"])
-        #expect(entries[0].target == .http("http://localhost:3000/mcp"))
-        #expect(entries[0].headers.first?.1 == "Bearer x")
-        #expect(entries[1].target == .program(["files", "-r", "/"]) && entries[1].directory == "/tmp")
-        #expect(entries[1].environment == [Options.EnvironmentEntry(name: "A", value: "b")])
-        for bad in [
-            "[]", "{}", "x", #"{"mcpServers": {"a": {}}}"#, #"{"mcpServers": {"a": {"url": "gopher://x"}}}"#,
-        ] {
-            #expect(throws: Failure.self) { try ConfiguredServers(Array(bad.utf8), from: "f") }
-        }
-        let broken = #expect(throws: Failure.self) {
-            try ConfiguredServers(Array(#"{"mcpServers": {},}"#.utf8), from: "f")
-        }
-        #expect(broken?.message == "f is not JSON" && broken?.details.first?.contains("byte 18") == true)
-        let typo = #expect(throws: Failure.self) {
-            try ConfiguredServers(Array(#"{"mcpServers": {"a": {"comand": "x"}}}"#.utf8), from: "f")
-        }
-        #expect(typo?.details == ["did you mean command?"])
-        for (members, problem) in [
-            (#""command": "x", "args": "--x""#, "has args that are not an array of strings"),
-            (#""command": "x", "args": ["--y", 5]"#, "has args that are not an array of strings"),
-            (#""command": "x", "arg": ["a"]"#, #"has an unknown member "arg""#),
-            (#""command": "x", "env": {"A": 5}"#, #"has env whose "A" is not a string"#),
-            (#""command": "x", "cwd": 1"#, "has a cwd that is not a string"),
-            (#""command": ["x"]"#, "has a command that is not a string"),
-            (#""url": "http://x", "headers": ["a"]"#, "has headers that are not an object"),
-        ] {
-            let failure = #expect(throws: Failure.self) {
-                try ConfiguredServers(Array(#"{"mcpServers": {"a": {\#(members)}}}"#.utf8), from: "f")
-            }
-            #expect(failure?.message == #"f: the server "a" \#(problem)"#)
-        }
-        let other = #"{"mcpServers": {"a": {"command": "x", "type": "stdio", "disabled": false}}}"#
-        #expect(try ConfiguredServers(Array(other.utf8), from: "f").entries.count == 1)
-    }
-
     // A33, A25
     @Test func theHistoryIsPrivateAndSurvivesHalfALine() throws {
         let path = NSTemporaryDirectory() + "mcp-history-\(UUID().uuidString)"

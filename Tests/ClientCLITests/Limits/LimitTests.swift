@@ -19,6 +19,12 @@ import Testing
 
     static let ownProofs = [
         LimitProof("file or standard input for arguments", LimitText.bytes(SystemFile.maxBytes), input),
+        LimitProof(
+            "configuration file of any program", LimitText.bytes(ConfigPlace.maxBytes), configuration),
+        LimitProof("allowed servers of projects", LimitText.grouped(AllowedServers.maxEntries), allowed),
+        LimitProof(
+            "file of remembered programs",
+            "\(LimitText.bytes(HandshakeMemory.maxBytes)), \(ServerProfileCache.maxServers) programs", memory),
         LimitProof("pages of one list", LimitText.grouped(Session.maxPages), pages),
         LimitProof(
             "line on a terminal", "\(LimitText.grouped(TerminalText.maxLineLength)) characters", lineOfText),
@@ -35,6 +41,54 @@ import Testing
             defer { try? file.close() }
             let bytes = try? SystemFile.readAll(file.fileDescriptor, name: path, atMost: limit)
             #expect(bytes?.count == (fits ? count : nil))
+        }
+    }
+
+    @Sendable private static func configuration() async throws {
+        for (excess, fits) in [(0, true), (1, false)] {
+            let folder = TemporaryDirectory()
+            let text = #"{"mcpServers": {"a": {"command": "x"}}}"#
+            let blank = String(repeating: " ", count: ConfigPlace.maxBytes + excess - text.utf8.count)
+            try folder.write("c.json", text + blank)
+            var harness = CommandHarness(server: try OpsServer.make())
+            harness.variables = ["MCP_CONFIG": folder.path + "/c.json"]
+            let outcome = await harness.run("info", "a")
+            #expect(outcome.code == (fits ? .ok : .usage), "\(outcome.stderr)")
+            #expect(fits || outcome.stderr.contains("is larger than 32 MiB"))
+        }
+    }
+
+    @Sendable private static func allowed() async throws {
+        let folder = TemporaryDirectory()
+        var environment = CommandEnvironment.process()
+        environment.variable = { $0 == "HOME" ? folder.path : nil }
+        let allowed = AllowedServers(environment)
+        let position = SourcePosition(file: "f")
+        func entry(_ number: Int) -> ConfigSource.Entry {
+            ConfigSource.Entry(
+                name: "\(number)", node: ConfigNode(kind: .null, position: position), position: position,
+                place: ConfigPlace(path: "/p", kind: .project, program: "p"))
+        }
+        #expect(allowed.allow(entry(0)))
+        // Filled at once: each one that is allowed writes the file.
+        let path = folder.path + "/.local/state/mcpcore/allowed-servers.json"
+        let first = String(decoding: try Files.read(path, maxBytes: 1 << 20), as: UTF8.self)
+        let others = (2 ..< AllowedServers.maxEntries).map { "\"\($0)\"" }.joined(separator: ",")
+        try Files.replace(path, with: Array((first.dropLast() + "," + others + "]").utf8))
+        #expect(allowed.allow(entry(1)) && allowed.contains(entry(0)))
+        #expect(allowed.allow(entry(2)) && !allowed.contains(entry(0)) && allowed.contains(entry(2)))
+    }
+
+    @Sendable private static func memory() async throws {
+        for (count, isRead) in [(ServerProfileCache.maxServers, true), (3_000, false)] {
+            let folder = TemporaryDirectory()
+            for name in [".cache", ".cache/mcpcore"] { folder.makeDirectory(name) }
+            let rows = (0 ..< count).map {
+                #""command \#($0)-0123456789012345678901": {"version":"2024-11-05","probedAt":1,"needsHandshake":true}"#
+            }
+            try folder.write(".cache/mcpcore/handshakes.json", "{\(rows.joined(separator: ","))}")
+            let memory = try #require(HandshakeMemory { $0 == "HOME" ? folder.path : nil })
+            #expect(memory.cache.count == (isRead ? ServerProfileCache.maxServers : 0))
         }
     }
 

@@ -24,6 +24,10 @@ enum AskingServer {
                 key: "page")
             return .text(answer.action.rawValue)
         }
+        try server.register(Tool("leave")) { _, context in
+            let answer = try await context.elicit("Leave without paying?", ElicitationSchema([]), key: "sure")
+            return .text(answer.action.rawValue)
+        }
         try server.register(Tool("talk")) { _, context in
             await context.log(.info, "a word", logger: "inn")
             await context.log(.warning, ["evil": "\u{1B}[2J"])

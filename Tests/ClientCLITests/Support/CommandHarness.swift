@@ -65,6 +65,8 @@ struct CommandHarness {
     var typed: [String]?
     /// Whether targets are connected to; otherwise each one is the server in this process.
     var connectsToTargets = false
+    /// The current directory, where a project may have a configuration.
+    var directory = "/nowhere"
     /// Opens pages; nil when there is no browser.
     var browser: (@Sendable (String) async throws -> Void)?
 
@@ -105,6 +107,8 @@ struct CommandHarness {
                 do { try await browser(page) } catch { throw .usage("\(error)") }
             }
         }
+        environment.allVariables = { variables }
+        environment.currentDirectory = directory
         if let person { environment.person = Person { person.line() } }
         var code = ExitCode.usage
         do {

@@ -26,7 +26,9 @@ enum TransportFlag: Sendable, CaseIterable {
         case .deadline:
             FlagRow("--deadline", value: "TIME", summary: "time limit for the whole command (none)")
         case .connectTimeout:
-            FlagRow("--connect-timeout", value: "TIME", summary: "time limit for connecting (10s)")
+            FlagRow(
+                "--connect-timeout", value: "TIME",
+                summary: "time limit for connecting (10s; 60s for a program)")
         }
     }
 }

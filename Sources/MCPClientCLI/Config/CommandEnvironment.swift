@@ -18,6 +18,11 @@ struct CommandEnvironment: Sendable {
     var person: Person?
     var connect: @Sendable (Target, Options, ClientOptions) async throws -> MCPClient
 
+    /// Returns all variables of the process environment.
+    var allVariables: @Sendable () -> [String: String] = { [:] }
+    /// The current directory, where the search for the configuration of a project begins.
+    var currentDirectory = "/"
+
     /// Opens a page in a browser; nil where there is none.
     var openPage: (@Sendable (String) async throws(Failure) -> Void)?
 
@@ -44,6 +49,7 @@ struct CommandEnvironment: Sendable {
                 ? Person(discardInput: StandardInput.discard, readLine: StandardInput.readLine) : nil,
             connect: { target, flags, options in
                 try await MCPClient.connect(target.clientTarget(flags), options: options)
-            })
+            },
+            allVariables: { Environment.all }, currentDirectory: Files.currentDirectory ?? "/")
     }
 }

@@ -1,0 +1,215 @@
+import MCPCore
+
+/// `config`: shows and changes which servers have names.
+struct ConfigCommand {
+    let context: CommandContext
+    private var console: Console { context.console }
+    private var environment: CommandEnvironment { context.environment }
+    private var invocation: Invocation { context.invocation }
+
+    static let actions = ["list", "get", "add", "remove", "allow", "import", "path"]
+
+    func run() throws(Failure) -> ExitCode {
+        let action = invocation.operand(0) ?? ""
+        switch action {
+        case "list": try noMore(than: 1); list()
+        case "path": try noMore(than: 1); paths()
+        case "get": try get(try name("get"))
+        case "add": try add(try name("add"))
+        case "remove": try remove(try name("remove"))
+        case "allow": try allow(try name("allow"))
+        case "import": try importServers()
+        default:
+            let best = Suggestion.best(for: action, among: Self.actions)
+            throw .usage(
+                "config \(quoted(action)) is not a command",
+                details: best.map { ["did you mean config \($0)?"] } ?? [],
+                hint: "config \(Self.actions.joined(separator: "|"))")
+        }
+        return .ok
+    }
+
+    private func name(_ action: String) throws(Failure) -> String {
+        guard let name = invocation.operand(1) else {
+            throw .usage("config \(action) needs NAME", hint: "mcp-client config list shows the servers")
+        }
+        if action != "add" { try noMore(than: 2) }
+        return name
+    }
+
+    private func noMore(than count: Int) throws(Failure) {
+        if let word = invocation.operand(count) {
+            throw .usage("config \(invocation.operand(0) ?? "") does not accept \(quoted(word))")
+        }
+    }
+
+    // MARK: Showing
+
+    private func list() {
+        let catalog = ServerCatalog(environment)
+        let allowed = AllowedServers(environment)
+        var seen: Set<String> = []
+        var rows: [(name: String, what: String, remark: String)] = []
+        var json: [JSONValue] = []
+        for entry in catalog.entries {
+            let isFirst = seen.insert(entry.name).inserted
+            let state =
+                entry.isDisabled
+                ? "disabled"
+                : !isFirst
+                    ? "hidden by the one above"
+                    : entry.place.kind == .project && !allowed.contains(entry) ? "not allowed yet" : ""
+            let file = entry.place.shown(in: environment)
+            rows.append(
+                (
+                    inlineText(entry.name), MaskedEntry.line(entry.node),
+                    file + (state.isEmpty ? "" : " · " + state)
+                ))
+            json.append([
+                "name": .string(entry.name), "file": .string(entry.place.path),
+                "line": .number(JSONNumber(entry.position.line)), "state": .string(state),
+                "server": MaskedEntry.json(entry.node),
+            ])
+        }
+        if console.isJSON { return console.json(RawJSON(["servers": .array(json)])) }
+        let width = min(rows.map(\.name.count).max() ?? 0, 32)
+        for row in rows {
+            let blank = String(repeating: " ", count: max(0, width - row.name.count))
+            console.line("\(console.style.bold(row.name))\(blank)  \(row.what)")
+            console.line("\(String(repeating: " ", count: width))  \(console.style.dim(row.remark))")
+        }
+        if rows.isEmpty { console.note("no server is configured; mcp-client config add NAME URL adds one") }
+        report(catalog)
+    }
+
+    private func report(_ catalog: ServerCatalog) {
+        for problem in catalog.sources.flatMap(\.problems) { console.note("note: " + inlineText(problem)) }
+    }
+
+    private func paths() {
+        let catalog = ServerCatalog(environment)
+        let found = catalog.sources.map(\.place.path)
+        let places = ConfigPlace.all(in: environment)
+        if console.isJSON {
+            let rows: [JSONValue] = places.map { place in
+                [
+                    "path": .string(place.path), "program": .string(place.program),
+                    "exists": .bool(found.contains(place.path)),
+                ]
+            }
+            return console.json(RawJSON(["files": .array(rows)]))
+        }
+        for place in places where place.kind != .project || found.contains(place.path) {
+            let count = catalog.sources.first { $0.place == place }?.entries.count
+            let remark = count.map { $0 == 1 ? "1 server" : "\($0) servers" } ?? "not there"
+            console.line("\(inlineText(place.path))  \(console.style.dim("\(place.program) · \(remark)"))")
+        }
+        report(catalog)
+    }
+
+    private func get(_ name: String) throws(Failure) {
+        let entry = try ServerCatalog(environment).entry(name, for: "config get")
+        let json = MaskedEntry.json(entry.node)
+        if console.isJSON { return console.json(RawJSON(json)) }
+        console.line(console.style.dim("\(entry.position)"))
+        console.line(TerminalText.block(json.serialized(pretty: true)))
+        if entry.place.kind == .project, !AllowedServers(environment).contains(entry) {
+            console.note("not allowed yet: mcp-client config allow \(ShellWord.quote(name))")
+        }
+    }
+
+    // MARK: Changing
+
+    private func add(_ name: String) throws(Failure) {
+        guard Target.isName(name), name != "." else {
+            throw .usage(
+                "\(quoted(name)) cannot be a name",
+                hint: "a name has no /, : and control characters, and begins neither with - nor with .")
+        }
+        let options = invocation.options
+        var entry = JSONObject()
+        if let program = invocation.program {
+            try noMore(than: 2)
+            entry["command"] = .string(program[0])
+            if program.count > 1 { entry["args"] = .array(program.dropFirst().map { .string($0) }) }
+            if let directory = options.directory { entry["cwd"] = .string(absolute(directory)) }
+            if !options.environment.isEmpty {
+                entry["env"] = .object(
+                    JSONObject(options.environment.map { (key: $0.name, value: .string($0.value)) }))
+            }
+            if program[0].contains("/") { entry["command"] = .string(absolute(program[0])) }
+            guard options.headers.isEmpty else {
+                throw .usage("-H is for HTTP servers, not for a program")
+            }
+        } else {
+            try noMore(than: 3)
+            guard let text = invocation.operand(2) else {
+                throw .usage(
+                    "config add needs a URL or a program",
+                    hint: "mcp-client config add \(ShellWord.quote(name)) URL, or -- PROGRAM ARGS")
+            }
+            switch try Target(parsing: text) {
+            case .http(let url): entry["url"] = .string(url)
+            case .unix(let path, let endpoint):
+                entry["url"] = .string("unix://\(absolute(path))#\(endpoint)")
+            case .program: break
+            }
+            if !options.headers.isEmpty {
+                entry["headers"] = .object(
+                    JSONObject(options.headers.map { (key: $0.name, value: .string($0.value)) }))
+            }
+        }
+        let own = try OwnConfiguration(environment)
+        try own.add(name, .object(entry))
+        console.note("added \(inlineText(name)) to \(own.place.shown(in: environment))")
+    }
+
+    private func absolute(_ path: String) -> String {
+        ConfigPlace.absolute(path, in: environment.currentDirectory)
+    }
+
+    private func remove(_ name: String) throws(Failure) {
+        let own = try OwnConfiguration(environment)
+        let shown = own.place.shown(in: environment)
+        if try own.remove(name) { return console.note("removed \(inlineText(name)) from \(shown)") }
+        let other = ServerCatalog(environment).entries.first { $0.name == name }
+        throw .usage(
+            "\(shown) has no server \(quoted(name))",
+            details: other.map { ["it is configured at \($0.position), which is never changed"] } ?? [])
+    }
+
+    private func allow(_ name: String) throws(Failure) {
+        let entry = try ServerCatalog(environment).entry(name, for: "config allow")
+        guard entry.place.kind == .project else {
+            return console.note("\(inlineText(name)) is in a file of your own, and needs no permission")
+        }
+        guard AllowedServers(environment).allow(entry) else {
+            throw Failure(
+                code: .unreachable, kind: .store, message: "the permission cannot be stored",
+                hint: "HOME or XDG_STATE_HOME names the place for it")
+        }
+        console.note("allowed until it changes:\n" + ServerResolver.summary(entry.node).dropLast())
+    }
+
+    /// Copies servers of other programs into our own file, as they are written.
+    private func importServers() throws(Failure) {
+        let wanted = Set(invocation.operands.dropFirst())
+        let catalog = ServerCatalog(environment)
+        let own = try OwnConfiguration(environment)
+        let present = Set(catalog.sources.filter { $0.place.kind == .own }.flatMap(\.entries).map(\.name))
+        for name in wanted where !catalog.names.contains(name) {
+            _ = try catalog.entry(name, for: "config import")
+        }
+        var added: [String] = []
+        for entry in catalog.entries where entry.place.kind == .host && !entry.isDisabled {
+            let isWanted = wanted.isEmpty || wanted.contains(entry.name)
+            if !isWanted || present.contains(entry.name) || added.contains(entry.name) { continue }
+            try own.add(entry.name, entry.node.json)
+            added.append(entry.name)
+        }
+        let names = added.map { inlineText($0) }.joined(separator: ", ")
+        console.note(
+            added.isEmpty
+                ? "nothing to import" : "imported \(names) into \(own.place.shown(in: environment))")
+    }
+}

@@ -1,0 +1,49 @@
+import MCPCore
+
+/// The servers of projects that the user has allowed, each as it was then.
+///
+/// A project may come from a stranger: its file could start any program, and send any variable anywhere. An
+/// entry that has changed is another one.
+struct AllowedServers: Sendable {
+    /// The number of entries that are remembered; the oldest are forgotten first.
+    static let maxEntries = 1_000
+    private static let maxBytes = 256 << 10
+    private static let name = "allowed-servers.json"
+
+    private let place: PrivateDirectory?
+
+    init(_ environment: CommandEnvironment) {
+        place = Self.directory(environment).map { PrivateDirectory(path: $0) }
+    }
+
+    private static func directory(_ environment: CommandEnvironment) -> String? {
+        if let state = environment.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
+            return state + "/mcpcore"
+        }
+        guard let home = environment.variable("HOME"), home.hasPrefix("/") else { return nil }
+        return home + "/.local/state/mcpcore"
+    }
+
+    func contains(_ entry: ConfigSource.Entry) -> Bool { digests().contains(Self.digest(entry)) }
+
+    /// Remembers an entry. Returns false if there is no place for that.
+    func allow(_ entry: ConfigSource.Entry) -> Bool {
+        let digest = Self.digest(entry)
+        let all = (digests().filter { $0 != digest } + [digest]).suffix(Self.maxEntries)
+        let bytes = Array(JSONValue.array(all.map { .string($0) }).serialized().utf8)
+        guard let place, (try? place.create()) != nil else { return false }
+        return (try? place.replace(Self.name, bytes)) != nil
+    }
+
+    private func digests() -> [String] {
+        guard let bytes = (try? place?.read(Self.name, maxBytes: Self.maxBytes)) ?? nil,
+            let json = try? JSONValue(parsing: bytes)
+        else { return [] }
+        return json.arrayValue?.compactMap(\.stringValue) ?? []
+    }
+
+    private static func digest(_ entry: ConfigSource.Entry) -> String {
+        let parts = [entry.place.path, entry.name, entry.node.json.serialized()]
+        return Hex.encode(SHA256.hash(parts.joined(separator: "\0").utf8).bytes)
+    }
+}

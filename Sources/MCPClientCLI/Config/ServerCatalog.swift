@@ -1,0 +1,106 @@
+import MCPCore
+
+/// All servers that are configured for the current directory, and the files that were searched.
+struct ServerCatalog: Sendable {
+    let sources: [ConfigSource]
+    /// The files that do not exist.
+    let missing: [ConfigPlace]
+    private let environment: CommandEnvironment
+
+    init(_ environment: CommandEnvironment) {
+        self.environment = environment
+        var sources: [ConfigSource] = []
+        var missing: [ConfigPlace] = []
+        for place in ConfigPlace.all(in: environment) {
+            if let source = ConfigSource(place, in: environment) {
+                sources.append(source)
+            } else {
+                missing.append(place)
+            }
+        }
+        (self.sources, self.missing) = (sources, missing)
+    }
+
+    /// The servers in the order of precedence; of two with the same name, the first one counts.
+    var entries: [ConfigSource.Entry] { sources.flatMap(\.entries) }
+
+    /// The names that can be used, each once.
+    var names: [String] {
+        var seen: Set<String> = []
+        return entries.filter { !$0.isDisabled && seen.insert($0.name).inserted }.map(\.name)
+    }
+
+    /// Returns the server with a name.
+    ///
+    /// - Throws: if there is none, or if a file that comes before it cannot be understood: the server that
+    ///   was meant may be in there.
+    func entry(_ name: String, for command: String) throws(Failure) -> ConfigSource.Entry {
+        for source in sources {
+            if let entry = source.entries.first(where: { $0.name == name }) {
+                try check(source)
+                guard !entry.isDisabled else {
+                    throw .usage(
+                        "the server \(quoted(name)) is disabled", details: ["\(entry.position)"],
+                        hint: "remove \"disabled\" there, or use another name")
+                }
+                return entry
+            }
+            if source.place.kind != .host { try check(source) }
+        }
+        throw unknown(name, command)
+    }
+
+    /// Returns the only server that is configured.
+    func only(for command: String) throws(Failure) -> ConfigSource.Entry {
+        let names = names
+        if names.count == 1, let name = names.first { return try entry(name, for: command) }
+        throw .usage(
+            names.isEmpty
+                ? "no server is configured, so . stands for none"
+                : ". stands for the only configured server, but there are \(names.count)",
+            details: names.isEmpty
+                ? searched : ["servers: " + names.prefix(12).map { inlineText($0) }.joined(separator: ", ")],
+            hint: "MCP_TARGET=NAME chooses one")
+    }
+
+    private func check(_ source: ConfigSource) throws(Failure) {
+        // Files of others that cannot be read at all are not used; the search mentions them.
+        guard !source.problems.isEmpty, source.place.kind != .project || !source.entries.isEmpty else {
+            return
+        }
+        throw .usage(
+            "\(source.place.shown(in: environment)) cannot be used",
+            details: source.problems.prefix(3).map { inlineText($0) },
+            hint: "correct the file; no other file was used in its place")
+    }
+
+    private func unknown(_ name: String, _ command: String) -> Failure {
+        var details: [String] = []
+        if let best = Suggestion.best(for: name, among: names) { details.append("did you mean \(best)?") }
+        details += searched
+        details += sources.flatMap(\.problems).prefix(3).map { inlineText($0) }
+        let isProgram = environment.hasProgram(name)
+        let word = ShellWord.quote(name)
+        return .usage(
+            "there is no server named \(quoted(name))", details: details,
+            hint: isProgram
+                ? "a program comes last, after --:  mcp-client \(command) … -- \(word)"
+                : "mcp-client config list shows the servers; \(Target.forms)")
+    }
+
+    /// The files that were searched, in two lines.
+    private var searched: [String] {
+        let here = sources.map { $0.place.shown(in: environment) }
+        let missing = missing.filter { $0.kind != .project }.map { $0.shown(in: environment) }
+        return (here.isEmpty ? [] : ["searched: \(here.joined(separator: ", "))"])
+            + (missing.isEmpty ? [] : ["not there: \(missing.joined(separator: ", "))"])
+    }
+}
+
+extension CommandEnvironment {
+    /// Whether a name is that of a program in `PATH`.
+    func hasProgram(_ name: String) -> Bool {
+        guard let path = variable("PATH"), !name.contains("/") else { return false }
+        return path.split(separator: ":").contains { SystemFile.isExecutable("\($0)/\(name)") }
+    }
+}

@@ -1,0 +1,200 @@
+import MCPCore
+
+/// A configured server that is ready to be connected to.
+struct ResolvedServer: Sendable {
+    let name: String
+    let target: Target
+    /// The variables of a program.
+    var environment: [(name: String, value: String)] = []
+    var directory: String?
+    var headers: [(name: String, value: String)] = []
+    /// The texts that came from outside of the file and may be secret.
+    var secrets: [String] = []
+}
+
+/// Turns the name of a server into what to connect to: finds it, asks whether a project's server may be used,
+/// and expands its texts.
+struct ServerResolver: Sendable {
+    let environment: CommandEnvironment
+    let console: Console
+    let options: Options
+    /// The command that is run, for hints.
+    let command: String
+
+    /// Returns the server that a word on the command line stands for.
+    func server(_ word: String) async throws(Failure) -> ResolvedServer {
+        guard word == "." else { return try await resolved(catalog.entry(word, for: command)) }
+        guard let chosen = environment.variable("MCP_TARGET"), !chosen.isEmpty, chosen != "." else {
+            return try await resolved(catalog.only(for: command))
+        }
+        if Target.isName(chosen) { return try await resolved(catalog.entry(chosen, for: command)) }
+        let target: Target
+        do throws(Failure) { target = try Target(parsing: chosen) } catch {
+            throw .usage("MCP_TARGET: \(error.message)", details: error.details, hint: error.hint)
+        }
+        return ResolvedServer(name: target.shortName, target: target)
+    }
+
+    private var catalog: ServerCatalog { ServerCatalog(environment) }
+
+    /// Returns all servers of a file that the user named.
+    func servers(of source: ConfigSource) async throws(Failure) -> [ResolvedServer] {
+        var servers: [ResolvedServer] = []
+        for entry in source.entries where !entry.isDisabled { servers.append(try await resolved(entry)) }
+        return servers
+    }
+
+    private func resolved(_ entry: ConfigSource.Entry) async throws(Failure) -> ResolvedServer {
+        try await checkAllowed(entry)
+        let diagnostics = Diagnostics()
+        let inputs = try await inputs(of: entry)
+        let node = expansion(entry, inputs, diagnostics).expand(entry.node)
+        guard let server = ServerEntryReader.read(entry.name, node, into: diagnostics),
+            !diagnostics.hasErrors
+        else {
+            throw .usage(
+                "the server \(quoted(entry.name)) cannot be used",
+                details: diagnostics.sorted.prefix(6).map { inlineText($0.rendered) })
+        }
+        return try resolved(server, entry, secrets: Self.expandedTexts(in: node))
+    }
+
+    private func resolved(
+        _ server: ServerEntry, _ entry: ConfigSource.Entry, secrets: [String]
+    ) throws(Failure) -> ResolvedServer {
+        let base = entry.place.project
+        var target: Target
+        switch server.place {
+        case .http(let url): target = .http(url)
+        case .unix(let path, let endpoint): target = .unix(path: path, endpoint: endpoint)
+        case .program(var words):
+            let origin = base ?? entry.place.directory
+            if words[0].contains("/") { words[0] = ConfigPlace.absolute(words[0], in: origin) }
+            target = .program(words)
+        }
+        let directory = server.directory.map {
+            ConfigPlace.absolute($0, in: base ?? entry.place.directory)
+        }
+        return ResolvedServer(
+            name: entry.name, target: target, environment: server.environment,
+            directory: directory ?? base, headers: server.headers, secrets: secrets)
+    }
+
+    // MARK: Expansion
+
+    private func expansion(
+        _ entry: ConfigSource.Entry, _ inputs: [String: String], _ diagnostics: Diagnostics
+    ) -> Expansion {
+        let directory = entry.place.directory
+        var context = Expansion.Context(
+            environment: environment.allVariables(), configDirectory: directory,
+            readSecret: { path throws(ConfigFileError) in
+                try ConfigFile.text(
+                    at: ConfigPlace.absolute(path, in: directory), shownAs: path, isPrivate: true)
+            })
+        context.workspaceFolder = entry.place.project ?? environment.currentDirectory
+        context.input = { id throws(ConfigFileError) in
+            if let value = inputs[id] { return value }
+            throw ConfigFileError(text: "set the variable \(Self.variable(ofInput: id))")
+        }
+        return Expansion(context, diagnostics: diagnostics)
+    }
+
+    /// The texts of a node that an expansion produced.
+    private static func expandedTexts(in node: ConfigNode) -> [String] {
+        switch node.kind {
+        case .string(let text): text.expanded.isEmpty ? [] : [text.value]
+        case .array(let elements): elements.flatMap { expandedTexts(in: $0) }
+        case .object(let members): members.flatMap { expandedTexts(in: $0.value) }
+        case .null, .bool, .number: []
+        }
+    }
+
+    /// Returns `MCP_INPUT_` and the id in capitals.
+    static func variable(ofInput id: String) -> String {
+        let letters = id.unicodeScalars.map { scalar in
+            scalar.isASCII && scalar.properties.isAlphabetic || ("0" ... "9").contains(scalar)
+                ? String(scalar).uppercased() : "_"
+        }
+        return "MCP_INPUT_" + letters.joined()
+    }
+
+    /// Returns the values of the inputs that an entry refers to: from variables, or from the person. A
+    /// password is never asked for, because a terminal would show it.
+    private func inputs(of entry: ConfigSource.Entry) async throws(Failure) -> [String: String] {
+        var values: [String: String] = [:]
+        for id in Self.inputNames(in: entry.node) where values[id] == nil {
+            if let value = environment.variable(Self.variable(ofInput: id)) {
+                values[id] = value
+                continue
+            }
+            let source = catalog.sources.first { $0.place == entry.place }
+            let declared = source?.inputs.first { $0["id"]?.string == id }
+            if case .bool(true) = declared?["password"]?.kind { continue }
+            guard let person = environment.person, !options.noInput, let declared else { continue }
+            let question = inlineText(declared["description"]?.string ?? id)
+            let fallback = declared["default"]?.string
+            let sink = console.stderr
+            let shown = fallback.map { " [\(inlineText($0))]" } ?? ""
+            let answer = await person.answer { readLine in
+                sink.write("\(inlineText(entry.name)): \(question)\(shown): ")
+                return await readLine()
+            }
+            guard let answer = answer ?? nil else { continue }
+            values[id] = answer.isEmpty ? fallback ?? "" : answer
+        }
+        return values
+    }
+
+    private static func inputNames(in node: ConfigNode) -> [String] {
+        switch node.kind {
+        case .string(let text):
+            text.value.split(separator: "${input:", omittingEmptySubsequences: false).dropFirst().compactMap {
+                rest in rest.firstIndex(of: "}").map { String(rest[..<$0]) }
+            }
+        case .array(let elements): elements.flatMap { inputNames(in: $0) }
+        case .object(let members): members.flatMap { inputNames(in: $0.value) }
+        case .null, .bool, .number: []
+        }
+    }
+
+    // MARK: Projects
+
+    /// Asks whether a server of a project may be used, unless that was answered before.
+    private func checkAllowed(_ entry: ConfigSource.Entry) async throws(Failure) {
+        let allowed = AllowedServers(environment)
+        guard entry.place.kind == .project, !allowed.contains(entry) else { return }
+        let shown = entry.place.shown(in: environment)
+        if let person = environment.person, !options.noInput {
+            let sink = console.stderr
+            let text =
+                "\(shown) of this project configures \(quoted(entry.name)):\n"
+                + Self.summary(entry.node) + "use it, now and until it changes? [y/N] "
+            let answer = await person.answer { readLine in
+                sink.write(text)
+                return await readLine()
+            }
+            if ["y", "yes"].contains((answer ?? nil)?.lowercased() ?? "") {
+                if !allowed.allow(entry) { console.note("that could not be remembered") }
+                return
+            }
+            throw .usage("the server \(quoted(entry.name)) was not used", details: ["\(entry.position)"])
+        }
+        throw .usage(
+            "the server \(quoted(entry.name)) of this project has not been allowed yet",
+            details: ["\(entry.position): \(MaskedEntry.line(entry.node))", "nothing was started or sent"],
+            hint: "mcp-client config allow \(ShellWord.quote(entry.name)) allows it until it changes")
+    }
+
+    /// What a server of a project would do.
+    static func summary(_ node: ConfigNode) -> String {
+        var lines = [MaskedEntry.line(node)]
+        for key in ["env", "headers"] {
+            for member in node[key]?.members ?? [] {
+                let value = member.value.string.map(MaskedEntry.masked) ?? ""
+                lines.append("\(key): \(inlineText(member.key))=\(inlineText(value))")
+            }
+        }
+        return lines.map { "  \($0)\n" }.joined()
+    }
+}

@@ -1,0 +1,30 @@
+/// Checks that need to know what a command connects to.
+enum InvocationCheck {
+    /// Refuses flags that mean nothing for this kind of target.
+    static func transport(_ invocation: Invocation) throws(Failure) {
+        let isProgram: Bool
+        switch invocation.target {
+        case nil: return
+        case .program: isProgram = true
+        case .http, .unix: isProgram = false
+        }
+        for case .transport(let flag) in invocation.options.given {
+            switch flag {
+            case .header, .bearerEnv, .bearerFile:
+                if isProgram {
+                    throw .usage("\(Flag.transport(flag).name) is for HTTP targets, not for a program")
+                }
+            case .trustFile:
+                if invocation.target?.isSecure != true {
+                    throw .usage(
+                        "--cacert is for https targets", hint: "TARGET must be https://HOST:PORT/PATH")
+                }
+            case .environment, .directory:
+                if !isProgram {
+                    throw .usage("\(Flag.transport(flag).name) is for a program after --, not for HTTP")
+                }
+            case .protocolVersion, .timeout, .deadline, .connectTimeout: break
+            }
+        }
+    }
+}

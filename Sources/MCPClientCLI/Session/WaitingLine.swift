@@ -1,0 +1,76 @@
+import MCPCore
+import Synchronization
+
+/// A line on a terminal that shows what a slow connection is waiting for; it is erased afterwards.
+final class WaitingLine: Sendable {
+    private struct State {
+        var isShown = false
+        var isFinished = false
+        /// The last thing that the program wrote to stderr.
+        var heard = ""
+    }
+
+    /// The time before the line appears.
+    static let patience = Duration.seconds(2)
+
+    private let sink: any Sink
+    private let name: String
+    private let start = ContinuousClock.now
+    private let state = Mutex(State())
+
+    /// Creates the line; nil when it would not be seen, or would mix with messages.
+    init?(for target: Target, console: Console, options: Options) {
+        guard console.stderr.isTerminal, !console.isQuiet, options.verbosity == 0 else { return nil }
+        sink = console.stderr
+        name = TerminalText.inline(target.shortName, limit: 40)
+    }
+
+    /// Runs `work` and shows the line as soon as it takes long.
+    static func showing<R: Sendable>(
+        _ line: WaitingLine?, _ work: @escaping @Sendable () async throws -> R
+    ) async throws -> R {
+        guard let line else { return try await work() }
+        let ticker = Task {
+            try await Task.sleep(for: patience)
+            while true {
+                line.show()
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+        defer {
+            ticker.cancel()
+            line.finish()
+        }
+        return try await withTaskCancellationHandler(operation: work, onCancel: { line.finish() })
+    }
+
+    /// Records what the program wrote to stderr, such as what it is downloading.
+    func hear(_ text: String) { state.withLock { $0.heard = text } }
+
+    private func show() {
+        let elapsed = ContinuousClock.now - start
+        state.withLock { state in
+            if state.isFinished { return }
+            state.isShown = true
+            let columns = min(Terminal.columns(of: 2) ?? 80, 200) - 1
+            sink.write("\r\u{1B}[2K" + Self.line(name, elapsed, state.heard, columns: columns))
+        }
+    }
+
+    private func finish() {
+        state.withLock { state in
+            state.isFinished = true
+            if state.isShown { sink.write("\r\u{1B}[2K") }
+            state.isShown = false
+        }
+    }
+
+    /// `waiting for uvx … (5 s)  Downloading numpy`
+    static func line(_ name: String, _ elapsed: Duration, _ heard: String, columns: Int) -> String {
+        let line = "waiting for \(name) … (\(elapsed.components.seconds) s)"
+        let room = columns - line.count - 2
+        guard columns > 3 else { return "" }
+        guard room > 3 else { return TerminalText.inline(line, limit: columns - 1) }
+        return heard.isEmpty ? line : line + "  " + TerminalText.inline(heard, limit: room - 1)
+    }
+}

@@ -1,0 +1,281 @@
+import MCPCore
+import TestSupport
+import Testing
+
+/// Servers by name: where their files are searched, which one counts, and what is said when none does.
+@Suite struct ConfiguredServerTests {
+    private let folder = TemporaryDirectory()
+    private let server: MCPServer
+    private var home: String { folder.path + "/home" }
+    private var project: String { folder.path + "/home/work/project" }
+
+    init() throws {
+        server = try OpsServer.make()
+        for name in ["home", "home/work", "home/work/project", "home/work/project/sub", "home/.cursor"] {
+            folder.makeDirectory(name)
+        }
+    }
+
+    private func harness(_ variables: [String: String] = [:], typed: [String]? = nil) -> CommandHarness {
+        var harness = CommandHarness(server: server)
+        harness.variables = ["HOME": home].merging(variables) { $1 }
+        harness.directory = project + "/sub"
+        harness.typed = typed
+        return harness
+    }
+
+    private let entry = #"{"mcpServers": {"ops": {"command": "ops", "env": {"TOKEN": "s3cret-value"}}}}"#
+
+    private func write(_ name: String, _ text: String) throws { try folder.write("home/" + name, text) }
+
+    @Test(arguments: [
+        (".cursor/mcp.json", #"{"mcpServers": {"ops": {"command": "ops"}}}"#),
+        (
+            ".claude.json",
+            #"{"numStartups": 3, "mcpServers": {"ops": {"type": "stdio", "command": "ops", "args": []}}}"#
+        ),
+        (".claude.json", #"{"projects": {"PROJECT": {"mcpServers": {"ops": {"command": "ops"}}}}}"#),
+        (".claude.json", "\u{FEFF}{\"mcpServers\": {\"ops\": {\"command\": \"ops\"}}}"),
+    ])
+    func filesOfOtherPrograms(name: String, text: String) async throws {
+        try write(name, text.replacing("PROJECT", with: project))
+        let outcome = await harness().run("info", "ops")
+        #expect(outcome.code == .ok && outcome.connections == 1, "\(outcome.stderr)")
+    }
+
+    @Test func theOwnFileHasCommentsAndComesFirst() async throws {
+        folder.makeDirectory("home/.config")
+        folder.makeDirectory("home/.config/mcp")
+        try write(
+            ".config/mcp/mcp.jsonc", "{ // ours\n \"mcpServers\": {\"ops\": {\"command\": \"own\",},},}")
+        try write(".cursor/mcp.json", #"{"mcpServers": {"ops": {"url": "http://other/"}}}"#)
+        #expect(await harness().run("info", "ops").code == .ok)
+        let list = await harness().run("config", "list")
+        #expect(
+            list.stdout == """
+                ops  own
+                     ~/.config/mcp/mcp.jsonc
+                ops  http://other/
+                     ~/.cursor/mcp.json · hidden by the one above
+
+                """)
+    }
+
+    // MARK: Projects
+
+    /// What a stranger's repository configures is neither started nor expanded before it was allowed.
+    @Test(arguments: ["mcp.jsonc", ".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"])
+    func aProjectIsAskedFor(name: String) async throws {
+        for directory in [".vscode", ".cursor"] { folder.makeDirectory("home/work/project/" + directory) }
+        try write("work/project/" + name, entry)
+        let refused = await harness().run("info", "ops")
+        #expect(refused.code == .usage && refused.connections == 0)
+        #expect(
+            refused.stderr == """
+                error: the server "ops" of this project has not been allowed yet
+                  ~/work/project/\(name):1:17: ops
+                  nothing was started or sent
+                hint: mcp-client config allow ops allows it until it changes
+
+                """)
+        #expect(await harness(typed: ["n"]).run("info", "ops").code == .usage)
+        let asked = await harness(typed: ["y"]).run("info", "ops")
+        #expect(asked.code == .ok && asked.connections == 1)
+        #expect(asked.stderr.contains("configures \"ops\":\n  ops\n  env: TOKEN=***\nuse it, now and until"))
+        #expect(await harness().run("info", "ops").code == .ok)
+        try write("work/project/" + name, entry.replacing("\"ops\",", with: "\"evil\","))
+        #expect(await harness().run("info", "ops").connections == 0)
+        let allowed = await harness().run("config", "allow", "ops")
+        #expect(allowed.code == .ok && allowed.stderr.contains("env: TOKEN=***"))
+        #expect(await harness().run("info", "ops").code == .ok)
+    }
+
+    @Test func theNearestProjectCounts() async throws {
+        try write("work/.mcp.json", #"{"mcpServers": {"far": {"command": "x"}}}"#)
+        try write("work/project/.mcp.json", #"{"mcpServers": {"near": {"command": "x"}}}"#)
+        let names = await harness().run("--select", ".servers", "config", "list")
+        #expect(names.code == .usage)
+        let list = await harness().run("config", "list")
+        #expect(list.stdout.contains("near") && !list.stdout.contains("far"))
+    }
+
+    @Test(arguments: ["link", "writable", "fifo"])
+    func aProjectFileThatIsNotTakenAtItsWord(kind: String) async throws {
+        let path = "home/work/project/.mcp.json"
+        switch kind {
+        case "link":
+            try folder.write("secret.json", entry)
+            folder.link(path, to: folder.path + "/secret.json")
+        case "writable":
+            try folder.write(path, entry)
+            _ = try ProcessRunner.run(ProcessLaunch("chmod", ["666", folder.path + "/" + path]))
+        default: _ = try ProcessRunner.run(ProcessLaunch("mkfifo", [folder.path + "/" + path]))
+        }
+        let outcome = await harness(typed: ["y"]).run("info", "ops")
+        #expect(outcome.code == .usage && outcome.connections == 0)
+        #expect(outcome.stderr.contains("there is no server named \"ops\""), "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("~/work/project/.mcp.json"))
+    }
+
+    /// The server that was meant may be in the part that cannot be read.
+    @Test(arguments: [
+        (#"{"mcpServers": {"ops": {"command": "a"}, "ops": {"command": "b"}}}"#, "duplicate key \"ops\""),
+        (#"{"mcpServers": {"ops": {"command": "a"} "#, "never closed"),
+        (#"{"mcpServers": []}"#, "mcpServers must be an object, not an array"),
+    ])
+    func aDamagedFileIsNotSkipped(text: String, problem: String) async throws {
+        try write(".cursor/mcp.json", entry)
+        let chosen = folder.path + "/chosen.json"
+        try folder.write("chosen.json", text)
+        let outcome = await harness(["MCP_CONFIG": chosen]).run("info", "ops")
+        #expect(outcome.code == .usage && outcome.connections == 0)
+        #expect(
+            outcome.stderr.contains("cannot be used") && outcome.stderr.contains(problem), "\(outcome.stderr)"
+        )
+    }
+
+    // MARK: Words
+
+    @Test func aNameThatIsUnknown() async throws {
+        try write(".cursor/mcp.json", entry)
+        let outcome = await harness(["PATH": "/bin"]).run("tools", "opx")
+        #expect(outcome.code == .usage)
+        #expect(
+            outcome.stderr.hasPrefix(
+                "error: there is no server named \"opx\"\n  did you mean ops?\n  searched: ~/.cursor/mcp.json\n  not there: ~/.config/mcp/mcp.jsonc, ~/.claude.json,"
+            ))
+        let program = await harness(["PATH": "/bin"]).run("tools", "sh")
+        #expect(program.stderr.contains("hint: a program comes last, after --:  mcp-client tools … -- sh\n"))
+    }
+
+    @Test func theDotIsTheOnlyServerOrTheChosenOne() async throws {
+        #expect(await harness().run("info", ".").stderr.contains("no server is configured"))
+        try write(".cursor/mcp.json", entry)
+        #expect(await harness().run("info", ".").code == .ok)
+        try write(
+            ".claude.json",
+            #"{"mcpServers": {"docs": {"url": "http://h/"}, "off": {"command": "x", "disabled": true}}}"#)
+        let two = await harness().run("info", ".")
+        #expect(two.code == .usage && two.stderr.contains("there are 2\n  servers: docs, ops\n"))
+        #expect(await harness(["MCP_TARGET": "docs"]).run("info", ".").code == .ok)
+        #expect(await harness(["MCP_TARGET": "localhost:1/x"]).run("info", ".").code == .ok)
+        #expect(
+            await harness(["MCP_TARGET": "ftp://x"]).run("info", ".").stderr.contains("MCP_TARGET: ftp://"))
+        #expect(await harness().run("info", "off").stderr.contains("the server \"off\" is disabled"))
+    }
+
+    /// What is unset is said, by its place in the file; secrets are not.
+    @Test func placeholders() async throws {
+        try write(
+            ".cursor/mcp.json",
+            #"{"inputs": [{"id": "org", "description": "Name\u001b[2J", "default": "acme"}, {"id": "key", "password": true}], "#
+                + #""mcpServers": {"a": {"command": "x", "env": {"K": "${NOT_SET}", "L": "${ALSO:-d}"}}, "#
+                + #""b": {"command": "x", "args": ["${input:org}"]}, "c": {"command": "x", "args": ["${input:key}"]}, "#
+                + #""d": {"command": "${userHome}/x", "cwd": "${workspaceFolder}"}}}"#)
+        let unset = await harness().run("info", "a")
+        #expect(unset.code == .usage && unset.stderr.contains("${NOT_SET} is not set (used by env.K)"))
+        #expect(await harness(["NOT_SET": "x"]).run("info", "a").code == .ok)
+        let asked = await harness(typed: [""]).run("info", "b")
+        #expect(asked.code == .ok && asked.stderr.contains("b: Name\\e[2J [acme]: "), "\(asked.stderr)")
+        let missing = await harness().run("info", "b")
+        #expect(missing.stderr.contains("${input:org}: set the variable MCP_INPUT_ORG"))
+        let password = await harness(typed: ["visible"]).run("info", "c")
+        #expect(password.stderr.contains("${input:key}: set the variable MCP_INPUT_KEY"))
+        #expect(await harness(["MCP_INPUT_KEY": "k"]).run("info", "c").code == .ok)
+        #expect(await harness().run("info", "d").code == .ok)
+    }
+
+    // MARK: The own file
+
+    @Test func addingAndRemoving() async throws {
+        let own = home + "/.config/mcp/mcp.jsonc"
+        for words in [
+            ["add", "docs", "localhost:3000"],
+            ["add", "-e", "K=v", "files", "--", "./server", "--root", "/"],
+        ] {
+            let outcome = await harness().run(["config"] + words)
+            #expect(outcome.code == .ok, "\(outcome.stderr)")
+        }
+        #expect(try Files.info(own).permissions & 0o777 == 0o600)
+        func text() throws -> String {
+            String(decoding: try Files.read(own, maxBytes: 1 << 16), as: UTF8.self)
+        }
+        #expect(
+            try text() == """
+                {
+                  "mcpServers": {
+                    "files": {"command":"\(project)/sub/server","args":["--root","/"],"env":{"K":"v"}},
+                    "docs": {"url":"http://localhost:3000/mcp"}
+                  }
+                }
+
+                """)
+        #expect(
+            await harness().run("config", "add", "docs", "localhost:1").stderr.contains(
+                "already has a server"))
+        try folder.write(
+            "home/.config/mcp/mcp.jsonc", try text().replacing("{\n  \"mcp", with: "{ // mine, }\n  \"mcp"))
+        #expect(await harness().run("config", "remove", "files").code == .ok)
+        #expect(
+            try text() == """
+                { // mine, }
+                  "mcpServers": {
+                    "docs": {"url":"http://localhost:3000/mcp"}
+                  }
+                }
+
+                """)
+        #expect(await harness().run("config", "remove", "docs").code == .ok)
+        #expect(await harness().run("config", "add", "again", "localhost:2").code == .ok)
+        #expect(await harness().run("info", "again").code == .ok)
+        #expect(await harness().run("config", "remove", "none").stderr.contains("has no server \"none\""))
+        try folder.write("home/.config/mcp/mcp.jsonc", "{ broken")
+        let broken = await harness().run("config", "add", "x", "localhost:3")
+        #expect(broken.code == .usage)
+        #expect(try text() == "{ broken")
+    }
+
+    @Test func whatOthersConfiguredIsImported() async throws {
+        try write(".cursor/mcp.json", entry)
+        #expect(
+            await harness().run("config", "import").stderr == "imported ops into ~/.config/mcp/mcp.jsonc\n")
+        #expect(await harness().run("config", "import", "ops").stderr == "nothing to import\n")
+        #expect(await harness().run("config", "remove", "ops").code == .ok)
+        #expect(await harness().run("config", "import", "nope").code == .usage)
+        let get = await harness().run("--json", "config", "get", "ops")
+        #expect(get.stdout == #"{"command":"ops","env":{"TOKEN":"***"}}"# + "\n")
+    }
+
+    @Test(arguments: [
+        ["config", "add"], ["config", "add", "x"], ["config", "add", "a/b", "localhost:1"],
+        ["config", "add", ".", "localhost:1"], ["config", "add", "x", "localhost:1", "y"],
+        ["config", "list", "x"], ["config", "get"], ["config", "lst"], ["config", "get", "nope"],
+        ["config", "add", "-H", "A: b", "x", "--", "prog"],
+    ])
+    func whatMeansNothing(words: [String]) async {
+        #expect(await harness().run(words).code == .usage)
+    }
+
+    // MARK: Secrets
+
+    @Test(arguments: [
+        (
+            #"{"url": "https://u:p@h/x?api_key=S3CRET&v=${V}#f"}"#,
+            #"{"url":"https://***@h/x?api_key=***&v=${V}***"}"#
+        ),
+        (
+            #"{"command": "x", "args": ["--token", "S3CRET", "--api-key=S3CRET", "-v", "y"]}"#,
+            #"{"command":"x","args":["--token","***","--api-key=***","-v","y"]}"#
+        ),
+        (
+            #"{"headers": {"Authorization": "Bearer ${T}", "X": "${A:-S3CRET}", "Y": "$env:Z"}}"#,
+            #"{"headers":{"Authorization":"***${T}","X":"***","Y":"$env:Z"}}"#
+        ),
+    ])
+    func secretsAreMasked(members: String, shown: String) async throws {
+        try write(".cursor/mcp.json", #"{"mcpServers": {"a": \#(members)}}"#)
+        let outcome = await harness().run("--json", "config", "get", "a")
+        #expect(outcome.stdout == shown + "\n")
+        #expect(!(await harness().run("config", "list")).stdout.contains("S3CRET"))
+    }
+}

@@ -1,0 +1,49 @@
+import MCPCore
+import TestSupport
+import Testing
+
+/// A session of somebody who has a project with a server, with the real program.
+@Suite struct NamedServerTests {
+    private let folder = TemporaryDirectory()
+
+    private func client(_ words: String..., variables: [String: String] = [:]) async throws -> ProgramOutcome
+    {
+        try await ProgramRunner.run(
+            "/bin/sh",
+            ["-c", "cd \"$0\" && shift 0 && exec \"$@\"", folder.path + "/project", ProgramRunner.client]
+                + words,
+            environment: ["HOME": folder.path].merging(variables) { $1 })
+    }
+
+    @Test func fromTheFirstRefusalToACall() async throws {
+        folder.makeDirectory("project")
+        try folder.write(
+            "project/.mcp.json",
+            #"{"mcpServers": {"demo": {"command": "\#(ProgramRunner.server)", "args": ["--demo"]}}}"#)
+        let refused = try await client("tools", "demo")
+        #expect(refused.code == 2 && refused.stderr.contains("has not been allowed yet"))
+        #expect(try await client("config", "allow", "demo").code == 0)
+        #expect(
+            try await client("--structured", "call", "demo", "add", "a=2", "b=3").stdout == "{\"sum\":5}\n")
+        let listed = try await client("config", "list")
+        #expect(listed.stdout == "demo  \(ProgramRunner.server) --demo\n      .mcp.json\n")
+        let other = try await client(
+            "--structured", "call", ".", "add", "a=1", "b=1", variables: ["MCP_TARGET": "demo"])
+        #expect(other.stdout == "{\"sum\":2}\n")
+        let wrong = try await client("call", "demo", "ad", "a=1")
+        #expect(wrong.stderr.hasSuffix("hint: mcp-client tools demo lists them\n"), "\(wrong.stderr)")
+    }
+
+    /// The program gets the variables and the directory of its entry, and those of the command line.
+    @Test func whatTheProgramGets() async throws {
+        folder.makeDirectory("project")
+        folder.makeDirectory(".cursor")
+        try folder.write(
+            ".cursor/mcp.json",
+            #"{"mcpServers": {"p": {"command": "/bin/sh", "args": ["-c", "pwd >&2; echo $A $B >&2; exit 3"], "#
+                + #""cwd": "${userHome}", "env": {"A": "${X}", "B": "file"}}}}"#)
+        let outcome = try await client("-e", "B=flag", "tools", "p", variables: ["X": "1"])
+        #expect(outcome.code == 3)
+        #expect(outcome.stderr.contains("stderr: \(folder.path)\n  stderr: 1 flag\n"), "\(outcome.stderr)")
+    }
+}
