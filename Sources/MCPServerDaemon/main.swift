@@ -14,9 +14,13 @@ try? StandardStreams.openMissing()
 // A parent that ignores SIGCHLD passes that on to this process, and the system then keeps no status of our
 // own children.
 signal(SIGCHLD, SIG_DFL)
-let arguments = Array(ProgramArguments.all.dropFirst())
+// Without them, a server with other settings than those that were asked for would start.
+guard let arguments = ProgramArguments.withoutName else {
+    Terminal.error(["mcp-server: cannot read its arguments: /proc/self/cmdline is not accessible"])
+    exit(ExitCode.usage.rawValue)
+}
 if arguments == [Daemon.superviseCommand] { exit(SupervisorProgram.run() ? 0 : ExitCode.usage.rawValue) }
-if arguments.first == CommandRuntime.restrictCommand {
+if arguments.first == RestrictedProgram.command {
     exit(RestrictedProgram.run(arguments.dropFirst()))
 }
 let daemon = Daemon(environment: Environment.all, started: ContinuousClock().now)

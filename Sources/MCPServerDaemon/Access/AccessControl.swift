@@ -9,9 +9,12 @@ final class AccessControl: Sendable {
     private let log: Log
     private let watch = Mutex<DirectoryWatch?>(nil)
 
-    /// - Parameter addresses: the addresses to listen on.
+    /// - Parameters:
+    ///   - addresses: the addresses to listen on.
+    ///   - isAudited: whether an audit log records the calls, so that the log need not.
     init(
-        _ settings: AuthSettings, addresses: [ConfiguredAddress], environment: [String: String], log: Log
+        _ settings: AuthSettings, addresses: [ConfiguredAddress], environment: [String: String],
+        isAudited: Bool, log: Log
     ) throws(Failure) {
         self.log = log
         file = settings.tokens.map { TokenFile($0) }
@@ -38,7 +41,9 @@ final class AccessControl: Sendable {
                 verifier: FirstVerifier(verifiers), requiredScopes: settings.required,
                 impliedScopes: settings.impliedScopes, rules: settings.rules, peers: settings.peers,
                 rate: settings.rate
-            ) { Self.audit($0, log) }
+            ) { event in
+                if !isAudited || !event.isAllowed { Self.report(event, log) }
+            }
         } catch {
             throw Failure(text: "auth: \(error)")
         }
@@ -105,7 +110,7 @@ final class AccessControl: Sendable {
     }
 
     /// Writes a line for each decision. It names the caller and the id of the token, never the token.
-    private static func audit(_ event: AccessEvent, _ log: Log) {
+    private static func report(_ event: AccessEvent, _ log: Log) {
         log.info(
             event.isAllowed ? "access allowed" : "access denied",
             [

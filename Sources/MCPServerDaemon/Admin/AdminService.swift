@@ -12,6 +12,8 @@ struct AdminService: HTTPRequestHandler {
         var supervisor: ProcessSupervisor
         /// The states of the servers behind this one.
         var upstreams: @Sendable () -> [UpstreamStatus] = { [] }
+        /// What other instances share; `nil` without a store.
+        var store: RedisStore?
         var log: Log
         /// Reads the configuration again; `nil` without a file.
         var reload: (@Sendable () async -> ReloadReport)?

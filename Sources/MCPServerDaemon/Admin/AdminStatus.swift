@@ -36,14 +36,16 @@ struct AdminStatus {
             "connections": number(state.running?.connectionCount ?? 0),
             "inFlight": number(calls.inFlight), "served": number(served), "failed": number(failed),
             "refused": number(calls.refusals.values.reduce(0, +)),
-            "commands": number(subject.supervisor.runningCommands),
+            "commands": number(subject.observer.commands.running),
             "errors": number(subject.observer.errors?.total ?? 0),
             "logLost": number(subject.log.droppedLines),
         ]
+        json["sandbox"] = .string(SandboxSupport.current.description)
         if let file = subject.configuration { json["configuration"] = .string(file) }
         if let bytes = process.residentBytes { json["residentBytes"] = number(bytes) }
         if let report = state.lastReload { json["lastReload"] = report.json }
         if let audit = subject.observer.audit?.status { json["audit"] = Self.json(audit) }
+        if let store = subject.store { json["stateStore"] = Self.json(store) }
         json["tools"] = .array(tools)
         json["upstreams"] = .array(subject.upstreams().map(Self.json))
         return .object(json)
@@ -70,6 +72,16 @@ struct AdminStatus {
         if let next = upstream.nextTry {
             json["nextTryMilliseconds"] = .number(JSONNumber(next.wholeMilliseconds))
         }
+        return .object(json)
+    }
+
+    private static func json(_ store: RedisStore) -> JSONValue {
+        let status = store.status
+        var json: JSONObject = [
+            "address": .string(store.place), "connected": .bool(status.isConnected),
+            "commands": .number(JSONNumber(status.commands)), "failed": .number(JSONNumber(status.failures)),
+        ]
+        if let error = status.lastError { json["lastError"] = .string(error) }
         return .object(json)
     }
 
@@ -120,6 +132,17 @@ struct AdminStatus {
         writeCommands(&text)
         writeReloads(&text)
         writeUpstreams(&text)
+        if let status = subject.store?.status {
+            text.single(
+                "mcp_server_state_store_up", .gauge, "Whether the store that instances share answers.",
+                status.isConnected ? 1 : 0)
+            text.begin(
+                "mcp_server_state_store_commands_total", .counter, "The commands to the store.")
+            text.sample(
+                "mcp_server_state_store_commands_total", [("result", "done")], status.commands)
+            text.sample(
+                "mcp_server_state_store_commands_total", [("result", "failed")], status.failures)
+        }
         if let audit = subject.observer.audit?.status {
             text.single(
                 "mcp_server_audit_lines_total", .counter, "The lines of the audit log written.",
@@ -139,7 +162,7 @@ struct AdminStatus {
         let commands = subject.observer.commands
         text.single(
             "mcp_server_commands_running", .gauge, "The commands of tools that are running.",
-            subject.supervisor.runningCommands)
+            commands.running)
         text.single(
             "mcp_server_command_busy_total", .counter, "The calls for which no slot was free.",
             commands.busy)

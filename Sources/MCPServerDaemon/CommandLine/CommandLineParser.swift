@@ -74,7 +74,7 @@ struct CommandLineParser {
             options.file = try value(of: name, inline, example: "FILE")
         case "--listen":
             let text = try value(of: name, inline, example: "127.0.0.1:8808")
-            let address = try address(text)
+            let address = try address(of: name, text, example: "unix:///run/user/1000/mcp.sock")
             if options.listen.contains(where: address.isTaken) {
                 throw CommandLineError("--listen \(text) is given twice", hint: "give each address once")
             }
@@ -94,9 +94,11 @@ struct CommandLineParser {
             options.clientTools.providersSocket = try value(
                 of: name, inline, example: "/run/me/providers.sock")
         case "--admin":
-            control.address = try address(value(of: name, inline, example: "unix:///run/mcp/admin.sock"))
+            let example = "unix:///run/mcp/admin.sock"
+            control.address = try address(
+                of: name, value(of: name, inline, example: example), example: example)
         case "-n": try control.setCount(value(of: name, inline, example: "20"))
-        case "--systemd", "--launchd", "--nginx", "--caddy", "--docker":
+        case "--systemd", "--systemd-socket", "--launchd", "--nginx", "--caddy", "--docker":
             if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
             if let file = SetupFile(rawValue: String(name.dropFirst(2))) { control.files.append(file) }
         case "--allow": tokens.allow.append(try value(of: name, inline, example: "git_*"))
@@ -135,16 +137,18 @@ struct CommandLineParser {
         throw CommandLineError("\(name) needs a value", hint: "for example \(name) \(example)")
     }
 
-    private func address(_ text: String) throws(CommandLineError) -> ConfiguredAddress {
+    private func address(
+        of name: String, _ text: String, example: String
+    ) throws(CommandLineError) -> ConfiguredAddress {
         let diagnostics = Diagnostics()
-        let position = SourcePosition(file: "--listen")
+        let position = SourcePosition(file: name)
         if let address = ConfigurationReader.address(text, at: position, diagnostics), !diagnostics.hasErrors
         {
             return address
         }
         throw CommandLineError(
-            "--listen \(diagnostics.sorted.first?.text ?? text)",
-            hint: "for example --listen 127.0.0.1:8808 or --listen unix:///run/user/1000/mcp.sock")
+            "\(name) \(diagnostics.sorted.first?.text ?? text)",
+            hint: "for example \(name) 127.0.0.1:8808 or \(name) \(example)")
     }
 
     private func logLevel(_ text: String) throws(CommandLineError) -> LogLevel {

@@ -49,7 +49,7 @@ struct ControlFlags: Sendable, Hashable {
             guard let file = files.first, files.count == 1 else {
                 let flags = SetupFile.allCases.map { "--\($0.rawValue)" }
                 throw CommandLineError(
-                    files.isEmpty ? "init needs to know for what" : "init prints one kind of file",
+                    files.isEmpty ? "init needs a kind of file" : "init prints one kind of file",
                     hint: "give one of \(flags.joined(separator: ", "))")
             }
             return .setup(file, configuration: configuration, overrides)

@@ -11,7 +11,7 @@ enum HelpText {
                mcp-server token list | revoke NAME
                mcp-server status [--json] | errors [-n COUNT] | reload | drain   ask a running server
                mcp-server audit verify FILE…
-               mcp-server init --systemd | --launchd | --nginx | --caddy | --docker [-c FILE]
+               mcp-server init --systemd[-socket] | --launchd | --nginx | --caddy | --docker [-c FILE]
                mcp-server schema | version
 
           -c, --config FILE    the configuration (JSON with comments); default: the first of

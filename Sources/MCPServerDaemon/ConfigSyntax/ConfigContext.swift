@@ -1,7 +1,4 @@
-/// The reason why a file that the configuration names could not be used, in words for people.
-struct ConfigFileError: Error {
-    var text: String
-}
+import MCPCore
 
 /// The surroundings that reading a configuration depends on.
 final class ConfigContext {

@@ -55,11 +55,8 @@ enum ConfiguredAddress: Sendable, Hashable {
     /// authentication may use.
     var isLoopback: Bool {
         switch self {
-        case .unix: return true
-        case .tcp(let host, _):
-            if host == "localhost" || host == "::1" { return true }
-            let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-            return parts.count == 4 && parts.allSatisfy { $0 != nil } && parts[0] == 127
+        case .unix: true
+        case .tcp(let host, _): Loopback.contains(host)
         }
     }
 

@@ -2,14 +2,20 @@ import MCPCore
 
 /// Members that more than one kind of entry has.
 extension ObjectReader {
-    /// Returns PATH, LANG and HOME of this process, and the variables in `env`.
-    mutating func childEnvironment() -> [String: String] {
+    /// Returns PATH, LANG and HOME of this process, with these variables, and with those in `env`.
+    mutating func childEnvironment(_ added: [String: String] = [:]) -> [String: String] {
         var environment = [
             "PATH": context.environment["PATH"] ?? Paths.defaultSearchPath,
             "LANG": context.environment["LANG"] ?? "C.UTF-8",
         ]
         environment["HOME"] = context.environment["HOME"]
-        guard let entries = object("env") else { return environment }
+        return environment.merging(added) { $1 }.merging(variables("env")) { $1 }
+    }
+
+    /// Reads variables of the environment.
+    mutating func variables(_ key: String) -> [String: String] {
+        guard let entries = object(key) else { return [:] }
+        var environment: [String: String] = [:]
         for entry in entries.members {
             if entry.key.isEmpty || entry.key.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "=") }) {
                 context.diagnostics.error(

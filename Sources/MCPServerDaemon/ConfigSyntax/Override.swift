@@ -1,3 +1,5 @@
+import MCPCore
+
 /// A `--set path=value` on the command line.
 struct Override: Sendable, Hashable {
     var path: String

@@ -10,10 +10,28 @@ struct Configuration: Sendable {
     var prompts: [PromptDefinition] = []
     /// The servers behind this one.
     var upstreams: [UpstreamDefinition] = []
+    /// The programs of tools and servers, with their paths as far as they are found.
+    var programs: [(title: String, path: String, sandbox: SandboxDefinition?)] {
+        func path(_ program: String, _ environment: [String: String]) -> String {
+            Paths.findProgram(program, in: environment["PATH"] ?? "") ?? program
+        }
+        let commands = tools.map {
+            ("tool \($0.name)", path($0.command.program, $0.environment), $0.sandbox)
+        }
+        return commands
+            + upstreams.compactMap { upstream in
+                guard case .program(let program, _, let environment, _) = upstream.place else { return nil }
+                return ("mcpServer \(upstream.name)", path(program, environment), upstream.sandbox)
+            }
+    }
+    /// The number of programs that run in a sandbox.
+    var sandboxedCount: Int { tools.count { $0.sandbox != nil } + upstreams.count { $0.sandbox != nil } }
     /// The settings for the tools of other programs; `nil` if other programs cannot provide tools.
     var clientTools: ClientToolSettings?
     /// The settings for the authorization of callers; `nil` if every caller is accepted.
     var auth: AuthSettings?
+    /// What several instances have in common; `nil` if there is only one.
+    var state: StateSettings?
     /// The address for operators; `nil` if there is none.
     var admin: AdminSettings?
     /// What the server writes down about its work.

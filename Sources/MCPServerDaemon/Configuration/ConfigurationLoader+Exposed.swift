@@ -19,6 +19,14 @@ extension ConfigurationLoader {
             name = "server"
             entry = ["mcpServers": [name: ["url": .string(url)]]]
         case .directory(let directory):
+            if Paths.directoryProblem(Paths.absolute(directory, relativeTo: Paths.currentDirectory)) != nil {
+                let diagnostics = Diagnostics()
+                diagnostics.error(
+                    "there is no directory \(TerminalText.quoted(directory)); for a program, write "
+                        + "mcp-server expose -- \(TerminalText.inline(directory))",
+                    at: SourcePosition(file: "expose"))
+                return Outcome(configuration: Configuration(), diagnostics: diagnostics)
+            }
             name = Self.name(of: Paths.absolute(directory, relativeTo: Paths.currentDirectory))
             entry = [
                 "files": [
@@ -33,15 +41,15 @@ extension ConfigurationLoader {
         var outcome = load(
             SourceText(name: "expose", text: text), directory: Paths.currentDirectory, Diagnostics())
         outcome.configuration.upstreams = outcome.configuration.upstreams.map { definition in
+            var definition = definition
+            definition.isRequired = true
             guard case .program(let program, let arguments, let own, let directory) = definition.place else {
                 return definition
             }
-            var definition = definition
             // Started by a person, as if the program had been started in its place.
             definition.place = .program(
                 program, arguments: arguments, environment: environment.merging(own) { $1 },
                 directory: directory)
-            definition.isRequired = true
             return definition
         }
         return outcome

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// Loads a configuration file with everything that belongs to it.
 struct ConfigurationLoader {
     /// The result, which is usable if the diagnostics contain no error.
@@ -39,10 +41,11 @@ struct ConfigurationLoader {
         guard var root = JSONCParser.parse(source, into: diagnostics) else {
             return Outcome(configuration: Configuration(), diagnostics: diagnostics)
         }
-        for override in overrides { root = root.applying(override, diagnostics: diagnostics) }
         let expansion = Expansion(
             .init(environment: environment, configDirectory: directory, readSecret: context.readSecret),
             diagnostics: diagnostics)
+        root = IncludedFiles(context: context, expansion: expansion).merged(root)
+        for override in overrides { root = root.applying(override, diagnostics: diagnostics) }
         let configuration = ConfigurationReader(context: context).read(expansion.expand(root))
         return Outcome(configuration: configuration, diagnostics: diagnostics)
     }

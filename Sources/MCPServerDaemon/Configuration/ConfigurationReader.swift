@@ -26,10 +26,12 @@ struct ConfigurationReader {
         if let observe = reader.object("observe") {
             configuration.observe = ObserveReader(context: context).read(observe)
         }
+        configuration.state = reader.object("state").map { StateReader(context: context).read($0) }
         if let limits = reader.object("limits") { configuration.limits = readLimits(limits) }
-        if let tools = reader.node("tools") {
-            configuration.tools = ToolReader(context: context).readAll(tools)
-        }
+        let sandboxes = SandboxCatalog(&reader, context: context)
+        let tools = reader.node("tools")
+        configuration.tools =
+            tools.map { ToolReader(context: context, sandboxes: sandboxes).readAll($0) } ?? []
         if let files = reader.node("files") {
             configuration.files = FilesReader(context: context).readAll(files)
         }
@@ -37,9 +39,13 @@ struct ConfigurationReader {
             (configuration.prompts, configuration.watchedPrompts) =
                 PromptReader(context: context).readAll(prompts)
         }
-        if let servers = reader.node("mcpServers") {
-            configuration.upstreams = UpstreamReader(context: context).readAll(servers)
-        }
+        let servers = reader.node("mcpServers")
+        configuration.upstreams =
+            servers.map { UpstreamReader(context: context, sandboxes: sandboxes).readAll($0) } ?? []
+        let programs = (servers?.members ?? []).filter { $0.value.hasMember("command") }
+        sandboxes.warnOfUnconfined([("tool", tools?.members ?? []), ("mcpServer", programs)])
+        sandboxes.warnOfReplaceable(
+            configuration.programs, at: reader.place(of: tools == nil ? "mcpServers" : "tools"))
         if let servers = reader.foreign("servers") {
             context.diagnostics.error(
                 "\"servers\" is called \"mcpServers\" here; \"inputs\" are ${env:NAME} or ${file:PATH}",
@@ -50,7 +56,9 @@ struct ConfigurationReader {
             checkProviders(configuration, at: tools.place(of: "providersSocket"))
             checkChannelTokens(configuration, at: tools.place(of: "channelTokenFiles"))
         }
-        checkAccess(configuration, at: reader.place(of: "auth"))
+        if let auth = root["auth"] {
+            AccessCheck(configuration: configuration, node: auth, context: context).run()
+        }
         reader.finish()
         return configuration
     }
@@ -117,26 +125,6 @@ struct ConfigurationReader {
             "clientTools.channelTokenFiles cannot be combined with auth, because both use the Authorization "
                 + "header: remove it, and make a token for the channel's agents with mcp-server token new",
             at: position)
-    }
-
-    /// Warns of names that nobody can reach, and of patterns that reach nothing.
-    private func checkAccess(_ configuration: Configuration, at position: SourcePosition) {
-        guard let auth = configuration.auth, !auth.scopes.isEmpty else { return }
-        let patterns = (auth.scopes.flatMap(\.allow) + auth.anonymous).map { ($0, Glob($0)) }
-        let names =
-            configuration.tools.map { ("tool", $0.name) } + configuration.prompts.map { ("prompt", $0.name) }
-        for (kind, name) in names where !patterns.contains(where: { $0.1.matches(name) }) {
-            context.diagnostics.warning(
-                "no scope of auth.scopes allows the \(kind) \(name): only tokens of this server with "
-                    + "--allow \(name) can use it", at: position)
-        }
-        // URIs and the tools of other programs are not known here.
-        guard configuration.clientTools == nil, configuration.upstreams.isEmpty else { return }
-        for (text, glob) in patterns where !text.contains(":") && text != "*" {
-            guard !names.contains(where: { glob.matches($0.1) }) else { continue }
-            context.diagnostics.warning(
-                "auth: \"\(text)\" fits no tool and no prompt", at: position)
-        }
     }
 
     /// Checks the socket of providers, which is an additional one and not an address of `listen`.

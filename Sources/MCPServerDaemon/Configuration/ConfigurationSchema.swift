@@ -8,6 +8,10 @@ enum ConfigurationSchema {
           "additionalProperties": false,
           "properties": {
             "$schema": { "type": "string" },
+            "include": {
+              "description": "Further files that add keys and entries, such as conf.d/*.jsonc.",
+              "$ref": "#/$defs/strings"
+            },
             "server": {
               "description": "The server's description of itself.",
               "type": "object",
@@ -114,6 +118,26 @@ enum ConfigurationSchema {
                 }
               }
             },
+            "state": {
+              "description": "What several instances of this server have in common.",
+              "type": "object",
+              "additionalProperties": false,
+              "required": ["key"],
+              "properties": {
+                "key": {
+                  "description": "Signs what clients carry: ${file:PATH}, 32 bytes or more; the first signs.",
+                  "oneOf": [
+                    { "type": "string" },
+                    { "type": "array", "items": { "type": "string" }, "minItems": 1, "maxItems": 4 }
+                  ]
+                },
+                "store": {
+                  "description": "Redis or Valkey: redis://[USER@]HOST:PORT/DATABASE or unix:///PATH?db=N.",
+                  "type": "string"
+                },
+                "password": { "description": "Of the store: ${file:PATH}.", "type": "string" }
+              }
+            },
             "admin": {
               "description": "The address for operators: health, metrics, status, reload, drain.",
               "type": "object",
@@ -192,6 +216,16 @@ enum ConfigurationSchema {
                 },
                 "drain": { "$ref": "#/$defs/duration", "description": "How long a stop waits for calls." }
               }
+            },
+            "sandboxes": {
+              "description": "What programs may do, by the name that \"sandbox\" uses.",
+              "type": "object",
+              "propertyNames": { "pattern": "^[A-Za-z0-9_.-]{1,64}$" },
+              "additionalProperties": { "$ref": "#/$defs/sandbox" }
+            },
+            "sandbox": {
+              "description": "The sandbox of all programs without one of their own.",
+              "$ref": "#/$defs/sandboxChoice"
             },
             "tools": {
               "description": "Commands as tools, by name.",
@@ -377,18 +411,79 @@ enum ConfigurationSchema {
                 },
                 "limits": {
                   "description": "Limits that the system enforces on each process of the command.",
+                  "$ref": "#/$defs/processLimits"
+                },
+                "sandbox": { "$ref": "#/$defs/sandboxChoice" }
+              }
+            },
+            "processLimits": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "cpu": { "description": "Processor time.", "$ref": "#/$defs/duration" },
+                "memory": { "description": "Address space.", "$ref": "#/$defs/size" },
+                "fileSize": { "description": "The largest file written.", "$ref": "#/$defs/size" },
+                "processes": {
+                  "description": "Processes and threads of the user.",
+                  "type": "integer", "minimum": 1, "maximum": 1000000
+                },
+                "openFiles": { "type": "integer", "minimum": 3, "maximum": 1000000 }
+              }
+            },
+            "sandboxChoice": {
+              "description": "The name of a sandbox, \"none\", or a sandbox of its own.",
+              "oneOf": [{ "type": "string" }, { "$ref": "#/$defs/sandbox" }]
+            },
+            "paths": { "type": "array", "items": { "type": "string", "pattern": "^[/$]" } },
+            "ports": {
+              "type": "array", "items": { "type": "integer", "minimum": 0, "maximum": 65535 }
+            },
+            "sandbox": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "fs": {
+                  "description": "The files that may be used, besides those of the system. Default: all.",
                   "type": "object",
                   "additionalProperties": false,
                   "properties": {
-                    "cpu": { "description": "Processor time.", "$ref": "#/$defs/duration" },
-                    "memory": { "description": "Address space.", "$ref": "#/$defs/size" },
-                    "fileSize": { "description": "The largest file written.", "$ref": "#/$defs/size" },
-                    "processes": {
-                      "description": "Processes and threads of the user.",
-                      "type": "integer", "minimum": 1, "maximum": 1000000
+                    "read": { "description": "Paths that may be read.", "$ref": "#/$defs/paths" },
+                    "write": {
+                      "description": "Paths that may be read and changed.", "$ref": "#/$defs/paths"
                     },
-                    "openFiles": { "type": "integer", "minimum": 3, "maximum": 1000000 }
+                    "exec": {
+                      "description": "Programs that may be started.", "$ref": "#/$defs/paths"
+                    }
                   }
+                },
+                "net": {
+                  "description": "The sockets that may be used. Default: all.",
+                  "oneOf": [
+                    { "enum": ["none", "unix", "any"] },
+                    {
+                      "type": "object",
+                      "additionalProperties": false,
+                      "properties": {
+                        "connect": { "description": "TCP ports.", "$ref": "#/$defs/ports" },
+                        "bind": { "description": "TCP ports; 0: a free one.", "$ref": "#/$defs/ports" },
+                        "udp": { "type": "boolean", "default": false },
+                        "unix": { "type": "boolean", "default": false }
+                      }
+                    }
+                  ]
+                },
+                "limits": { "$ref": "#/$defs/processLimits" },
+                "env": {
+                  "description": "Variables of its programs.",
+                  "type": "object", "additionalProperties": { "type": "string" }
+                },
+                "user": {
+                  "description": "The user that its programs run as, if the server is root's.",
+                  "type": "string"
+                },
+                "onUnsupported": {
+                  "description": "What happens if the system cannot enforce it.",
+                  "enum": ["refuse", "warn"], "default": "refuse"
                 }
               }
             },
@@ -434,6 +529,7 @@ enum ConfigurationSchema {
                   "$ref": "#/$defs/duration"
                 },
                 "restart": { "enum": ["backoff", "never"], "default": "backoff" },
+                "sandbox": { "$ref": "#/$defs/sandboxChoice" },
                 "timeout": { "$ref": "#/$defs/duration", "default": "60s" },
                 "connectTimeout": { "$ref": "#/$defs/duration", "default": "60s" },
                 "concurrency": { "type": "integer", "minimum": 1, "maximum": 10000, "default": 64 },

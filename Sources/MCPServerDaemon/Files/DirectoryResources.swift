@@ -14,36 +14,29 @@ import Glibc
 /// Every open goes through `RootDirectory`: the kernel confines it to what is beneath the root (fault rows 96
 /// to 98).
 final class DirectoryResources: ResourceProvider {
-    /// The largest number of files that are listed; a directory with more is listed in part.
-    static let maxFiles = 10_000
-    static let maxDepth = 32
-    /// The number of names in one directory that are examined.
-    private static let maxEntries = 100_000
-    /// The time during which the pages of one list come from the same scan of the directory.
-    private static let snapshotLifetime = Duration.seconds(60)
+    /// The names of one directory that are listed.
+    static let maxNames = 1_000_000
+    /// The names of a directory that are kept for the next page, so that not each of them reads it again.
+    private static let keptNames = 1_000 ... 200_000
+    private static let keptTime = Duration.seconds(10)
 
-    private struct Snapshot: Sendable {
-        var number: Int
-        var files: [RootEntry]
-        var isTruncated: Bool
-        var taken: ContinuousClock.Instant
+    private struct KeptNames: Sendable {
+        var directory: String
+        var children: RootChildren
+        var until: ContinuousClock.Instant
     }
 
     private struct State {
-        var snapshots: [Snapshot] = []
-        var nextNumber = 1
+        /// The directory with many names that was read last.
+        var kept: KeptNames?
         /// The problem that was last logged for this directory; the same one is not logged twice.
         var problem: String?
     }
-
-    /// The number of scans from which pages of different clients may come at the same time.
-    private static let maxSnapshots = 8
 
     let definition: FilesDefinition
     private let log: Log
     private let opened: Mutex<RootDirectory>
     private let state = Mutex(State())
-    private let walks = SharedWork<Snapshot>()
 
     init(_ definition: FilesDefinition, log: Log) throws(IOError) {
         self.definition = definition
@@ -63,22 +56,15 @@ final class DirectoryResources: ResourceProvider {
         }
     }
 
-    /// Returns the number of files that are listed, and whether there are more.
-    func count() throws -> (files: Int, areMore: Bool) {
-        let snapshot = try takeSnapshot()
-        return (snapshot.files.count, snapshot.isTruncated)
-    }
-
     func templates() -> [ResourceTemplate] {
         [ResourceTemplate(definition.template.text, name: definition.name)]
     }
 
     func resources(after cursor: String?, limit: Int) async throws -> (page: [Resource], next: String?) {
-        let (snapshot, offset) = try await place(of: cursor)
-        let end = min(snapshot.files.count, offset + limit)
-        let page = snapshot.files[offset ..< end].map(resource)
-        guard end < snapshot.files.count else { return (page, nil) }
-        return (page, "\(snapshot.number).\(snapshot.files[end - 1].path)")
+        try await Offload.run { [self] in
+            let page = try page(after: cursor, limit: limit)
+            return (page.files.map(resource), page.next)
+        }
     }
 
     func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]? {
@@ -107,101 +93,102 @@ final class DirectoryResources: ResourceProvider {
 
     // MARK: Listing
 
-    /// Returns the snapshot that a cursor refers to, and the offset of the first file after the cursor.
+    /// Returns the files after a path.
     ///
-    /// If that snapshot no longer exists, the list continues in a new one after the same path.
-    private func place(of cursor: String?) async throws -> (Snapshot, offset: Int) {
-        guard let cursor else { return (try await newSnapshot(), 0) }
-        let parts = cursor.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let number = Int(parts[0]) else {
-            throw MCPError.invalidParams("Invalid cursor")
-        }
-        let held = state.withLock { $0.snapshots.first { $0.number == number } }
-        let snapshot: Snapshot
-        if let held { snapshot = held } else { snapshot = try await newSnapshot() }
-        let last = parts[1].utf8
-        let offset = snapshot.files.partitioningIndex { last.lexicographicallyPrecedes($0.path.utf8) }
-        return (snapshot, offset)
-    }
-
-    /// Takes a new snapshot. Only one scan of the directory runs at a time, however many requests are
-    /// waiting.
-    private func newSnapshot() async throws -> Snapshot {
-        try await walks.value { [self] in try takeSnapshot() }
-    }
-
-    /// - Throws: an error for the client if the directory could not be read as a whole: an incomplete list
-    ///   would tell the client that files are gone.
-    private func takeSnapshot() throws(MCPError) -> Snapshot {
-        let files: [RootEntry]
-        let isTruncated: Bool
+    /// - Throws: an error for the client if a directory could not be read: a list that is too short would
+    ///   tell the client that files are gone.
+    private func page(after start: String?, limit: Int) throws(MCPError) -> FileWalk {
         do {
-            (files, isTruncated) = try walk()
-        } catch {
-            note("the files cannot be listed: \(error)")
-            let reason = (error as? RootError)?.reason ?? (error as? IOError)?.reason ?? "unknown"
-            throw .internalError(
-                "The files of \(definition.name) cannot be listed (\(reason)). "
-                    + "Try again later; the server's log names the directory.")
-        }
-        let now = ContinuousClock().now
-        return state.withLock { state in
-            let snapshot = Snapshot(
-                number: state.nextNumber, files: files, isTruncated: isTruncated, taken: now)
-            state.nextNumber += 1
-            state.snapshots.removeAll { $0.taken.duration(to: now) > Self.snapshotLifetime }
-            if state.snapshots.count >= Self.maxSnapshots { state.snapshots.removeFirst() }
-            state.snapshots.append(snapshot)
-            return snapshot
-        }
-    }
-
-    /// Walks the directory. Directories that the filter leaves out are not entered, so that a `.git` costs
-    /// nothing.
-    private func walk() throws -> (files: [RootEntry], isTruncated: Bool) {
-        var files: [RootEntry] = []
-        var isTruncated = false
-        var denied: RootError?
-        var pending = [""]
-        let root = try root()
-        for depth in 1 ... Self.maxDepth where !pending.isEmpty {
-            var next: [String] = []
-            for directory in pending {
-                let listing = try list(directory, in: root)
-                isTruncated = isTruncated || listing.isTruncated
-                denied = denied ?? listing.denied
-                for entry in listing.entries {
-                    if entry.info.kind == .directory, definition.filter.mayDescend(into: entry.path) {
-                        next.append(entry.path)
-                    }
-                    if entry.info.kind == .file, definition.filter.allows(entry.path) { files.append(entry) }
-                }
-                if files.count > Self.maxFiles { break }
+            let root = try root()
+            var walk = FileWalk(definition.filter, limit: limit) { directory throws(RootError) in
+                try self.children(of: directory, in: root, isFirst: start == nil)
+            } info: { path throws(RootError) in
+                try root.info(path)
             }
-            isTruncated =
-                isTruncated || files.count > Self.maxFiles || (depth == Self.maxDepth && !next.isEmpty)
-            if files.count > Self.maxFiles { break }
-            pending = next
+            try walk.run(after: start)
+            if let denied = walk.denied {
+                note("not everything can be listed: \(denied)")
+            } else if walk.isTruncated {
+                note("not everything is listed: a directory is too deep or has too many names")
+            } else if start == nil, walk.next == nil, root.isInPlace {
+                state.withLock { $0.problem = nil }
+            }
+            return walk
+        } catch {
+            throw unlistable(error)
         }
-        if let denied {
-            note("not everything can be listed: \(denied)")
-        } else if root.isInPlace {
-            state.withLock { $0.problem = nil }
-        }
-        files.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-        return (Array(files.prefix(Self.maxFiles)), isTruncated)
     }
 
-    /// Lists a directory. Beneath the root, one that is missing or may not be read does not hide the others.
-    private func list(_ directory: String, in root: RootDirectory) throws(RootError) -> RootListing {
-        do throws(RootError) {
-            return try root.list(directory, maxEntries: Self.maxEntries)
-        } catch {
-            if directory.isEmpty { throw error }
-            var listing = RootListing()
-            try listing.leaveOut(error)
-            return listing
+    private func unlistable(_ error: any Error) -> MCPError {
+        note("the files cannot be listed: \(error)")
+        let reason = (error as? RootError)?.reason ?? (error as? IOError)?.reason ?? "unknown"
+        return .internalError(
+            "The files of \(definition.name) cannot be listed (\(reason)). "
+                + "Try again later; the server's log names the directory.")
+    }
+
+    /// Returns the names in a directory: what is kept of it, unless a list begins.
+    private func children(
+        of directory: String, in root: RootDirectory, isFirst: Bool
+    ) throws(RootError) -> RootChildren {
+        let now = ContinuousClock().now
+        let kept = state.withLock { $0.kept }
+        if !isFirst, let kept, kept.directory == directory, now < kept.until { return kept.children }
+        let children = try root.children(of: directory, atMost: Self.maxNames)
+        if Self.keptNames.contains(children.entries.count) {
+            let kept = KeptNames(directory: directory, children: children, until: now + Self.keptTime)
+            state.withLock { $0.kept = kept }
         }
+        return children
+    }
+
+    // MARK: Completion
+
+    /// Returns the paths that begin with a text, up to the next slash.
+    /// A caller with rules about names receives the files that it may read, and no directories.
+    func completions(of text: String, for context: RequestContext) async throws -> CompletionResult {
+        try await Offload.run { [self] in
+            let paths = try completions(of: text, atMost: CompletionResult.maxValues + 1) { uri in
+                uri.map { context.mayUse($0) } ?? context.mayUseAll
+            }
+            return CompletionResult(
+                Array(paths.prefix(CompletionResult.maxValues)),
+                hasMore: paths.count > CompletionResult.maxValues)
+        }
+    }
+
+    /// - Parameter isShown: whether a resource is shown to the caller, or every one for nil.
+    private func completions(
+        of text: String, atMost limit: Int, isShown: (String?) -> Bool
+    ) throws -> [String] {
+        let names = Paths.components(text, omittingEmpty: false).dropLast()
+        let directory = names.joined(separator: "/")
+        let parents = names.indices.map { names[...$0].joined(separator: "/") }
+        guard !text.hasPrefix("/"), Self.plain(directory) == directory,
+            parents.allSatisfy(definition.filter.mayDescend)
+        else {
+            return []
+        }
+        let root: RootDirectory
+        do { root = try self.root() } catch { throw unlistable(error) }
+        // What is not there, or outside, has no files; clients must not learn why.
+        guard let found = try? children(of: directory, in: root, isFirst: false) else { return [] }
+        let prefix = names.isEmpty ? "" : directory + "/"
+        var paths: [String] = []
+        for child in found.entries where paths.count < limit {
+            let path = prefix + child.key
+            guard path.utf8.starts(with: text.utf8) else { continue }
+            if child.isDirectory {
+                if isShown(nil), definition.filter.mayDescend(into: prefix + child.name) {
+                    paths.append(path)
+                }
+            } else if definition.filter.allows(path), isShown(definition.template.uri(of: path)),
+                (try? root.info(path))?.kind == .file
+            {
+                paths.append(path)
+            }
+        }
+        return paths
     }
 
     /// Logs a problem, unless it is the same as the last one.
@@ -250,20 +237,5 @@ final class DirectoryResources: ResourceProvider {
     /// Returns the path without empty, `.` and `..` components.
     private static func plain(_ path: String) -> String {
         Paths.components(path).filter { $0 != "." && $0 != ".." }.joined(separator: "/")
-    }
-}
-
-extension Array {
-    /// Returns the first index from which on every element satisfies the predicate.
-    ///
-    /// The array must be sorted by the predicate: the elements that satisfy it come last.
-    fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = low + (high - low) / 2
-            if predicate(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

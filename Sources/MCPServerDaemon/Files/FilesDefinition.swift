@@ -1,3 +1,5 @@
+import MCPCore
+
 /// A directory whose files are resources.
 struct FilesDefinition: Sendable, Hashable {
     static let defaultMaxBytes = 1 << 20

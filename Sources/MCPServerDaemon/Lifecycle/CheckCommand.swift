@@ -31,6 +31,10 @@ struct CheckCommand {
             if !configuration.upstreams.isEmpty {
                 parts.append(Diagnostics.counted(configuration.upstreams.count, "server"))
             }
+            if configuration.sandboxedCount > 0 {
+                parts.append(
+                    "\(configuration.sandboxedCount) in a sandbox (\(SandboxSupport.current.description))")
+            }
             Terminal.out(["\(file): ok (\(parts.joined(separator: ", ")))"])
         }
         return .success

@@ -8,16 +8,16 @@ struct ControlCommand {
     /// The address in place of that of the configuration.
     let address: ConfiguredAddress?
 
-    func run(_ request: ControlRequest) -> ExitCode {
+    func run(_ request: ControlRequest) async -> ExitCode {
         guard let address = address ?? configured() else { return .usage }
         let client = AdminClient(address: address)
         do throws(AdminClient.Failure) {
             switch request {
-            case .status(let isJSON): return try status(client, isJSON: isJSON)
-            case .errors(let count): return try errors(client, count)
-            case .reload: return try reload(client)
+            case .status(let isJSON): return try await status(client, isJSON: isJSON)
+            case .errors(let count): return try await errors(client, count)
+            case .reload: return try await reload(client)
             case .drain:
-                _ = try json(client.send("POST", "/drain"))
+                _ = try await json(client.send("POST", "/drain"))
                 Terminal.out(["draining"])
                 return .success
             }
@@ -33,6 +33,14 @@ struct ControlCommand {
         if let file = file ?? DefaultFile.find(environment) {
             let outcome = ConfigurationLoader(overrides: overrides, environment: environment).load(file: file)
             // A file with an error may be the reason for the question.
+            guard outcome.configuration.admin != nil || outcome.diagnostics.hasErrors else {
+                Terminal.error(
+                    CommandLineError(
+                        "\(file) has no \"admin\", so its server has no address for operators",
+                        hint: "add \"admin\": {} and restart the server, or give an address with --admin"
+                    ).lines)
+                return nil
+            }
             settings = outcome.configuration.admin ?? settings
         }
         if let address = settings.address(environment) { return address }
@@ -56,8 +64,8 @@ struct ControlCommand {
 
     // MARK: Status
 
-    private func status(_ client: AdminClient, isJSON: Bool) throws(AdminClient.Failure) -> ExitCode {
-        let answer = try client.send("GET", "/status")
+    private func status(_ client: AdminClient, isJSON: Bool) async throws(AdminClient.Failure) -> ExitCode {
+        let answer = try await client.send("GET", "/status")
         let status = try json(answer)
         if isJSON {
             Terminal.out([String(decoding: answer.body.dropLast(), as: UTF8.self)])
@@ -114,13 +122,15 @@ struct ControlCommand {
     private static func upstreamTable(_ upstreams: [JSONValue]) -> [String] {
         let names = upstreams.map { $0["name"]?.stringValue ?? "" }
         let width = max(8, names.map(\.count).max() ?? 0)
-        let head = padded("UPSTREAM", width) + "  STATE       CALLS     FAILED    LAST ERROR"
+        let head = padded("UPSTREAM", width) + "  STATE       CALLS     FAILED    ERROR"
         return [head]
             + zip(names, upstreams).map { name, upstream in
                 let next =
                     upstream["nextTryMilliseconds"]?.intValue
                     .map { " (next try in \(($0 + 999) / 1_000) s)" } ?? ""
-                let error = upstream["lastError"]?.stringValue ?? "-"
+                // Why it is away; a server that is ready was away earlier.
+                let isReady = upstream["state"]?.stringValue == UpstreamStatus.State.ready.rawValue
+                let error = isReady ? "-" : upstream["lastError"]?.stringValue ?? "-"
                 return padded(name, width) + "  " + padded(upstream["state"]?.stringValue ?? "", 12)
                     + padded("\(upstream["calls"]?.intValue ?? 0)", 10)
                     + padded("\(upstream["failed"]?.intValue ?? 0)", 10) + error + next
@@ -160,8 +170,8 @@ struct ControlCommand {
 
     // MARK: Others
 
-    private func errors(_ client: AdminClient, _ count: Int) throws(AdminClient.Failure) -> ExitCode {
-        let entries = try json(client.send("GET", "/errors?n=\(count)")).arrayValue ?? []
+    private func errors(_ client: AdminClient, _ count: Int) async throws(AdminClient.Failure) -> ExitCode {
+        let entries = try await json(client.send("GET", "/errors?n=\(count)")).arrayValue ?? []
         if entries.isEmpty { Terminal.out(["no errors since the start"]) }
         Terminal.out(
             entries.map { entry in
@@ -172,8 +182,8 @@ struct ControlCommand {
         return .success
     }
 
-    private func reload(_ client: AdminClient) throws(AdminClient.Failure) -> ExitCode {
-        let report = try json(client.send("POST", "/reload"))
+    private func reload(_ client: AdminClient) async throws(AdminClient.Failure) -> ExitCode {
+        let report = try await json(client.send("POST", "/reload"))
         if let error = report["error"]?.stringValue {
             Terminal.error(["mcp-server: \(error)"])
             return .failure
@@ -183,7 +193,8 @@ struct ControlCommand {
             Terminal.out(["not reloaded: the running configuration stays"])
             return .checkFailed
         }
-        Terminal.out(["reloaded: \(Self.sanitized(report["changes"]?.stringValue ?? ""))"])
+        let changes = report["changes"]?.stringValue ?? ""
+        Terminal.out(["reloaded: \(changes == "none" ? "nothing has changed" : Self.sanitized(changes))"])
         let keys = (report["needsRestart"]?.arrayValue ?? []).compactMap(\.stringValue)
         if !keys.isEmpty {
             Terminal.out(["not in effect until a restart: \(keys.joined(separator: " "))"])

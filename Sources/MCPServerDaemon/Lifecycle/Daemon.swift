@@ -51,7 +51,7 @@ struct Daemon {
         case .control(let request, let file, let overrides, let address):
             let command = ControlCommand(
                 file: file, overrides: overrides, environment: environment, address: address)
-            return command.run(request).rawValue
+            return await command.run(request).rawValue
         case .verify(let files): return VerifyCommand(files: files).run().rawValue
         case .setup(let kind, let file, let overrides):
             let command = SetupCommand(file: file, overrides: overrides, environment: environment)
@@ -77,6 +77,11 @@ struct Daemon {
             return .failure
         }
         outcome.diagnostics.report(to: log)
+        if configuration.sandboxedCount > 0 {
+            log.info(
+                "sandboxes",
+                ["system": SandboxSupport.current.description, "programs": configuration.sandboxedCount])
+        }
         do throws(CommandLineError) {
             configuration.clientTools = try options.clientTools.applied(
                 to: configuration.clientTools, isStdio: isStdio)
@@ -142,7 +147,8 @@ struct Daemon {
         let seen = try Observation(configuration, errors: errors, environment: environment, log: log)
         let builder = ServerBuilder(
             configuration: configuration, log: log, runtime: runtime, isReloaded: file != nil,
-            observer: seen.observer)
+            observer: seen.observer,
+            store: try configuration.state?.openStore(name: configuration.server.name, log: log))
         let access = try makeAccess(configuration, addresses, log)
         let built = try options.isDemo ? builder.buildDemo() : builder.build()
         let clientTools = try configuration.clientTools.map {
@@ -159,7 +165,8 @@ struct Daemon {
             served: served, contents: built.contents, clientTools: clientTools, isStdio: isStdio,
             addresses: addresses, supervisor: supervisor, runtime: runtime, access: access,
             policy: configuration.web.policy(with: configuration.auth?.host),
-            proxies: configuration.web.proxies, upstreams: upstreams, seen: seen, file: file,
+            proxies: configuration.web.proxies, upstreams: upstreams, seen: seen, store: builder.store,
+            file: file,
             passed: passed, adminSocket: adminSocket)
     }
 
@@ -177,7 +184,9 @@ struct Daemon {
         _ configuration: Configuration, _ addresses: [ConfiguredAddress], _ log: Log
     ) throws(AccessControl.Failure) -> AccessControl? {
         guard !addresses.isEmpty, let settings = configuration.auth else { return nil }
-        let access = try AccessControl(settings, addresses: addresses, environment: environment, log: log)
+        let access = try AccessControl(
+            settings, addresses: addresses, environment: environment,
+            isAudited: configuration.observe.audit != nil, log: log)
         access.start()
         return access
     }
@@ -258,6 +267,7 @@ struct Daemon {
         let proxies: ProxyPolicy
         let upstreams: UpstreamService
         let seen: Observation
+        let store: RedisStore?
         let file: String?
         let passed: PassedSockets
         let adminSocket: ListenAddress?
@@ -307,7 +317,7 @@ struct Daemon {
         do {
             try plan.seen.start(
                 configuration, file: plan.file, supervisor: plan.supervisor,
-                upstreams: plan.upstreams, reloader: reloader, isStdio: plan.isStdio,
+                upstreams: plan.upstreams, store: plan.store, reloader: reloader, isStdio: plan.isStdio,
                 environment: environment, passed: plan.adminSocket
             ) { [seen = plan.seen] in seen.drain(stop) }
             running = try plan.served.main.start(plan.transports(configuration.limits))

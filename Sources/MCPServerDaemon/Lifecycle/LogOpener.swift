@@ -12,19 +12,15 @@ struct LogOpener {
 
     /// - Parameters:
     ///   - level: the level of the command line, which takes precedence.
-    ///   - errors: keeps warnings and errors, too.
+    ///   - errors: keeps errors, too.
     func open(level: LogLevel?, _ errors: ErrorRing?) throws(Failure) -> Log {
-        let onProblem = errors.map { errors in
-            { @Sendable (_: LogLevel, line: [UInt8]) in
-                errors.add("log", String(decoding: line.dropLast(), as: UTF8.self))
-            }
-        }
+        let onError = errors.map { errors in { @Sendable (text: String) in errors.add("log", text) } }
         let sink: LogSink
         do throws(IOError) {
             if let file = settings.file {
-                sink = try LogSink(path: file, format: format, onProblem: onProblem)
+                sink = try LogSink(path: file, format: format, onError: onError)
             } else {
-                sink = try LogSink(format: format, onProblem: onProblem)
+                sink = try LogSink(format: format, onError: onError)
             }
         } catch {
             throw Failure(

@@ -67,7 +67,8 @@ final class Observation: Sendable {
     /// Begins to serve the address for operators, before the server itself.
     func start(
         _ configuration: Configuration, file: String?, supervisor: ProcessSupervisor,
-        upstreams: UpstreamService, reloader: Reloader?, isStdio: Bool, environment: [String: String],
+        upstreams: UpstreamService, store: RedisStore?, reloader: Reloader?, isStdio: Bool,
+        environment: [String: String],
         passed: ListenAddress?,
         drain: @escaping @Sendable () -> Bool
     ) throws(ListenError) {
@@ -89,7 +90,8 @@ final class Observation: Sendable {
         let subject = AdminService.Subject(
             server: (configuration.server.name, configuration.server.version), configuration: file,
             state: state, observer: observer, supervisor: supervisor,
-            upstreams: { [weak upstreams] in upstreams?.statuses ?? [] }, log: log, reload: reload,
+            upstreams: { [weak upstreams] in upstreams?.statuses ?? [] }, store: store, log: log,
+            reload: reload,
             drain: drain)
         var options = HTTPServerOptions()
         options.maxConnections = 64

@@ -18,13 +18,40 @@ struct SetupCommand {
             configuration = outcome.configuration
         }
         let shown = path.map { Paths.absolute($0, relativeTo: Paths.currentDirectory) }
-        let subject = SetupFile.Subject(
+        var subject = SetupFile.Subject(
             program: Paths.ownProgram, configuration: shown ?? "/etc/mcp-server/mcp.jsonc",
             upstream: Self.upstream(configuration), host: configuration.auth?.host ?? "mcp.example.com",
             acceptsHost: configuration.auth?.host != nil,
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes)
+        Self.addSockets(of: configuration, to: &subject)
         Terminal.write(kind.text(subject))
+        if kind == .systemd, let path = subject.hiddenPath {
+            Terminal.error([
+                "warning: the service does not see \(path) (ProtectHome=, PrivateTmp=): "
+                    + "install it elsewhere"
+            ])
+        }
+        if [.nginx, .caddy].contains(kind), configuration.auth == nil {
+            Terminal.error([
+                "warning: the configuration has no \"auth\": everyone who reaches the proxy may use "
+                    + "every tool"
+            ])
+        }
         return .success
+    }
+
+    private static func addSockets(of configuration: Configuration, to subject: inout SetupFile.Subject) {
+        for address in configuration.listen ?? [.tcp(host: "127.0.0.1", port: ConfiguredAddress.defaultPort)]
+        {
+            switch address {
+            case .tcp(let host, let port):
+                subject.sockets.append("\(host.contains(":") ? "[\(host)]" : host):\(port)")
+            case .unix(let path, let mode, let group):
+                subject.sockets.append(path)
+                subject.mode = mode
+                subject.group = group
+            }
+        }
     }
 
     /// The address that a proxy forwards to: a unix socket if there is one.

@@ -146,17 +146,10 @@ struct TokenCommand {
 }
 
 extension Configuration {
-    /// Returns what is doubtful about a new token, also about its patterns where all names are known.
+    /// Returns what is doubtful about a new token.
     fileprivate func doubts(about record: StaticToken) -> [String] {
-        var doubts = auth?.doubts(about: record) ?? []
-        guard clientTools == nil else { return doubts }
-        let names = tools.map(\.name) + prompts.map(\.name)
-        // URIs are not known here.
-        for pattern in record.allow ?? [] where !pattern.contains(":") && pattern != "*" {
-            let glob = Glob(pattern)
-            guard !names.contains(where: { glob.matches($0) }) else { continue }
-            doubts.append("\"\(pattern)\" fits no tool and no prompt")
-        }
-        return doubts
+        let useless = patternsWithoutNames(record.allow ?? [])
+        return (auth?.doubts(about: record) ?? [])
+            + useless.map { "\"\($0)\" matches no tool and no prompt" }
     }
 }

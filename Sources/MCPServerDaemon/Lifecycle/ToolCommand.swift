@@ -11,8 +11,6 @@ struct ToolCommand {
         guard let (_, definition, arguments) = load(request, as: "explain") else { return .usage }
         let lines: [String]
         do {
-            let problems = try CompiledSchema(definition.input.schema).validate(.object(arguments))
-            guard problems.isEmpty else { throw ArgumentFailure(text: Self.text(problems)) }
             let tool = try CommandTool(definition, resolver: PathResolver(), shared: CallSlots(1))
             lines =
                 Explanation(
@@ -115,6 +113,7 @@ struct ToolCommand {
             }
             do throws(ToolWords.Flaw) {
                 let arguments = try ToolWords.arguments(request.words, schema: definition.input.schema)
+                if let problem = Self.problem(arguments, definition) { throw ToolWords.Flaw(text: problem) }
                 return (outcome.configuration, definition, arguments)
             } catch {
                 throw CommandLineError(
@@ -128,7 +127,11 @@ struct ToolCommand {
         }
     }
 
-    private static func text(_ violations: [SchemaViolation]) -> String {
-        "the arguments do not fit: " + violations.map(\.description).joined(separator: "; ")
+    /// Returns why the arguments do not fit the tool's schema; nil if they do.
+    private static func problem(_ arguments: JSONObject, _ definition: ToolDefinition) -> String? {
+        guard let schema = try? CompiledSchema(definition.input.schema) else { return nil }
+        let violations = schema.validate(.object(arguments))
+        guard !violations.isEmpty else { return nil }
+        return "the arguments do not fit: " + violations.map(\.description).joined(separator: "; ")
     }
 }

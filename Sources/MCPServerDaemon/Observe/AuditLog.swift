@@ -135,16 +135,21 @@ final class AuditLog: Sendable {
             }
             if wasFailing { log.info("the audit log can be written again") }
         case .failure(let error):
-            output.withLock { output in
-                output.untold += lines
+            let (saved, head) = output.withLock { output -> (Int, String) in
                 // A part of the lines may be in the file. A new file continues the one before.
                 if isChained, let head = (try? AuditChain.head(of: output.file.path)) ?? nil {
                     output.head = head
                 }
+                // The first line may be the note.
+                let saved = max(0, output.file.savedLines - (output.untold > 0 ? 1 : 0))
+                output.untold = (output.file.savedLines > 0 ? 0 : output.untold) + lines - saved
+                return (saved, output.head)
             }
             let isNew = state.withLock { state in
                 defer { state.status.failure = error.description }
-                state.status.lost += lines
+                state.status.written += saved
+                state.status.lost += lines - saved
+                if isChained { state.status.head = head }
                 return state.status.failure == nil
             }
             if isNew {

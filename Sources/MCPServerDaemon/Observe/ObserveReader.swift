@@ -66,6 +66,11 @@ struct ObserveReader {
         if directory == nil, reader.members.allSatisfy({ $0.key != "dir" }) {
             context.diagnostics.error("observe.recorder needs a dir", at: reader.position)
         }
+        if let directory, let problem = Paths.directoryProblem(directory) {
+            context.diagnostics.warning(
+                "observe.recorder.dir: \(directory) \(problem); nothing can be recorded until it exists",
+                at: reader.place(of: "dir"))
+        }
         var settings = RecorderSettings(directory: directory ?? "", redaction: redaction)
         settings.keep = reader.integer("keep", in: Self.keep) ?? settings.keep
         if let words = reader.strings("dumpOn") {

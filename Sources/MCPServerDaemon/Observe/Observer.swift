@@ -111,7 +111,8 @@ final class Observer: ServerMiddleware {
         line.literal(",\"address\":")
         line.string(request.peer ?? "")
         line.literal(",\"connection\":")
-        line.number(Int(clamping: request.connection))
+        // Numbers above 2^53 are not exact in every JSON parser; those of sessions are random.
+        line.number(Int(request.connection & 0x1F_FFFF_FFFF_FFFF))
         line.literal(",\"era\":\"")
         line.append(request.protocolVersion.text.utf8)
         line.literal("\",\"method\":")

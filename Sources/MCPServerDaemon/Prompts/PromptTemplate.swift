@@ -1,3 +1,5 @@
+import MCPCore
+
 /// Text with `{{name}}` placeholders, filled in one pass: what an argument contains is never a placeholder.
 struct PromptTemplate: Sendable, Hashable {
     private enum Piece: Sendable, Hashable {

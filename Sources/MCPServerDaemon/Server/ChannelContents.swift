@@ -20,8 +20,8 @@ final class ChannelContents: Sendable {
     func replace(with other: MCPServer) { server.withLock { $0 = other } }
 
     /// Makes the server of another channel. Commands share their limits across all channels.
-    func makeServer() -> MCPServer {
-        let made = builder.makeServer()
+    func makeServer(_ channel: String) -> MCPServer {
+        let made = builder.makeServer(channel: channel)
         made.adopt(server.withLock { $0 })
         return made
     }

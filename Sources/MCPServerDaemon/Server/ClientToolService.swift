@@ -20,7 +20,7 @@ struct ClientToolService: Sendable {
         let channels = ChannelContents(server, builder: builder)
         var options = ClientToolOptions()
         options.log = { line in log.info(line) }
-        let hub = ClientToolHub(options: options) { _ in channels.makeServer() }
+        let hub = ClientToolHub(options: options) { channels.makeServer($0) }
         do {
             let main = try hub.server(for: settings.channel)
             served = ServedServers(main, hub: hub, contents: channels)

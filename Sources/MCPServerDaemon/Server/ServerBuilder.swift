@@ -15,6 +15,8 @@ struct ServerBuilder: Sendable {
     var isReloaded = false
     /// What sees every request; `nil` if nothing does.
     var observer: Observer?
+    /// What other instances share; `nil` without a store.
+    var store: RedisStore?
 
     /// The open files needed to run all commands at the same time; connections raise the limit further.
     private static let openFiles = CommandTool.maxRunning * 4 * 9
@@ -41,13 +43,11 @@ struct ServerBuilder: Sendable {
             }
             for definition in configuration.files {
                 let files = try DirectoryResources(definition, log: log)
-                let (count, areMore) = try files.count()
-                contents.files += count
-                contents.filesAreMore = contents.filesAreMore || areMore
-                if areMore {
-                    log.warning("not all files are listed", ["files": definition.name, "listed": count])
-                }
+                contents.directories += 1
                 server.register(files)
+                server.addCompletion(.resource(definition.template.text), "path") { query, context in
+                    try await files.completions(of: query.value, for: context)
+                }
             }
             for definition in configuration.prompts {
                 try server.register(definition.prompt) { arguments, _ in
@@ -88,7 +88,9 @@ struct ServerBuilder: Sendable {
     }
 
     /// Makes a server that offers nothing yet.
-    func makeServer() -> MCPServer {
+    ///
+    /// - Parameter channel: the channel that it is for, if other programs provide tools.
+    func makeServer(channel: String? = nil) -> MCPServer {
         let settings = configuration.server
         var options = ServerOptions()
         if let count = configuration.limits.perConnection { options.limits.maxRequestsInFlight = count }
@@ -97,6 +99,8 @@ struct ServerBuilder: Sendable {
         options.tasks = tasks
         if isReloaded || !configuration.upstreams.isEmpty { options.declaredKinds = .all }
         options.log = { [log] line in log.warning(line) }
+        configuration.state?.use(in: &options, channel: channel)
+        options.stateStore = store
         if let observer { options.middleware = [observer] }
         return MCPServer(
             settings.name, version: settings.version, title: settings.title,

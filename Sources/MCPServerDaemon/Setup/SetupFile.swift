@@ -1,6 +1,8 @@
 /// The files that `mcp-server init` prints, for the programs that start or front a server.
 enum SetupFile: String, Sendable, Hashable, CaseIterable {
-    case systemd, launchd, nginx, caddy, docker
+    case systemd
+    case systemdSocket = "systemd-socket"
+    case launchd, nginx, caddy, docker
 
     /// What the files are about.
     struct Subject: Sendable, Hashable {
@@ -16,11 +18,24 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var acceptsHost = false
         /// The largest message in bytes.
         var bodyBytes: Int
+        /// The addresses that the service manager listens on, in the form of `ListenStream=`.
+        var sockets: [String] = []
+        /// The mode and the numeric group of the unix sockets among them.
+        var mode: UInt32?
+        var group: UInt32?
+
+        /// Why the service cannot see its program or configuration; nil if it can.
+        var hiddenPath: String? {
+            [program, configuration].first { path in
+                ["/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"].contains { path.hasPrefix($0) }
+            }
+        }
     }
 
     func text(_ subject: Subject) -> String {
         switch self {
         case .systemd: Self.systemd(subject)
+        case .systemdSocket: Self.socket(subject)
         case .launchd: Self.launchd(subject)
         case .nginx: Self.nginx(subject)
         case .caddy: Self.caddy(subject)
@@ -31,6 +46,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
     private static func systemd(_ subject: Subject) -> String {
         """
         # /etc/systemd/system/mcp-server.service
+        # Its user, once: useradd --system --home-dir /var/lib/mcp-server --shell /usr/sbin/nologin mcp-server
+        # Files with secrets belong to that user: chown mcp-server tokens.json && chmod 600 tokens.json
         # Its commands run with these restrictions too: widen what they need, for example ReadWritePaths=.
         [Unit]
         Description=MCP server
@@ -46,7 +63,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         # The server ends its commands itself; whatever is left after that is killed.
         KillMode=mixed
         TimeoutStopSec=30
-        DynamicUser=yes
+        User=mcp-server
         RuntimeDirectory=mcp-server
         StateDirectory=mcp-server
         LogsDirectory=mcp-server
@@ -58,6 +75,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         ProtectSystem=strict
         ProtectHome=yes
         PrivateTmp=yes
+        RemoveIPC=yes
         PrivateDevices=yes
         ProtectClock=yes
         ProtectControlGroups=yes
@@ -73,6 +91,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         MemoryDenyWriteExecute=yes
         SystemCallArchitectures=native
         SystemCallFilter=@system-service
+        # Sandboxes of tools; older versions of systemd leave these out of @system-service.
+        SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self
         SystemCallErrorNumber=EPERM
         LimitNOFILE=65536
         MemoryMax=1G
@@ -81,25 +101,28 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         [Install]
         WantedBy=multi-user.target
 
-        """ + socketUnit
+        """
     }
 
-    private static let socketUnit = """
-        # /etc/systemd/system/mcp-server.socket
-        # Optional: the socket outlives restarts, so that no client is refused. Name the same address in
-        # "listen" of the configuration.
-        [Unit]
-        Description=Socket of the MCP server
+    private static func socket(_ subject: Subject) -> String {
+        let lines =
+            subject.sockets.map { "ListenStream=\($0)" }
+            + (subject.mode.map { ["SocketMode=0\(String($0, radix: 8))"] } ?? [])
+            + (subject.group.map { ["SocketGroup=\($0)"] } ?? [])
+        return """
+            # /etc/systemd/system/mcp-server.socket
+            # Optional: the sockets of "listen" outlive restarts, so that no client is refused.
+            [Unit]
+            Description=Sockets of the MCP server
 
-        [Socket]
-        ListenStream=/run/mcp-server.sock
-        SocketMode=0660
-        SocketGroup=www-data
+            [Socket]
+            \(lines.joined(separator: "\n"))
 
-        [Install]
-        WantedBy=sockets.target
+            [Install]
+            WantedBy=sockets.target
 
-        """
+            """
+    }
 
     private static func launchd(_ subject: Subject) -> String {
         """
@@ -152,7 +175,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
     private static func proxyNeeds(_ subject: Subject) -> String {
         subject.upstream.hasPrefix("unix:")
             ? "The proxy must be able to open the socket: unix:///PATH?mode=0660&group=www-data."
-            : "Without auth, only the server's own user is served: name the proxy's in auth.peers."
+            : "Without auth, only the server's own user is served. A rule for the proxy's user in auth.peers "
+                + "admits\n# everyone whom the proxy admits: use it only if the proxy authenticates."
     }
 
     private static func nginx(_ subject: Subject) -> String {

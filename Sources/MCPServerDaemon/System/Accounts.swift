@@ -6,6 +6,15 @@ import Musl
 import Glibc
 #endif
 
+/// A user of this host.
+struct Account: Sendable, Hashable {
+    var id: UInt32
+    /// The primary group.
+    var group: UInt32
+    /// The home directory; `nil` for a number without an entry.
+    var home: String?
+}
+
 /// The users and groups of this host.
 enum Accounts {
     private static let bufferBytes = 64 << 10
@@ -22,13 +31,24 @@ enum Accounts {
     }
 
     /// Returns the id of a user; a number is used as it is.
-    static func userID(named name: String) -> UInt32? {
-        if let number = UInt32(name) { return number }
+    static func userID(named name: String) -> UInt32? { UInt32(name) ?? account(named: name)?.id }
+
+    /// Returns a user. A number is used as it is; without an entry, it is also that of the group.
+    static func account(named name: String) -> Account? {
+        let number = UInt32(name)
         var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: bufferBytes)
-        let status = unsafe getpwnam_r(name, &entry, &buffer, buffer.count, &found)
-        guard status == 0, unsafe found != nil else { return nil }
-        return unsafe entry.pw_uid
+        let status: Int32
+        if let number {
+            status = unsafe getpwuid_r(number, &entry, &buffer, buffer.count, &found)
+        } else {
+            status = unsafe getpwnam_r(name, &entry, &buffer, buffer.count, &found)
+        }
+        guard status == 0, unsafe found != nil else {
+            return number.map { Account(id: $0, group: $0) }
+        }
+        return unsafe Account(
+            id: entry.pw_uid, group: entry.pw_gid, home: String(cString: entry.pw_dir))
     }
 }

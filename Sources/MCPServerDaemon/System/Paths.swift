@@ -38,19 +38,13 @@ enum Paths {
     static let defaultSearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
     /// The current directory of this process, or `/` if it no longer exists.
-    static var currentDirectory: String {
-        guard let text = unsafe getcwd(nil, 0) else { return "/" }
-        defer { unsafe free(text) }
-        return unsafe String(cString: text)
-    }
+    static var currentDirectory: String { Files.currentDirectory ?? "/" }
 
     /// The path of this program's file.
     static var ownProgram: String {
         let program = SupervisorProgram.ownProgram
         // Elsewhere than on Linux it is no link.
-        guard let path = unsafe realpath(program, nil) else { return program }
-        defer { unsafe free(path) }
-        return unsafe String(cString: path)
+        return resolved(program) ?? program
     }
 
     /// Returns `path` as an absolute path without `.` and empty components.
@@ -78,6 +72,13 @@ enum Paths {
             return errno == ENOENT ? "does not exist" : "cannot be opened"
         }
         return status.st_mode & S_IFMT == S_IFDIR ? nil : "is not a directory"
+    }
+
+    /// Returns the path without symbolic links of what `path` leads to, or `nil` if there is nothing.
+    static func resolved(_ path: String) -> String? {
+        guard let real = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
     }
 
     /// Returns the path of the executable that `program` names in a search path, or `nil` if there is none.

@@ -8,6 +8,9 @@ struct CommandResult {
     /// The number of bytes at each end of an output that a preview shows.
     private static let previewBytes = 4_096
 
+    /// The system's texts for EACCES and EPERM, by which a sandbox refuses.
+    private static let refusals = ["Permission denied", "Operation not permitted"]
+
     let definition: ToolDefinition
     /// The compiled schema of the structured result.
     let output: CompiledSchema?
@@ -86,6 +89,9 @@ struct CommandResult {
         let errors = Self.text(tail).trimmedOfNewlines
         if !errors.isEmpty {
             text += run.errors.count > tail.count ? "\nstderr (end): \(errors)" : "\nstderr: \(errors)"
+        }
+        if let sandbox = definition.sandbox, Self.refusals.contains(where: { errors.contains($0) }) {
+            text += "\nnote: \(sandbox.title) may have refused this"
         }
         var result = CallToolResult.error(text)
         if !run.output.isEmpty { result.content += content(run) }

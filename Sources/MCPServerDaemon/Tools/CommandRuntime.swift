@@ -2,9 +2,6 @@ import MCPCore
 
 /// What the commands of all tools share for the life of the process, across reloads of the configuration.
 struct CommandRuntime: Sendable {
-    /// The command word with which the program limits itself and becomes a command; not for people.
-    static let restrictCommand = "restrict"
-
     /// The supervisor that ends what still runs when the process ends.
     var supervisor: ProcessSupervisor?
     /// The outputs that are too large for a result.

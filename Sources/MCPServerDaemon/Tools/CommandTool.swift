@@ -169,10 +169,14 @@ struct CommandTool: Sendable {
     ) async throws -> CallToolResult {
         let result: ProcessRunner.Result
         let readsAll = definition.overflow == .resource && runtime.outputs.reserve()
-        defer { if readsAll { runtime.outputs.release() } }
+        counters?.countStart()
+        defer {
+            counters?.countEnd()
+            if readsAll { runtime.outputs.release() }
+        }
         do {
             let cancellation = try ProcessRunner.Cancellation()
-            let launch = try launch(run)
+            let launch = launch(run)
             let receiver = progressReceiver(context)
             let limits = limits(timeout: timeout, readsAll: readsAll)
             result = try await withTaskCancellationHandler {
@@ -204,16 +208,11 @@ struct CommandTool: Sendable {
         ).result(of: result)
     }
 
-    /// Returns the process to start: the command, or the program that limits itself and becomes the command.
-    private func launch(_ run: PreparedRun) throws(SpawnError) -> ProcessLaunch {
+    private func launch(_ run: PreparedRun) -> ProcessLaunch {
         var launch = ProcessLaunch(
             run.argv[0], Array(run.argv.dropFirst()), environment: run.environment, directory: run.directory)
         launch.group = .session
-        guard !definition.limits.isEmpty else { return launch }
-        launch.arguments = definition.limits.arguments(
-            CommandRuntime.restrictCommand, program: try launch.resolvedProgram(), run.argv)
-        launch.program = SupervisorProgram.ownProgram
-        launch.name = run.argv[0]
+        launch.restriction = definition.restriction
         return launch
     }
 

@@ -77,8 +77,8 @@ struct ExecReader {
             case .notExecutable(let path, let reason):
                 return "\(path) cannot be executed: \(reason.reason)"
             default:
-                return "\(program) was not found in PATH (\(searchPath)); a service may have another PATH, "
-                    + "which \"env\" can set"
+                return "\(program) was not found in PATH (\(SpawnError.shown(searchPath: searchPath))); "
+                    + "a service may have another PATH, which \"env\" can set"
             }
         }
     }

@@ -8,7 +8,7 @@ struct Explanation {
     init(_ definition: ToolDefinition, _ run: CommandTool.PreparedRun, question: String?) {
         let names = (Array(run.environment.keys) + [ProcessSupervisor.variable]).sorted()
         var facts = [
-            "cwd      \(Self.quoted(run.directory))", "env " + names.joined(separator: " "),
+            "cwd      \(TerminalText.word(run.directory))", "env " + names.joined(separator: " "),
             "timeout \(Units.describe(definition.timeout))",
             "output \(Units.describe(bytes: definition.maxOutput)) \(Self.overflow(definition.overflow))",
         ]
@@ -16,11 +16,28 @@ struct Explanation {
         if !run.input.isEmpty { facts.append("stdin \(Units.describe(bytes: run.input.count))") }
         lines =
             [
-                "argv     " + run.argv.map(Self.quoted).joined(separator: " "),
+                "argv     " + run.argv.map(TerminalText.word).joined(separator: " "),
                 facts.joined(separator: "   "),
             ] + (question.map { ["confirm  \($0)"] } ?? []) + [
-                "limits   \(Self.limits(definition.limits))     (nothing was run)"
+                "sandbox  " + Self.sandbox(definition, run),
+                "limits   " + Self.limits(definition.restriction.limits) + "     (nothing was run)",
             ]
+    }
+
+    /// Returns the rights that the command would have here.
+    private static func sandbox(_ definition: ToolDefinition, _ run: CommandTool.PreparedRun) -> String {
+        guard let sandbox = definition.sandbox else { return "none" }
+        let searchPath = run.environment["PATH"] ?? ""
+        let launch = ProcessLaunch(run.argv[0], environment: run.environment, directory: run.directory)
+        let program = (try? launch.resolvedProgram()).map {
+            ProgramFiles.paths(of: $0, searchPath: searchPath)
+        }
+        return sandbox.described(.current, program: program ?? [])
+    }
+
+    private static func limits(_ limits: ResourceLimits) -> String {
+        let parts = SandboxDefinition.texts(limits)
+        return parts.isEmpty ? "none" : parts.joined(separator: " · ")
     }
 
     private static func overflow(_ overflow: ToolDefinition.Overflow) -> String {
@@ -29,22 +46,5 @@ struct Explanation {
         case .truncate: "→ truncated"
         case .resource: "→ resource"
         }
-    }
-
-    private static func limits(_ limits: ResourceLimits) -> String {
-        let parts = [
-            limits.cpu.map { "cpu \(Units.describe(.seconds($0)))" },
-            limits.memory.map { "memory \(Units.describe(bytes: $0))" },
-            limits.fileSize.map { "file size \(Units.describe(bytes: $0))" },
-            limits.processes.map { "processes \($0)" }, limits.openFiles.map { "open files \($0)" },
-        ].compactMap { $0 }
-        return parts.isEmpty ? "none" : parts.joined(separator: " · ")
-    }
-
-    /// Returns a word in double quotes if a shell would not read it as one word.
-    private static func quoted(_ word: String) -> String {
-        let isPlain =
-            !word.isEmpty && word.utf8.allSatisfy { ASCII.isWord($0) || "-./:=@%+,".utf8.contains($0) }
-        return isPlain ? word : TerminalText.quoted(word)
     }
 }

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// Finds placeholders inside program text that an interpreter would run, as in `sh -c "du {dir}"`.
 ///
 /// A pipeline is possible if the argument is passed after the code:

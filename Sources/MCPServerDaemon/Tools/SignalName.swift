@@ -13,7 +13,7 @@ enum SignalName {
         SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL", SIGUSR1: "SIGUSR1",
         SIGSEGV: "SIGSEGV", SIGUSR2: "SIGUSR2", SIGPIPE: "SIGPIPE", SIGALRM: "SIGALRM", SIGTERM: "SIGTERM",
         SIGXCPU: "SIGXCPU: its processor time is used up", SIGXFSZ: "SIGXFSZ: its file became too large",
-        SIGSYS: "SIGSYS",
+        SIGSYS: "SIGSYS: a system call that its sandbox does not allow",
     ]
 
     /// Returns a text such as `signal 9 (SIGKILL)`.

@@ -9,6 +9,7 @@ struct ToolBehaviour {
     var cacheTTL: Duration?
     var task = ToolDefinition.TaskUse.never
     var limits = ResourceLimits()
+    var sandbox: SandboxDefinition?
 
     func applied(to definition: ToolDefinition) -> ToolDefinition {
         var definition = definition
@@ -19,6 +20,7 @@ struct ToolBehaviour {
         definition.cacheTTL = cacheTTL
         definition.task = task
         definition.limits = limits
+        definition.sandbox = sandbox
         return definition
     }
 }
@@ -37,7 +39,7 @@ struct ToolBehaviourReader {
             reader.word("overflow", as: ToolDefinition.Overflow.self) ?? behaviour.overflow
         behaviour.cacheTTL = reader.duration("cacheTtl")
         behaviour.task = reader.word("task", as: ToolDefinition.TaskUse.self) ?? behaviour.task
-        behaviour.limits = reader.object("limits").map(limits) ?? behaviour.limits
+        behaviour.limits = reader.object("limits").map(ResourceLimits.init) ?? behaviour.limits
         if behaviour.overflow != .error, result != .text {
             context.diagnostics.error(
                 "\(reader.pathOf("overflow")) needs \"result\": \"text\": a part of JSON is not JSON",
@@ -97,23 +99,5 @@ struct ToolBehaviourReader {
             statuses.insert(Int32(value))
         }
         return statuses
-    }
-
-    private func limits(_ reader: ObjectReader) -> ResourceLimits {
-        var reader = reader
-        var limits = ResourceLimits()
-        if let cpu = reader.duration("cpu") {
-            if cpu < .seconds(1) {
-                context.diagnostics.error(
-                    "\(reader.pathOf("cpu")) must be at least 1 s", at: reader.place(of: "cpu"))
-            }
-            limits.cpu = Int(clamping: cpu.components.seconds)
-        }
-        limits.memory = reader.size("memory", in: 1 << 20 ... 1 << 50)
-        limits.fileSize = reader.size("fileSize", in: 0 ... 1 << 50)
-        limits.processes = reader.integer("processes", in: 1 ... 1_000_000)
-        limits.openFiles = reader.integer("openFiles", in: 3 ... 1_000_000)
-        reader.finish()
-        return limits
     }
 }

@@ -82,6 +82,13 @@ struct ToolDefinition: Sendable, Hashable {
     var cacheTTL: Duration?
     var task = TaskUse.never
     var limits = ResourceLimits()
+    /// What confines the command; `nil` if nothing does.
+    var sandbox: SandboxDefinition?
+
+    /// Everything that limits the command's process.
+    var restriction: ProcessRestriction {
+        sandbox?.restriction(limits) ?? ProcessRestriction(limits: limits)
+    }
 
     /// The tool as clients see it.
     var tool: Tool {

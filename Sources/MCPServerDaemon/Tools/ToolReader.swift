@@ -3,6 +3,7 @@ import MCPCore
 /// Reads the entries of `tools`.
 struct ToolReader {
     let context: ConfigContext
+    let sandboxes: SandboxCatalog
 
     func readAll(_ node: ConfigNode) -> [ToolDefinition] {
         guard let members = node.members else {
@@ -41,7 +42,8 @@ struct ToolReader {
         let execNode = reader.node("exec")
         let standardInput = template("stdin", &reader)
         let workingDirectory = template("cwd", &reader)
-        let environment = reader.childEnvironment()
+        let sandbox = sandboxes.sandbox(&reader)
+        let environment = reader.childEnvironment(sandbox?.environment ?? [:])
         let timeout = reader.duration("timeout")
         let maxOutput = reader.size("maxOutput", in: 1 ... 1 << 30)
         let result = reader.word("result", as: ToolDefinition.ResultKind.self) ?? .text
@@ -72,6 +74,8 @@ struct ToolReader {
                 at: inputNode?.position ?? reader.position)
         }
         behaviour.confirmation = confirmation
+        behaviour.sandbox = sandbox
+        checkRoots(input, sandbox, path: reader.path, at: inputNode?.position ?? reader.position)
         return behaviour.applied(
             to: ToolDefinition(
                 name: name, title: title, description: description, input: input, command: command,
@@ -81,6 +85,19 @@ struct ToolReader {
                 maxOutput: maxOutput ?? ToolDefinition.defaultMaxOutput, result: result,
                 outputSchema: outputSchema,
                 annotations: annotations, concurrency: concurrency))
+    }
+
+    /// Warns of path parameters whose files the command cannot read.
+    private func checkRoots(
+        _ input: ToolInput, _ sandbox: SandboxDefinition?, path: String, at position: SourcePosition
+    ) {
+        guard let sandbox else { return }
+        for parameter in input.parameters {
+            guard let root = parameter.root, !sandbox.mayRead(root) else { continue }
+            context.diagnostics.warning(
+                "\(path): \(sandbox.title) does not let the command read \(root), the x-root of "
+                    + "\(parameter.name)", at: position)
+        }
     }
 
     private func template(_ key: String, _ reader: inout ObjectReader) -> TemplateText? {

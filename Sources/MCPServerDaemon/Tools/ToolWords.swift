@@ -39,6 +39,8 @@ struct ToolWords {
             try add(ArgumentWord(key: body, .text(value)))
         } else if let argument = ArgumentWord(word) {
             try add(argument)
+        } else if word == "-c" {
+            throw Flaw(text: "-c stands before the tool: mcp-server explain -c FILE TOOL")
         } else {
             throw Flaw(text: "\(TerminalText.quoted(word)) has no name: write NAME=value")
         }

@@ -26,6 +26,8 @@ struct UpstreamDefinition: Sendable, Hashable {
     var connectTimeout = Self.defaultTimeout
     var concurrency = 64
     var isPerPrincipal = false
+    /// What confines the program; `nil` if nothing does.
+    var sandbox: SandboxDefinition?
     /// The texts that logs and errors must not contain.
     var secrets: [String] = []
 
@@ -55,9 +57,9 @@ struct UpstreamDefinition: Sendable, Hashable {
     private func target(_ supervisor: ProcessSupervisor?) -> ClientTarget {
         switch place {
         case .program(let program, let arguments, let environment, let directory):
-            return .command(
-                ProcessLaunch(program, arguments, environment: environment, directory: directory),
-                supervisor: supervisor)
+            var launch = ProcessLaunch(program, arguments, environment: environment, directory: directory)
+            if let sandbox { launch.restriction = sandbox.restriction() }
+            return .command(launch, supervisor: supervisor)
         case .http(let url): return .http(url)
         case .unix(let path, let endpoint): return .unix(path: path, endpoint: endpoint)
         }

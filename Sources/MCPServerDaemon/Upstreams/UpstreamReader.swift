@@ -3,13 +3,7 @@ import MCPCore
 /// Reads `mcpServers`: entries as other hosts have them, with additional keys.
 struct UpstreamReader {
     let context: ConfigContext
-
-    /// The kinds of connections, under all their names.
-    private enum Kind: String, CaseIterable {
-        case stdio, http, sse
-        case streamableHTTP = "streamable-http"
-        case streamableHttp
-    }
+    let sandboxes: SandboxCatalog
 
     private enum Restart: String, CaseIterable { case backoff, never }
 
@@ -70,13 +64,14 @@ struct UpstreamReader {
     private func place(
         _ reader: inout ObjectReader, _ definition: inout UpstreamDefinition
     ) -> UpstreamDefinition.Place? {
-        let kind = reader.word("type", as: Kind.self)
+        let kind = reader.word("type", as: ServerEntry.Kind.self)
         let program = reader.string("command")
         let url = reader.string("url")
         let arguments = reader.strings("args") ?? []
         let hasEnvironment = reader.members.contains { $0.key == "env" }
         secrets(in: "env", reader, &definition)
-        let environment = reader.childEnvironment()
+        let sandbox = sandboxes.sandbox(&reader)
+        let environment = reader.childEnvironment(sandbox?.environment ?? [:])
         let directory = reader.string("cwd").map(context.absolute)
         definition.headers = headers(&reader, &definition)
         let has = (program: reader.hasKey("command"), url: reader.hasKey("url"))
@@ -96,9 +91,10 @@ struct UpstreamReader {
             if !definition.headers.isEmpty {
                 refuse("headers", reader, "they are for servers with a \"url\"; use \"env\"")
             }
+            definition.sandbox = sandbox
             return self.program(program, arguments, environment, directory, reader)
         }
-        for key in ["args", "cwd"] where reader.hasKey(key) {
+        for key in ["args", "cwd", "sandbox"] where reader.hasKey(key) {
             refuse(key, reader, "it is for servers with a \"command\"")
         }
         if hasEnvironment { refuse("env", reader, "it is for servers with a \"command\"; use \"headers\"") }
@@ -136,25 +132,17 @@ struct UpstreamReader {
     }
 
     private func url(_ url: String, _ reader: ObjectReader) -> UpstreamDefinition.Place? {
-        if url.hasPrefix("unix://") {
-            let parts = url.dropFirst(7).split(separator: "#", maxSplits: 1).map(String.init)
-            guard let path = parts.first, path.hasPrefix("/") else {
-                context.diagnostics.error(
-                    "\(reader.pathOf("url")): the path of a socket is absolute: unix:///run/mcp.sock",
-                    at: reader.place(of: "url"))
-                return nil
+        do throws(ConfigFileError) {
+            switch try ServerEntry.place(ofURL: url) {
+            case .unix(let path, let endpoint): return .unix(path: path, endpoint: endpoint)
+            case .http(let url): return .http(url)
+            case .program: return nil
             }
-            return .unix(path: path, endpoint: parts.count > 1 ? parts[1] : "/mcp")
-        }
-        guard url.hasPrefix("http://") || url.hasPrefix("https://"), url.count > 8,
-            url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else {
+        } catch {
             context.diagnostics.error(
-                "\(reader.pathOf("url")) must begin with https://, http:// or unix:///",
-                at: reader.place(of: "url"))
+                "\(reader.pathOf("url"))\(error.text)", at: reader.place(of: "url"))
             return nil
         }
-        return .http(url)
     }
 
     private func headers(
@@ -164,12 +152,7 @@ struct UpstreamReader {
         guard let entries = reader.object("headers") else { return [:] }
         var headers: [String: String] = [:]
         for entry in entries.members {
-            let isToken =
-                !entry.key.isEmpty
-                && entry.key.utf8.allSatisfy { ASCII.isWord($0) || "!#$%&'*+-.^`|~".utf8.contains($0) }
-            guard isToken, let value = entry.value.string,
-                value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
-            else {
+            guard let value = entry.value.string, ServerEntry.isField(entry.key, value) else {
                 context.diagnostics.error(
                     "\(entries.path): \"\(entry.key)\" needs a field name and a text on one line",
                     at: entry.keyPosition)
@@ -246,23 +229,26 @@ struct UpstreamReader {
     /// Reads a duration; other hosts write numbers, in seconds or in milliseconds.
     private func duration(_ key: String, _ reader: inout ObjectReader) -> Duration? {
         if let node = reader.node(key), case .number(let number) = node.kind {
-            context.diagnostics.error(
-                "\(reader.pathOf(key)): hosts disagree about the unit of \(number); write \"60s\" or "
-                    + "\"500ms\"", at: node.position)
+            // Part of many entries that are pasted: it must not stop this server.
+            context.diagnostics.warning(
+                "\(reader.pathOf(key)) is ignored: hosts disagree about the unit of \(number); write "
+                    + "\"60s\" or \"500ms\"", at: node.position)
             return nil
         }
         return reader.duration(key)
     }
 
     private func reportForeignKeys(_ reader: inout ObjectReader) {
-        let advice = [
-            ("baseUrl", "\"url\""), ("serverUrl", "\"url\""), ("httpUrl", "\"url\""),
-            ("transport", "\"type\""), ("transportType", "\"type\""),
-            ("allowedTools", "\"tools\": [\"NAME\"]"), ("disabledTools", "\"tools\": [\"!NAME\"]"),
-            ("excludeTools", "\"tools\": [\"!NAME\"]"), ("includeTools", "\"tools\": [\"NAME\"]"),
-            ("envFile", "\"env\" with ${file:PATH}"), ("oauth", "\"headers\" with a token"),
-            ("requestTimeout", "\"timeout\""), ("connectionTimeout", "\"connectTimeout\""),
-        ]
+        let aliases =
+            ServerEntry.urlNames.dropFirst().map { ($0, "\"url\"") }
+            + ServerEntry.typeNames.dropFirst().map { ($0, "\"type\"") }
+        let advice =
+            aliases + [
+                ("allowedTools", "\"tools\": [\"NAME\"]"), ("disabledTools", "\"tools\": [\"!NAME\"]"),
+                ("excludeTools", "\"tools\": [\"!NAME\"]"), ("includeTools", "\"tools\": [\"NAME\"]"),
+                ("envFile", "\"env\" with ${file:PATH}"), ("oauth", "\"headers\" with a token"),
+                ("requestTimeout", "\"timeout\""), ("connectionTimeout", "\"connectTimeout\""),
+            ]
         for (key, ours) in advice {
             if let place = reader.foreign(key) {
                 context.diagnostics.error("\(reader.pathOf(key)): use \(ours) instead", at: place)

@@ -39,6 +39,7 @@ struct ConfigurationDifference {
             ("observe.audit", started.observe.audit == new.observe.audit),
             ("observe.recorder", started.observe.recorder == new.observe.recorder),
             ("auth", started.auth == new.auth),
+            ("state", started.state == new.state),
         ]
         needingRestart = isSame.filter { !$0.1 }.map(\.key)
     }

@@ -225,7 +225,7 @@ import Glibc
         #expect(made.status == .exited(0) && made.output.hasPrefix("mcps_"))
         #expect(made.errors.contains("warning: every request requires the scopes mcp:use"), "\(made.errors)")
         #expect(made.errors.contains("warning: auth.scopes has no gti"))
-        #expect(made.errors.contains(#"warning: "gti_*" fits no tool and no prompt"#))
+        #expect(made.errors.contains(#"warning: "gti_*" matches no tool and no prompt"#))
         #expect(try await place.run("token", "list").output.contains("gti_*, scopes gti, 60/min"))
         let checked = try await place.run("check")
         #expect(checked.status == .exited(0))

@@ -148,9 +148,32 @@ import Testing
                         "scopes": { "read": { "allow": ["git_*", "docs:*", "gti_*"] } } } }
             """#
         ).diagnostics.report
-        #expect(report.contains { $0.contains("warning: no scope of auth.scopes allows the tool rm") })
-        #expect(report.contains { $0.contains(#"warning: auth: "gti_*" fits no tool and no prompt"#) })
-        #expect(report.last == "2 warnings")
+        #expect(report.contains { $0.contains("3:23: warning: nothing in auth allows the tool rm") })
+        #expect(
+            report.contains { $0.contains(#"3:64: warning: auth: "gti_*" matches no tool and no prompt"#) })
+        #expect(report.last == "2 warnings", "\(report)")
+    }
+
+    // A peer and a token allow names as a scope does.
+    @Test func namesThatOthersThanScopesAllow() throws {
+        let tools = #""tools": { "git_log": { "exec": ["true"] }, "rm": { "exec": ["true"] } }"#
+        let scopes = #""scopes": { "read": { "allow": ["git_*"] } }"#
+        let peers = load(
+            #"{ \#(tools), "auth": { "peers": [{ "user": "*", "allow": ["rm", "no*"] }], \#(scopes) } }"#)
+        #expect(peers.diagnostics.report.count { $0.contains("warning") } == 2, "\(peers.diagnostics.report)")
+        #expect(peers.diagnostics.report.contains { $0.contains(#""no*" matches no tool"#) })
+        let open = load(#"{ \#(tools), "auth": { "peers": [{ "user": "*" }], \#(scopes) } }"#)
+        #expect(open.diagnostics.report.isEmpty)
+
+        let directory = try TemporaryDirectory()
+        let file = TokenFile("\(directory.path)/t.json")
+        try file.update { $0.append(StaticToken.make(name: "ada", allow: ["rm", "mr"]).record) }
+        let tokens = load(#"{ \#(tools), "auth": { "tokens": "\#(file.path)", \#(scopes) } }"#)
+        #expect(
+            tokens.diagnostics.report.contains {
+                $0.contains(#"warning: the token ada: "mr" matches no tool and no prompt"#)
+            }, "\(tokens.diagnostics.report)")
+        #expect(!tokens.diagnostics.report.contains { $0.contains("tool rm") })
     }
 
     @Test func theSchemaKnowsEveryKey() throws {

@@ -32,7 +32,7 @@ import Glibc
         -> (status: Int, text: String)
     {
         let address = try ConfiguredAddress(unixPath: "\(directory.path)/admin.sock")
-        let answer = try await Offload.run { try AdminClient(address: address).send(method, path) }
+        let answer = try await AdminClient(address: address).send(method, path)
         return (answer.status, String(decoding: answer.body, as: UTF8.self))
     }
 

@@ -48,6 +48,20 @@ import Glibc
         #expect(isAccepted(0o755) && isAccepted(0o1777) && !isAccepted(0o777))
     }
 
+    /// A symbolic link in a safe directory does not hide one whose files anyone can replace.
+    @Test func linksIntoDirectoriesOfEverybodyAreRefused() throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("open")
+        try directory.write("open/mcp.jsonc", "{}")
+        try directory.link("mcp.jsonc", to: "\(directory.path)/open/mcp.jsonc")
+        #expect(try ConfigFile.bytes(at: "\(directory.path)/mcp.jsonc", shownAs: "c").count == 2)
+        #expect(unsafe chmod("\(directory.path)/open", 0o777) == 0)
+        let refusal = #expect(throws: ConfigFileError.self) {
+            try ConfigFile.bytes(at: "\(directory.path)/mcp.jsonc", shownAs: "c")
+        }
+        #expect(refusal?.text.contains("c can be replaced by anyone: chmod o-w its directory") == true)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
     func configurationsOfOthersAreRefused() throws {
         let directory = try TemporaryDirectory()

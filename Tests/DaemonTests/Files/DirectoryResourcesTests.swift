@@ -3,6 +3,12 @@ import Testing
 
 @testable import MCPServerDaemon
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 @Suite struct DirectoryResourcesTests {
     private func makeFiles() throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
@@ -39,7 +45,7 @@ import Testing
                 "docs:///a.md", "docs:///big.txt", "docs:///data.bin", "docs:///inside.md",
                 "docs:///sub/%C3%BC%20b.txt",
             ])
-        #expect(server.contents.files == 5)
+        #expect(server.contents.description == "1 directory of files")
     }
 
     /// A file that does not exist yet may be watched, one that is never shown may not, and none without `watch`.
@@ -98,11 +104,9 @@ import Testing
         #expect(answer["error"]?["message"] == "docs:///big.txt is larger than the limit of 1 KiB")
     }
 
-    @Test func pagesComeFromOneLook() async throws {
-        let directory = try TemporaryDirectory()
-        try directory.makeDirectory("docs")
-        for index in 100 ..< 350 { try directory.write("docs/f\(index)", "x") }
-        let server = try server(directory)
+    private func pages(
+        _ server: ConfiguredServer, limit: Int = 2_000, between: (Int) throws -> Void = { _ in }
+    ) async throws -> [String] {
         var seen: [String] = []
         var cursor: JSONValue?
         repeat {
@@ -111,9 +115,105 @@ import Testing
             let result = try #require(try await server.request("resources/list", parameters)["result"])
             seen += result["resources"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
             cursor = result["nextCursor"]
-            // What comes and goes between two pages changes nothing of this list.
-            try directory.write("docs/f2\(seen.count)x", "x")
-        } while cursor != nil && seen.count < 1_000
-        #expect(seen == (100 ..< 350).map { "f\($0)" })
+            try between(seen.count)
+        } while cursor != nil && seen.count < limit
+        return seen
+    }
+
+    /// What is there all the time is listed once, whatever comes and goes between two pages.
+    @Test func pagesListWhatStaysOnce() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("docs")
+        var stays: [String] = []
+        for index in 100 ..< 350 {
+            let name = "f\(index)\(index % 3 == 0 ? "/x" : "")"
+            if index % 3 == 0 { try directory.makeDirectory("docs/f\(index)") }
+            try directory.write("docs/\(name)", "x")
+            stays.append(name)
+        }
+        try directory.write("docs/f100-goes", "x")
+        let seen = try await pages(server(directory)) { count in
+            try directory.write("docs/f2\(count)x", "x")
+            _ = unsafe unlink("\(directory.path)/docs/f100-goes")
+        }
+        #expect(seen.count == Set(seen).count)
+        #expect(seen.filter { stays.contains($0) } == stays)
+    }
+
+    /// The order is that of the paths, in which `a.md` comes before `a/b.md`.
+    @Test func pagesBeginAnywhere() async throws {
+        let directory = try TemporaryDirectory()
+        let paths = [
+            "a-b/x", "a.md", "a/a/1", "a/a/2", "a/b.md", "a/c/d/e", "a0", "b/1", "b/2", "b/3", "c", "é/ü",
+        ]
+        for name in ["", "/a-b", "/a", "/a/a", "/a/c", "/a/c/d", "/b", "/empty", "/é"] {
+            try directory.makeDirectory("docs\(name)")
+        }
+        for path in paths { try directory.write("docs/\(path)", "x") }
+        let definition = FilesDefinition(
+            name: "docs", root: "\(directory.path)/docs", template: try FileURITemplate("docs:///{+path}"))
+        let files = try DirectoryResources(definition, log: .disabled)
+        #expect(paths == paths.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        for limit in 1 ... paths.count + 1 {
+            var seen: [String] = []
+            var cursor: String?
+            repeat {
+                let (page, next) = try await files.resources(after: cursor, limit: limit)
+                #expect(page.count <= limit && (next == nil || page.count == limit))
+                seen += page.map(\.name)
+                cursor = next
+            } while cursor != nil
+            #expect(seen == paths, "\(limit)")
+        }
+        // A cursor whose file is gone, is a directory now, or never was.
+        for cursor in ["a/b.md/gone", "a/b", "a/c/d/d", "..", "/", "a/", "\u{0}", "zzz", "a//", ""] {
+            let (page, _) = try await files.resources(after: cursor, limit: 100)
+            let rest = paths.filter { cursor.utf8.lexicographicallyPrecedes($0.utf8) }
+            #expect(page.map(\.name) == rest, "\(cursor.debugDescription)")
+        }
+    }
+
+    /// A page looks at a limited number of names; with filters that leave them out, it may be empty.
+    @Test func pagesOfFilesThatAreHardToFind() throws {
+        var names: [String] = (0 ..< FileWalk.maxLooks).map { "d\($0 + 100_000)/" } + ["f"]
+        names += (0 ..< FileWalk.maxLooks).map { "h\($0)" } + ["z"]
+        var children = RootChildren()
+        children.entries = names.map { name in
+            RootChild(name: name.replacing("/", with: ""), isDirectory: name.hasSuffix("/"))
+        }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        var cursor: String?
+        var found: [String] = []
+        var count = 0
+        let info = try RootDirectory("/proc/self").info("stat")
+        repeat {
+            var walk = FileWalk(
+                FileFilter(exclude: [try #require(GlobPattern("h*"))]), limit: 10,
+                children: { $0.isEmpty ? children : RootChildren() }, info: { _ in info })
+            try walk.run(after: cursor)
+            found += walk.files.map(\.path)
+            cursor = walk.next
+            count += 1
+        } while cursor != nil && count < 10
+        #expect(found == ["f", "z"] && count == 3)
+    }
+
+    @Test func pathsAreCompleted() async throws {
+        let directory = try makeFiles()
+        let server = try server(directory, #", "exclude": ["big.*"]"#)
+        let rows: [(String, [String])] = [
+            ("", ["a.md", "data.bin", "inside.md", "sub/"]), ("a", ["a.md"]), ("s", ["sub/"]),
+            ("sub/", ["sub/ü b.txt"]), ("sub/x", []), ("none/", []), (".", []), (".git/", []), ("../", []),
+            ("/etc/", []), ("b", []), ("sub//", []), ("evil", []), ("passwd", []), ("\u{0}/", []),
+        ]
+        for (text, wanted) in rows {
+            let answer = try await server.request(
+                "completion/complete",
+                [
+                    "ref": ["type": "ref/resource", "uri": "docs:///{+path}"],
+                    "argument": ["name": "path", "value": .string(text)],
+                ])
+            let values = answer["result"]?["completion"]?["values"]?.arrayValue?.compactMap(\.stringValue)
+            #expect(values == wanted, "\(text.debugDescription): \(answer)")
+        }
     }
 }

@@ -37,11 +37,10 @@ import Glibc
 
     private static let configuration = #"{ "files": { "docs": { "root": "docs" } } }"#
 
-    @Test(arguments: ["docs", "docs/one", "docs/one/two"], ["readdir", "fdopendir", "open", "fstatat"])
+    @Test(arguments: ["docs", "docs/one", "docs/one/two"], ["readdir", "fdopendir", "open"])
     func aListThatCannotBeReadIsAnError(_ place: String, _ function: String) async throws {
         let directory = try makeFiles()
         let server = try ConfiguredServer(Self.configuration, in: directory.path)
-        #expect(server.contents.files == 3)
         let plan = failing(function, EMFILE, in: "\(directory.path)/\(place)")
         try await FaultInjection.during(plan) {
             let answer = try await server.request("resources/list")
@@ -67,13 +66,12 @@ import Glibc
                 let (page, next) = try await files.resources(after: nil, limit: 10)
                 #expect(page.map(\.uri) == ["docs:///a.md"] && next == nil)
             }
-            #expect(try files.count().areMore)
         }
         let lines = String(decoding: try Files.read(log, maxBytes: 10_000), as: UTF8.self)
         // Once, however often it is asked for.
         #expect(lines.split(separator: "\n").count == 1, "\(lines)")
         #expect(lines.contains("not everything can be listed") && lines.contains("Permission denied"))
-        #expect(try files.count() == (3, false))
+        #expect(try await files.resources(after: nil, limit: 10).page.count == 3)
     }
 
     // The running configuration stays: prompts do not vanish because they could not be listed.

@@ -9,7 +9,7 @@ import Testing
         settings.name = "io.example/ops"
         settings.version = "1.4.0"
         let banner = Banner(
-            server: settings, contents: ServedContents(tools: 3, files: 41, prompts: 2),
+            server: settings, contents: ServedContents(tools: 3, directories: 1, prompts: 2),
             isStdio: false,
             addresses: [
                 .unix(path: "/run/mcp/ops.sock", mode: 0o600, group: nil),
@@ -17,7 +17,7 @@ import Testing
             ], startup: .milliseconds(9))
         #expect(
             banner.lines == [
-                "mcp-server \(DaemonVersion.current) · ops 1.4.0 · 3 tools, 41 files, 2 prompts",
+                "mcp-server \(DaemonVersion.current) · ops 1.4.0 · 3 tools, 1 directory of files, 2 prompts",
                 "listening  unix:///run/mcp/ops.sock   http://127.0.0.1:8808/mcp     ready in 9 ms",
             ])
     }

@@ -50,6 +50,7 @@ import Testing
                 argv     printf "[%s]" "a b" 20 all x y
                 cwd      /tmp   env HOME LANG MCP_SUPERVISOR MCP_TOOL PATH   timeout 30 s   \
                 output 256 KiB → stopped
+                sandbox  none
                 limits   cpu 10 s · open files 64     (nothing was run)
 
                 """.replacing("[%s]", with: "[%s]"))
@@ -90,8 +91,10 @@ import Testing
         let explained = try await run("explain", "list", "path=-x")
         #expect(explained.status == .exited(1))
         #expect(explained.errors.contains("must not produce an element that begins with \"-\""))
-        let missing = try await run("explain", "list")
-        #expect(missing.status == .exited(1) && missing.errors.contains("required member \"path\""))
+        for command in ["explain", "call"] {
+            let missing = try await run(command, "list")
+            #expect(missing.status == .exited(2) && missing.errors.contains("required member \"path\""))
+        }
         let gone = try await run("call", "gone")
         #expect(gone.status == .exited(1))
         #expect(

@@ -48,10 +48,16 @@ import Glibc
             "\(LimitText.bytes(ResultCache.maxTotalBytes)), \(ResultCache.maxCount) results, "
                 + "\(LimitText.bytes(ResultCache.maxBytes)) each", CommandLimits.results),
         LimitProof(
-            "files of one root that are listed", LimitText.grouped(DirectoryResources.maxFiles), files),
-        LimitProof("levels of one root that are listed", "\(DirectoryResources.maxDepth)", levels),
+            "names that a page of files looks at", LimitText.grouped(FileWalk.maxLooks), files),
+        LimitProof("levels of one root that are listed", "\(FileWalk.maxDepth)", levels),
         LimitProof("file that is read", LimitText.bytes(FilesDefinition.defaultMaxBytes), file),
         LimitProof("configuration, a text in it", LimitText.bytes(ConfigFile.maxBytes), configuration),
+        LimitProof("files of a configuration (`include`)", "\(IncludedFiles.maxFiles)", included),
+        LimitProof(
+            "keys in `state.key`",
+            "\(StateReader.maxKeys), of \(StateReader.keyBytes.lowerBound) to "
+                + "\(LimitText.grouped(StateReader.keyBytes.upperBound)) bytes each"
+        ) { try StateReaderTests().lengthsAndNumbersOfKeys() },
         LimitProof("prompts of one directory", LimitText.grouped(PromptReader.maxFiles), prompts),
     ]
 
@@ -129,31 +135,33 @@ import Glibc
     }
 
     @Sendable private static func files() async throws {
-        let directory = try TemporaryDirectory()
-        try directory.makeDirectory("docs")
-        try fill(directory, (0 ..< DirectoryResources.maxFiles).map { "docs/f\($0)" })
-        let definition = FilesDefinition(
-            name: "docs", root: "\(directory.path)/docs", template: try FileURITemplate("docs:///{+path}"))
-        let resources = try DirectoryResources(definition, log: .disabled)
-        let all = try resources.count()
-        #expect(all.files == DirectoryResources.maxFiles && !all.areMore)
-        try directory.write("docs/more", "x")
-        let part = try resources.count()
-        #expect(part.files == DirectoryResources.maxFiles && part.areMore)
+        func next(_ count: Int) throws -> String? {
+            var children = RootChildren()
+            children.entries = (0 ..< count).map { RootChild(name: "f\($0 + 100_000)", isDirectory: false) }
+            var walk = FileWalk(FileFilter(), limit: 1, children: { _ in children }, info: { _ in nil })
+            try walk.run(after: nil)
+            return walk.next
+        }
+        #expect(try next(FileWalk.maxLooks) == nil)
+        #expect(try next(FileWalk.maxLooks + 1) == "f\(FileWalk.maxLooks + 99_999)")
     }
 
     @Sendable private static func levels() async throws {
         let directory = try TemporaryDirectory()
         var path = "docs"
-        for level in 1 ... DirectoryResources.maxDepth + 1 {
+        for level in 1 ... FileWalk.maxDepth + 1 {
             try directory.makeDirectory(path)
             try directory.write("\(path)/f\(level)", "x")
             path += "/d"
         }
         let definition = FilesDefinition(
             name: "docs", root: "\(directory.path)/docs", template: try FileURITemplate("docs:///{+path}"))
-        let listed = try DirectoryResources(definition, log: .disabled).count()
-        #expect(listed.files == DirectoryResources.maxDepth && listed.areMore)
+        let log = "\(directory.path)/log"
+        let files = try DirectoryResources(definition, log: Log(sink: try LogSink(path: log, format: .text)))
+        #expect(try await files.resources(after: nil, limit: 1_000).page.count == FileWalk.maxDepth)
+        #expect(
+            try ConfigFile.text(at: log, shownAs: "log").contains(
+                "not everything is listed: a directory is too deep"))
     }
 
     @Sendable private static func file() async throws {
@@ -181,6 +189,21 @@ import Glibc
             try ConfigFile.bytes(at: "\(directory.path)/more", shownAs: "more")
         }
         #expect(refusal?.text == "more is larger than 4 MiB")
+    }
+
+    @Sendable private static func included() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("conf.d")
+        func findings(_ count: Int) throws -> [String] {
+            try directory.write("conf.d/\(count).jsonc", "{}")
+            return ConfigurationLoader(environment: [:]).load(
+                SourceText(name: "c", text: #"{ "include": ["conf.d/*.jsonc"] }"#), directory: directory.path,
+                Diagnostics()
+            ).diagnostics.report
+        }
+        for number in 1 ..< IncludedFiles.maxFiles { try directory.write("conf.d/\(number).jsonc", "{}") }
+        #expect(try findings(IncludedFiles.maxFiles).isEmpty)
+        #expect(try findings(IncludedFiles.maxFiles + 1).first?.contains("more than 256 files") == true)
     }
 
     @Sendable private static func prompts() async throws {

@@ -146,6 +146,26 @@ import Glibc
         #expect(log.status.lost == 3 && log.status.written == 0)
         #expect(log.status.failure?.contains("No space left") == true)
     }
+
+    /// A write that ends in the middle saves the lines before: they are not counted as lost.
+    @Test func aWriteThatEndsInTheMiddle() throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/pipe"
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        let reader = FileDescriptor(owning: unsafe Glibc.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC))
+        let log = try open(path)
+        let line = Array(#"{"n":"\#(String(repeating: "x", count: 990))""#.utf8)
+        // More than a pipe holds.
+        for _ in 1 ... 100 { log.add(line) }
+        log.finish()
+        var bytes = [UInt8](repeating: 0, count: 200_000)
+        let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe read(reader.rawValue, $0.baseAddress, $0.count)
+        }
+        let saved = bytes[..<max(0, count)].count { $0 == 0x0A }
+        #expect(saved > 0 && saved < 100)
+        #expect(log.status.written == saved && log.status.lost == 100 - saved)
+    }
     #endif
 
     @Test func linksAndOtherThingsAreRefused() throws {

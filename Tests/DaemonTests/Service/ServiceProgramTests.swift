@@ -148,7 +148,7 @@ import Glibc
         #expect(try await client.listTools().map(\.name) == ["t"])
         await client.close()
         let address = try ConfiguredAddress(unixPath: "\(directory.path)/operators.sock")
-        let answer = try await Offload.run { try AdminClient(address: address).send("GET", "/readyz") }
+        let answer = try await AdminClient(address: address).send("GET", "/readyz")
         #expect(answer.status == 200)
         child.signal(SIGTERM)
         #expect(await child.wait() == .exited(0))

@@ -8,13 +8,16 @@ import Testing
 @Suite struct SetupFileTests {
     private let subject = SetupFile.Subject(
         program: "/usr/local/bin/mcp-server", configuration: "/etc/a&b.jsonc", upstream: "unix:/run/mcp.sock",
-        host: "mcp.example.com", bodyBytes: 4_194_304)
+        host: "mcp.example.com", bodyBytes: 4_194_304, sockets: ["/run/mcp.sock"], mode: 0o660, group: 33)
 
     @Test(arguments: SetupFile.allCases) func namesItsSubject(_ file: SetupFile) {
         let text = file.text(subject)
         #expect(text.hasSuffix("\n") && !text.contains("Optional("))
         switch file {
         case .systemd: #expect(text.contains("\nExecStart=/usr/local/bin/mcp-server -c /etc/a&b.jsonc\n"))
+        case .systemdSocket:
+            #expect(
+                text.contains("[Socket]\nListenStream=/run/mcp.sock\nSocketMode=0660\nSocketGroup=33\n\n["))
         case .launchd: #expect(text.contains("<string>/etc/a&amp;b.jsonc</string>"))
         case .nginx: #expect(text.contains("server unix:/run/mcp.sock;") && text.contains("4194304;"))
         case .caddy: #expect(text.contains("reverse_proxy unix//run/mcp.sock {"))
@@ -30,9 +33,11 @@ import Testing
         own.program = "/bin/true"
         own.configuration = "/etc/mcp.jsonc"
         let text = SetupFile.systemd.text(own)
-        let parts = text.split(separator: "# /etc/systemd/system/mcp-server.socket\n")
-        try directory.write("mcp-server.service", String(parts[0]))
-        try directory.write("mcp-server.socket", String(parts[1]))
+        #expect(
+            text.contains("SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self")
+        )
+        try directory.write("mcp-server.service", text)
+        try directory.write("mcp-server.socket", SetupFile.systemdSocket.text(own))
         let launch = ProcessLaunch(
             "systemd-analyze",
             ["verify", "\(directory.path)/mcp-server.service", "\(directory.path)/mcp-server.socket"],

@@ -77,7 +77,6 @@ import Testing
             #""a": {"url": "http://x/", "headers": {"A": "b\nc"}}"#,
             "needs a field name and a text on one line"
         ),
-        (#""a": {"command": "cat", "timeout": 60}"#, "hosts disagree about the unit of 60"),
         (#""a": {"command": "cat", "prefix": "a b"}"#, "mcpServers.a.prefix may have 32 letters"),
         (#""a": {"command": "cat", "rename": {"x": "a b"}}"#, "mcpServers.a.rename.x must be a name"),
         (#""a": {"command": "cat", "tools": [""]}"#, "mcpServers.a.tools: a pattern is a name"),
@@ -114,6 +113,23 @@ import Testing
         #expect(
             report.count == 1 && report[0].contains("warning")
                 && report[0].contains("put its arguments in \"args\""))
+    }
+
+    /// Entries that are pasted from other hosts have such numbers; the server keeps its default.
+    @Test func aTimeoutWithoutAUnitIsAWarning() {
+        let (servers, report) = load(#"{ "mcpServers": { "a": { "command": "cat", "timeout": 60000 } } }"#)
+        #expect(servers.first?.timeout == .seconds(60))
+        #expect(
+            report.count == 1 && report[0].contains("hosts disagree about the unit of 60000"), "\(report)")
+        #expect(report.allSatisfy { !$0.contains("error") })
+    }
+
+    @Test func exposeNamesTheWayToServeAProgram() {
+        let outcome = ConfigurationLoader(environment: [:]).load(.directory("mcp-server-time"), [:])
+        #expect(
+            outcome.diagnostics.report.first
+                == "expose: error: there is no directory \"mcp-server-time\"; for a program, write "
+                + "mcp-server expose -- mcp-server-time")
     }
 
     @Test func exposeIsAConfiguration() {

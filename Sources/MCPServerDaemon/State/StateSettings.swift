@@ -1,0 +1,39 @@
+import MCPCore
+
+/// What several instances of the server have in common.
+struct StateSettings: Sendable, Hashable {
+    /// A store that the instances share.
+    struct Store: Sendable, Hashable {
+        var address: String
+        var password: Redacted<String>?
+    }
+
+    /// The secrets that sign what clients carry: the first one signs, all of them verify.
+    var keys: [Redacted<[UInt8]>] = []
+    var store: Store?
+
+    /// Sets the keys of a server.
+    ///
+    /// - Parameter channel: the channel that the server is for. What belongs to one channel is not valid at
+    ///   another.
+    func use(in options: inout ServerOptions, channel: String?) {
+        let keys = keys.map { key in
+            guard let channel else { return key.value }
+            return HMACSHA256.authenticate(Array("channel:\(channel)".utf8), key: key.value).bytes
+        }
+        options.stateKey = keys.first
+        options.acceptedStateKeys = Array(keys.dropFirst())
+    }
+
+    /// Opens the store, which is connected to in the background; `nil` if none is configured.
+    ///
+    /// - Parameter name: the name of the server: instances of the same server have the same one.
+    func openStore(name: String, log: Log) throws -> RedisStore? {
+        guard let store else { return nil }
+        let opened = try RedisStore(
+            store.address, password: store.password?.value, prefix: "mcp:\(name):",
+            log: { line in log.warning(line) })
+        log.info("state store", ["address": opened.place])
+        return opened
+    }
+}

@@ -1,0 +1,202 @@
+import MCPCore
+import TestSupport
+import Testing
+
+@testable import MCPServerDaemon
+
+#if os(Linux)
+import Glibc
+
+/// What a command in a sandbox can do to files, with real processes.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SandboxFilesTests {
+    private static let configuration = #"""
+        { "sandboxes": {
+            "ro": { "fs": { "read": ["DIR/in"], "exec": ["/usr/bin", "/bin"] }, "net": "none" },
+            "rw": { "fs": { "read": ["PREFIX"], "write": ["DIR/in"] } },
+            "strict": { "fs": {} }
+          },
+          "sandbox": "ro",
+          "tools": {
+            "sh": { "input": {"code": {"type": "string"}}, "exec": ["sh", "-c", "eval \"$1\"", "sh", "{code}"] },
+            "strict": { "input": {"code": {"type": "string"}}, "sandbox": "strict",
+                        "exec": ["sh", "-c", "eval \"$1\"", "sh", "{code}"] },
+            "python": { "input": {"code": {"type": "string"}}, "exec": ["PYTHON", "-"], "stdin": "{code}",
+                        "sandbox": "rw" },
+            "open": { "exec": ["cat", "DIR/out/secret"], "sandbox": "none" },
+            "script": { "exec": ["DIR/script"], "sandbox": "strict" }
+          } }
+        """#
+
+    private func call(_ tool: String, _ code: String) async throws -> SandboxFixture.Outcome? {
+        let fixture = try SandboxFixture(Self.configuration)
+        guard SandboxFixture.isComplete else {
+            let outcome = try await fixture.call(tool, "code=true")
+            #expect(outcome.status == .exited(2) && outcome.errors.contains("cannot be enforced here"))
+            return nil
+        }
+        return try await fixture.call(tool, "code=\(code)")
+    }
+
+    /// A program that its owner's rights go with would give them to everyone outside.
+    @Test func noFileGetsTheBitsOfItsOwner() async throws {
+        let code = """
+            import errno, os
+            os.makedirs("in/new", 0o755); os.chdir("in/new")
+            def refused(work):
+                try: work()
+                except PermissionError: return True
+                return False
+            open("f", "w").close(); fd = os.open("f", os.O_RDONLY)
+            tries = [lambda: os.chmod("f", 0o4755), lambda: os.chmod("f", 0o2755), lambda: os.fchmod(fd, 0o6755),
+                     lambda: os.open("g", os.O_CREAT | os.O_WRONLY, 0o4755), lambda: os.mknod("h", 0o104755)]
+            print([refused(one) for one in tries], sorted(os.listdir(".")))
+            os.chmod("f", 0o755); print(oct(os.stat("f").st_mode))
+            """
+        guard let outcome = try await call("python", code) else { return }
+        #expect(
+            outcome.output == "[True, True, True, True, True] ['f']\n0o100755\n",
+            "\(outcome.output)\(outcome.errors)")
+    }
+
+    /// Swift programs find their arguments there.
+    @Test func aProgramReadsItsOwnArgumentsOnly() async throws {
+        let code = """
+            print(open("/proc/self/cmdline").read().endswith("-\\0"))
+            for name in ["/proc/self/environ", "/proc/1/cmdline", "/proc/%d/cmdline" % __import__("os").getppid()]:
+                try: open(name).read(); print("open", name)
+                except PermissionError: pass
+            """
+        guard let outcome = try await call("python", code) else { return }
+        #expect(outcome.output == "True\n", "\(outcome.output)\(outcome.errors)")
+    }
+
+    @Test func readsWhatIsAllowedAndTheSystem() async throws {
+        guard let outcome = try await call("sh", "cat in/file /etc/passwd; echo x > /dev/null && ls in")
+        else {
+            return
+        }
+        #expect(outcome.status == .exited(0), "\(outcome.errors)")
+        #expect(outcome.output.hasPrefix("open") && outcome.output.contains("root:"))
+        #expect(outcome.output.hasSuffix("file\n"))
+    }
+
+    @Test(arguments: [
+        "cat out/secret", "ls out", "cat in/../out/secret", "echo x > in/file", "echo x > in/new",
+        "mkdir in/d", "rm in/file", "mv in/file in/other", "ln in/file in/hard", "ln -s /etc in/l",
+        "chmod 777 in/file",
+        "touch in/file", "ls /root", "cat mcp.jsonc", "mkfifo in/f", "cat /proc/1/environ", "cp in/file /tmp",
+    ]) func refusesEverythingElse(_ code: String) async throws {
+        guard let outcome = try await call("sh", code) else { return }
+        #expect(outcome.status == .exited(1), "\(code): \(outcome.output)")
+        #expect(!(outcome.output + outcome.errors).contains("closed"))
+        #expect(
+            outcome.errors.contains("Permission denied") || outcome.errors.contains("not permitted"),
+            "\(code): \(outcome.errors)")
+        #expect(outcome.errors.hasSuffix("note: sandbox ro may have refused this\n"))
+    }
+
+    /// Links, renames and duplicates of descriptors lead nowhere, and nothing outside is emptied.
+    @Test func tricksWithLinksAndRenames() async throws {
+        let code = """
+            import os
+            os.chdir("DIR/in")
+            def no(name, body):
+                try: body(); print("BROKEN", name)
+                except OSError as e: print(name, e.strerror)
+            os.symlink("../out/secret", "link")
+            no("link", lambda: open("link").read())
+            os.symlink("../out", "dir")
+            no("dir", lambda: open("dir/secret").read())
+            no("rename out", lambda: os.rename("file", "../out/file"))
+            no("rename in", lambda: os.rename("../out/secret", "secret"))
+            no("hard link", lambda: os.link("../out/secret", "hard"))
+            no("truncate", lambda: os.truncate("../out/secret", 0))
+            no("open", lambda: os.open("../out/secret", os.O_RDONLY | os.O_TRUNC))
+            no("remove", lambda: os.remove("../out/secret"))
+            no("device", lambda: os.mknod("dev", 0o20600, os.makedev(1, 1)))
+            os.mkdir("a"); os.mkdir("b"); open("a/x", "w").write("1"); os.rename("a/x", "b/x"); os.link("b/x", "a/y")
+            os.chmod("b/x", 0o600); os.remove("a/y")
+            print("inside works")
+            """
+        let fixture = try SandboxFixture(Self.configuration)
+        guard SandboxFixture.isComplete else { return }
+        let outcome = try await fixture.call("python", "code=\(code.replacing("DIR", with: fixture.path))")
+        #expect(outcome.status == .exited(0), "\(outcome.errors)")
+        #expect(!outcome.output.contains("BROKEN"), "\(outcome.output)")
+        #expect(outcome.output.split(separator: "\n").count == 10, "\(outcome.output)")
+        #expect(outcome.output.hasSuffix("inside works\n"))
+        #expect(try Files.read("\(fixture.path)/out/secret", maxBytes: 100) == Array("closed".utf8))
+    }
+
+    /// Without `exec`, there is only the program itself; a shell runs no other.
+    @Test func onlyTheProgramItselfIsExecuted() async throws {
+        let fixture = try SandboxFixture(Self.configuration)
+        guard SandboxFixture.isComplete else { return }
+        let builtin = try await fixture.call("strict", "code=echo built in")
+        #expect(builtin.output == "built in\n", "\(builtin.errors)")
+        for code in ["cat /etc/passwd", "cp /bin/true in/x; ./in/x"] {
+            let outcome = try await fixture.call("strict", "code=\(code)")
+            #expect(outcome.status == .exited(1) && outcome.output.isEmpty)
+            #expect(outcome.errors.contains("Permission denied"), "\(outcome.errors)")
+        }
+    }
+
+    /// A script's interpreter, and what env finds, belong to the program.
+    @Test(arguments: ["#!/bin/sh", "#!/usr/bin/env sh", "#!/usr/bin/env -S sh -e"])
+    func interpretersOfScripts(_ line: String) async throws {
+        let fixture = try SandboxFixture(Self.configuration)
+        guard SandboxFixture.isComplete else { return }
+        try fixture.directory.get().write("script", Array("\(line)\necho ran\n".utf8), mode: 0o755)
+        let outcome = try await fixture.call("script")
+        #expect(outcome.output == "ran\n", "\(outcome.errors)")
+    }
+
+    @Test func aToolWithoutSandboxIsNotConfined() async throws {
+        let fixture = try SandboxFixture(Self.configuration)
+        guard SandboxFixture.isComplete else { return }
+        #expect(try await fixture.call("open").output == "closed\n")
+    }
+
+    /// A tool that may write replaces a directory that another one may read by a link to all others.
+    @Test func aDirectoryThatBecomesALink() async throws {
+        let fixture = try SandboxFixture(
+            #"""
+            { "sandbox": { "fs": { "write": ["DIR/in"], "exec": ["/usr/bin"] } },
+              "tools": {
+                "swap": { "exec": ["sh", "-c", "rmdir DIR/in/sub && ln -s DIR/out DIR/in/sub"] },
+                "read": { "exec": ["cat", "DIR/in/sub/secret"], "sandbox": { "fs": { "read": ["DIR/in/sub"] } } }
+            } }
+            """#)
+        guard SandboxFixture.isComplete else { return }
+        try fixture.directory.get().makeDirectory("in/sub")
+        let socket = "\(fixture.path)/s.sock"
+        let program = try await WatchedProgram(configuration: "\(fixture.path)/mcp.jsonc", socket: socket)
+        let client = try await MCPClient.connect(.unix(path: socket))
+        #expect(try await client.callTool("swap").isError == false)
+        let read = try await client.callTool("read")
+        #expect(read.isError && !read.text.contains("closed"), "\(read.text)")
+        #expect(read.text.contains("its sandbox cannot be set up: \(fixture.path)/in/sub: "), "\(read.text)")
+        await client.close()
+        await program.stop()
+    }
+
+    /// A directory that has gone since the start: the command is not started without its rule.
+    @Test func aPathThatIsGoneIsNoPermission() async throws {
+        let fixture = try SandboxFixture(Self.configuration)
+        guard SandboxFixture.isComplete else { return }
+        var launch = ProcessLaunch(
+            try WatchedProgram.path(),
+            [
+                "restrict", "sandbox=refuse", "files=only", "read=\(fixture.path)/gone", "--", "/bin/echo",
+                "echo",
+            ])
+        launch.input = .null
+        let result = try await Offload.run { [launch] in try ProcessRunner.run(launch) }
+        #expect(result.status == .exited(126) && result.output.isEmpty)
+        #expect(
+            String(decoding: result.errors, as: UTF8.self)
+                == "mcp-server: /bin/echo was not started: its sandbox cannot be set up: \(fixture.path)/gone: "
+                + "No such file or directory\n")
+    }
+}
+#endif
