@@ -77,13 +77,16 @@ interop: release ## against the official Python SDK and the official JSON Schema
 	    Tests/Interop/schema-suite.sh
 
 # Internals are measured too, so the library is built for testing, separately from the other builds.
+BENCHMARKS = $(RELEASE) --package-path Benchmarks --scratch-path .build/bench -Xswiftc -enable-testing
 bench: release ## the cost of calls, compared with other servers, and of each layer on its own
-	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build/bench -Xswiftc -enable-testing
-	@Benchmarks/run.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)" .build/bench/release/benchmark-server
+	$(SWIFT) build $(BENCHMARKS)
+	@Benchmarks/run.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)" .build/bench/release/benchmark-server \
+	    .build/bench/release/benchmark-client
 	@.build/bench/release/micro
 
-bench-guard: release ## instructions and allocations per call against the committed baseline (needs valgrind)
-	@Benchmarks/guard.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server"
+bench-guard: release ## cost per call against the committed baseline and a client in C (needs valgrind)
+	$(SWIFT) build $(BENCHMARKS) --product benchmark-client
+	@Benchmarks/guard.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server" .build/bench/release/benchmark-client
 
 # What is compiled for macOS besides the libraries and programs. The tests of mcp-client and its browser use
 # Foundation throughout.

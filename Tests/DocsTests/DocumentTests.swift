@@ -11,6 +11,7 @@ import Testing
         "docs/architecture.md", "docs/tasks.md", "docs/subscriptions.md", "docs/logging-and-completion.md",
         "docs/elicitation.md", "docs/tls.md", "docs/tool-harness.md", "docs/client.md",
         "docs/client-tools.md", "docs/apps.md", "docs/authorization.md", "docs/upstreams.md",
+        "docs/sandbox.md", "docs/instances.md",
     ]
 
     struct Block: Sendable, CustomTestStringConvertible {

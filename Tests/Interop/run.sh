@@ -45,6 +45,14 @@ has_proxy() {
     } >/dev/null 2>&1
 }
 
+has_store() {
+    command -v redis-server >/dev/null && return
+    [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null || return
+    {
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends redis-server
+    } >/dev/null 2>&1
+}
+
 # Makes a virtual environment with the packages of a list. A folder that an interrupted run left incomplete has
 # no `complete` mark and is created again.
 environment() { # FOLDER REQUIREMENTS
@@ -61,7 +69,21 @@ environment() { # FOLDER REQUIREMENTS
         skip "pip could not install $(tr '\n' ' ' <"$2")from a package index"
     touch "$1/complete"
 }
+# Makes the environments of SDK generations, several at a time.
+generations() {
+    local entry name list
+    for entry in "mcp-1.2 mcp==1.2.* pydantic<2.11" "mcp-1.8 mcp==1.8.* pydantic<2.11" "mcp-1.9 mcp==1.9.* pydantic<2.11" \
+        "mcp-1.30 mcp==1.30.*" "fastmcp-3 fastmcp>=3,<4" "fastmcp-4 fastmcp>=4,<5"; do
+        name=${entry%% *}
+        list=$root/.build/interop-venv-$name.txt
+        tr ' ' '\n' <<<"${entry#* }" >"$list.new"
+        if cmp -s "$list.new" "$list"; then rm "$list.new"; else mv "$list.new" "$list"; fi
+        (environment "$root/.build/interop-venv-$name" "$list") &
+    done
+    wait
+}
 environment "$venv" "$here/requirements.txt"
+generations
 environment "$providers" "$here/requirements-authorization.txt"
 
 status=0
@@ -79,6 +101,8 @@ PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
     "$venv/bin/python" "$here/long_calls.py" --server "$server" --client "$client" || status=1
 PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 300 \
     "$venv/bin/python" "$here/upstreams.py" --server "$server" --client "$client" || status=1
+PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 120 \
+    "$venv/bin/python" "$here/generations.py" --client "$client" --venvs "$root/.build" || status=1
 PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
     "$venv/bin/python" "$here/authorization.py" --server "$server" --client "$client" || status=1
 if has_proxy; then
@@ -88,6 +112,13 @@ if has_proxy; then
         "$venv/bin/python" "$here/nginx.py" --server "$server" || status=1
 else
     echo "interop: proxy: skipped: nginx and openssl are needed (apt-get install nginx-light openssl)" >&2
+    [[ ${CI:-} != true ]] || status=1
+fi
+if has_proxy && has_store; then
+    PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 300 \
+        "$venv/bin/python" "$here/instances.py" --server "$server" || status=1
+else
+    echo "interop: instances: skipped: nginx and Redis are needed (apt-get install nginx-light redis-server)" >&2
     [[ ${CI:-} != true ]] || status=1
 fi
 exit $((status == 0 ? 0 : 1))
