@@ -1,7 +1,7 @@
 extension String {
     /// Returns the text without control characters and without those that change the direction of text,
     /// truncated to the limit between two characters.
-    func cleaned(maxBytes: Int) -> String {
+    package func cleaned(maxBytes: Int) -> String {
         var result = ""
         var bytes = 0
         for scalar in unicodeScalars {

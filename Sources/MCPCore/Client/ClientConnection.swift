@@ -60,6 +60,10 @@ final class ClientConnection: Sendable {
     let cache: ResultCache
     /// The requests from the server that are being handled.
     let serverRequests = ServerRequestHandler()
+    /// The number of requests that a cached response answered.
+    let reused = Atomic<Int>(0)
+    /// What an earlier connection kept about the server.
+    let records = ServerRecords()
     /// The number of bytes since the last message that were not a message.
     let unreadableBytes = Atomic<Int>(0)
     let clock: any TimeSource
@@ -301,6 +305,7 @@ final class ClientConnection: Sendable {
     }
 
     func close() async {
+        saveRecords()
         conclude(ClientError(.connectionClosed, "the client was closed"))
         await transport.close()
     }

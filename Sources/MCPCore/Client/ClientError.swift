@@ -60,7 +60,7 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     var location: String? { rare?.location }
     private var rare: Rare?
     /// Whether no part of the request was sent, so that it cannot have been executed.
-    var isUnsent = false
+    package internal(set) var isUnsent = false
     /// The number of the system's error of the last attempt to connect; 0 if there was none.
     package var connectErrno: UInt8 = 0
     /// Whether the server sent a response that is not valid JSON-RPC.

@@ -46,6 +46,11 @@ public struct ClientOptions: Sendable {
     public var restart: RestartPolicy
     /// A cache of facts about servers that clients can share, which saves the probe; none by default.
     public var profiles: ServerProfileCache?
+    /// Where what is known about servers is kept between connections; nowhere by default.
+    package var records: (any ServerRecordStore)?
+    /// Whether what is kept is used. Otherwise it is only renewed; a program that does not survive a probe is
+    /// opened by `initialize` in any case.
+    package var usesRecords = true
     /// Receives the events of the connection, on a thread of the client. What the server repeats of the
     /// credentials in `headers` and of `authorizer` is masked.
     public var trace: (@Sendable (TraceEvent) -> Void)?
@@ -92,7 +97,7 @@ public struct ClientOptions: Sendable {
     var declared: ClientCapabilities?
 
     /// Creates options with the default values.
-    public init(name: String = "swift-mcp-core", version: String = "0.1.0") {
+    public init(name: String = "swift-mcp-core", version: String = PackageVersion.current) {
         self.name = name
         self.version = version
         self.protocol = .auto

@@ -12,6 +12,14 @@ extension MCPClient {
         try result(try await callForJSON(name, arguments, options), of: name)
     }
 
+    /// Calls a tool as `callTool` does, and returns the result also as the server wrote it.
+    package func callToolVerbatim(
+        _ name: String, _ arguments: JSONObject, options: CallOptions
+    ) async throws -> (result: CallToolResult, json: JSONValue) {
+        let json = try await callForJSON(name, arguments, options)
+        return (try result(json, of: name), json.value)
+    }
+
     private func callForJSON(
         _ name: String, _ arguments: JSONObject, _ options: CallOptions
     ) async throws -> RawJSON {

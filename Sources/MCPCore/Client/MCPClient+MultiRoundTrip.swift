@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Calls that take several round trips: input requests from the server (basic/patterns/mrtr), and tasks.
 extension MCPClient {
     /// The methods whose response may be a request for input (MRTR-01, MRTR-02).
@@ -52,7 +54,11 @@ extension MCPClient {
             connection.identityChanged()
         }
         let key = cacheKey(method, params, options)
-        if let key, options.usesCache, let kept = connection.cache.result(for: key) { return kept }
+        if let key, options.usesCache, let kept = connection.cache.result(for: key) {
+            if kept.isRestored, method == "tools/list" { learn(kept.result, params) }
+            connection.reused.add(1, ordering: .relaxed)
+            return kept.result
+        }
         let ticket = key.map(connection.cache.ticket)
         var reply = await connection.call(method, params, options)
         if case .refused(let error, _) = reply, error.code == MCPError.headerMismatchCode,
@@ -65,15 +71,16 @@ extension MCPClient {
             if let ticket, try kind(of: result, method) == .complete {
                 connection.cache.keep(result, ticket)
             }
-            if method == "tools/list" {
-                connection.tools.learn(
-                    result, isFirst: params["cursor"] == nil,
-                    mirrors: connection.mirrorsArguments(connection.speech))
-            }
+            if method == "tools/list" { learn(result, params) }
             return result
         case .refused(let error, _): throw error
         case .failed(let error): throw error
         }
+    }
+
+    private func learn(_ page: RawJSON, _ params: JSONObject) {
+        connection.tools.learn(
+            page, isFirst: params["cursor"] == nil, mirrors: connection.mirrorsArguments(connection.speech))
     }
 
     /// Returns the cache key of a request; nil if its response is not cached. A closed client returns nothing

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A client: one connection to one server, in any revision of the protocol that both support.
 ///
 /// Calls may be made concurrently from any task. The connection lives until `close()`; a client that is
@@ -99,6 +101,12 @@ public final class MCPClient: Sendable {
     /// is the cheapest way to make many small calls. The thread is shared with other clients of this process:
     /// code that runs on it delays the responses to all of them, and must never block.
     public var executor: (any TaskExecutor)? { connection.transport.executor }
+
+    /// The number of requests that were sent so far, those of connecting included.
+    package var requestCount: Int { Int(clamping: connection.pending.lastID) }
+
+    /// The number of requests that a cached response answered.
+    package var reusedCount: Int { connection.reused.load(ordering: .relaxed) }
 
     // MARK: The end
 

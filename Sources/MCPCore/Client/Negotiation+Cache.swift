@@ -11,11 +11,13 @@ extension Negotiation {
 
     /// Opens the connection from the cached facts about the server; returns false when it has to be probed.
     func openByVerdict() async throws -> Bool {
-        if connection.options.authorizer != nil, connection.options.profiles != nil {
+        let options = connection.options
+        if options.authorizer != nil, options.profiles != nil || options.records != nil {
             connection.awaitsCredentials(nil, true)
             await connection.transport.identify()
             connection.awaitsCredentials(nil, false)
         }
+        connection.restoreRecords()
         guard let (profiles, key) = cache, let verdict = profiles.verdict(key),
             let revision = Revision.named(verdict.version)
         else { return false }
@@ -68,6 +70,7 @@ extension Negotiation {
     /// Probes a server that turned out to differ from the cached verdict.
     func openAnew() async throws {
         if let (profiles, key) = cache { profiles.forget(key) }
+        connection.cache.dropAll()
         try await probeAndOpen()
     }
 

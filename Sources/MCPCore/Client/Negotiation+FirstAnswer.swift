@@ -49,16 +49,13 @@ extension Negotiation {
         if let profile = connection.profile { record(profile, discovery: nil, isNecessary: true) }
     }
 
-    /// Opens a connection that was open in 2026-07-28 again, with `initialize`: first on the channel as it
-    /// is, then, if the server does not accept that, on a fresh one.
+    /// Opens a connection that was open in 2026-07-28 again, with `initialize`.
+    ///
+    /// A program is started afresh for that: one that accepts the handshake on a channel that was open may
+    /// still expect what 2026-07-28 expects of each request.
     func openWithHandshake() async throws {
-        do {
-            try await TimeLimit.run(left / 2, late: { timedOut() }) { try await initialize(.newestLegacy) }
-        } catch {
-            guard connection.transport.canRestart, left > .zero else { throw error }
-            try await connection.startAfresh()
-            try await initialize(.newestLegacy)
-        }
+        if connection.transport.canRestart { try await connection.startAfresh() }
+        try await initialize(.newestLegacy)
         if let profile = connection.profile { record(profile, discovery: nil, isNecessary: true) }
     }
 

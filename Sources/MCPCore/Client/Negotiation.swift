@@ -159,6 +159,7 @@ struct Negotiation {
     /// Records and adopts the profile that `discovery` contained.
     func adopt(_ profile: ServerProfile, _ discovery: RawJSON) {
         record(profile, discovery: discovery)
+        connection.compareRecords(with: profile)
         adopt(profile)
     }
 

@@ -38,6 +38,13 @@ final class ResultCache: Sendable {
             self.params = JSONValue.object(params).serialized()
             uri = method == "resources/read" ? params["uri"]?.stringValue : nil
         }
+
+        /// Creates the key of a list that an earlier connection received.
+        fileprivate init(restored method: String, _ params: String) {
+            self.method = method
+            self.params = params
+            uri = nil
+        }
     }
 
     /// A token that a response is checked against before it is cached: a change reported in the meantime
@@ -51,15 +58,40 @@ final class ResultCache: Sendable {
         let result: RawJSON
         let expires: MonotonicInstant
         let size: Int
+        /// The time at which the response arrived, in seconds since 1970.
+        let keptAt: Int64
+        /// Whether an earlier connection received it, and this one has not used it yet.
+        var isRestored = false
+        /// Whether it is only passed on to later connections.
+        var isDormant = false
+    }
+
+    /// A response that is still fresh.
+    struct Found {
+        let result: RawJSON
+        /// Whether an earlier connection received it, and this is its first use.
+        let isRestored: Bool
     }
 
     private struct State {
         var entries = BoundedTable<Key, Entry>(capacity: maxEntries, policy: .evictOldest)
         var bytes = 0
         var changes = 0
+        /// Whether the responses differ from those that were restored.
+        var isModified = false
 
         mutating func remove(_ key: Key) {
-            if let entry = entries.remove(key) { bytes -= entry.size }
+            guard let entry = entries.remove(key) else { return }
+            bytes -= entry.size
+            isModified = true
+        }
+
+        mutating func insert(_ entry: Entry, _ key: Key) {
+            while entries.isFull || bytes + entry.size > maxBytes, let oldest = entries.oldest?.key {
+                remove(oldest)
+            }
+            bytes += entry.size
+            entries.insert(entry, for: key)
         }
 
         mutating func remove(where isStale: (Key) -> Bool) {
@@ -79,13 +111,20 @@ final class ResultCache: Sendable {
     // MARK: Reading and writing
 
     /// Returns a response that is still fresh (CACHE-05).
-    func result(for key: Key) -> RawJSON? {
+    func result(for key: Key) -> Found? {
         let now = clock.now
         return state.withLock { state in
-            guard let entry = state.entries[key] else { return nil }
-            if now < entry.expires { return entry.result }
-            state.remove(key)
-            return nil
+            guard var entry = state.entries[key], !entry.isDormant else { return nil }
+            guard now < entry.expires else {
+                state.remove(key)
+                return nil
+            }
+            let found = Found(result: entry.result, isRestored: entry.isRestored)
+            if entry.isRestored {
+                entry.isRestored = false
+                state.entries.insert(entry, for: key)
+            }
+            return found
         }
     }
 
@@ -100,17 +139,14 @@ final class ResultCache: Sendable {
         let lifetime = min(.milliseconds(ttl), Self.maxLifetime)
         // Copied, because the response is a slice of a buffer that would be retained with it.
         let copy = RawJSON(unchecked: result.bytes.copy())
-        let expires = clock.now + lifetime
+        let entry = Entry(
+            result: copy, expires: clock.now + lifetime, size: size,
+            keptAt: clock.wallTime.secondsSinceEpoch)
         state.withLock { state in
             state.remove(ticket.key)
             guard state.changes == ticket.changes else { return }
-            while state.entries.isFull || state.bytes + size > Self.maxBytes,
-                let oldest = state.entries.oldest?.key
-            {
-                state.remove(oldest)
-            }
-            state.bytes += size
-            state.entries.insert(Entry(result: copy, expires: expires, size: size), for: ticket.key)
+            state.insert(entry, ticket.key)
+            state.isModified = true
         }
     }
 
@@ -147,4 +183,61 @@ final class ResultCache: Sendable {
 
     /// Drops everything: the server may be a different one, or changes may have been missed.
     func dropAll() { state.withLock { state in state.remove { _ in true } } }
+}
+
+// MARK: Between connections
+
+extension ResultCache {
+    /// A response with the time until which it is fresh.
+    struct Kept: Sendable, Hashable {
+        let method: String
+        let params: String
+        let result: RawJSON
+        /// Seconds since 1970.
+        let keptAt: Int64
+        let expiresAt: Int64
+
+        /// Whether it may be used for another principal (CACHE-09, CACHE-14).
+        var isPublic: Bool { result["cacheScope"]?.string == "public" }
+    }
+
+    /// The methods whose responses outlive a connection; contents of resources do not.
+    private static let lasting = methods.subtracting(["resources/read", "server/discover"])
+
+    var isModified: Bool { state.withLock { $0.isModified } }
+
+    /// The fresh responses that a later connection may use.
+    var lasting: [Kept] {
+        let (now, wall) = (clock.now, clock.wallTime.secondsSinceEpoch)
+        return state.withLock { state in
+            state.entries.compactMap { key, entry in
+                let left = entry.expires - now
+                guard left > .zero, Self.lasting.contains(key.method) else { return nil }
+                return Kept(
+                    method: key.method, params: key.params, result: entry.result, keptAt: entry.keptAt,
+                    expiresAt: wall &+ left.components.seconds)
+            }
+        }
+    }
+
+    /// Takes over the responses of an earlier connection that are still fresh.
+    ///
+    /// - Parameter isDormant: whether they are only passed on to later connections.
+    func restore(_ responses: [Kept], isDormant: Bool) {
+        let (now, wall) = (clock.now, clock.wallTime.secondsSinceEpoch)
+        for response in responses where Self.lasting.contains(response.method) {
+            // From the future: the clock was set back, so the age is unknown.
+            let (left, overflow) = response.expiresAt.subtractingReportingOverflow(wall)
+            let size = response.result.bytes.count + response.params.utf8.count
+            guard !overflow, left > 0, left <= Self.maxLifetime.components.seconds, response.keptAt <= wall,
+                size <= Self.maxEntryBytes
+            else { continue }
+            let key = Key(restored: response.method, response.params)
+            let entry = Entry(
+                result: response.result, expires: now + .seconds(left), size: size,
+                keptAt: response.keptAt, isRestored: true, isDormant: isDormant)
+            state.withLock { state in if state.entries[key] == nil { state.insert(entry, key) } }
+        }
+        state.withLock { $0.isModified = false }
+    }
 }

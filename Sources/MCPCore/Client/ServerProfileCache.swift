@@ -100,6 +100,10 @@ public final class ServerProfileCache: Sendable, Codable {
             for name in key.names {
                 guard let found = servers[name] else { continue }
                 guard includesCommands || !key.isCommand || found.needsHandshake == true else { continue }
+                // What the server told one client about itself is not for another one (CACHE-08).
+                if name != key.names.first, found.discovery?["cacheScope"]?.stringValue == "private" {
+                    continue
+                }
                 // A verdict from the future: the clock was set back, so its age is unknown.
                 let (age, overflow) = now.subtractingReportingOverflow(found.probedAt)
                 if !overflow, age >= 0, age < lifetime.components.seconds { return found }
@@ -130,21 +134,16 @@ public final class ServerProfileCache: Sendable, Codable {
 
 extension ServerProfileCache {
     /// Creates a cache that remembers nothing but the servers that do not survive a probe.
-    ///
-    /// - Parameter json: what `handshakes` of another one returned; anything else counts as empty.
-    package static func handshakes(_ json: JSONValue = [:]) -> ServerProfileCache {
-        let servers = try? json.decode([String: Verdict].self).filter { $0.value.needsHandshake == true }
-        return ServerProfileCache(onlyHandshakes: true, servers: servers ?? [:], clock: SystemClock())
+    package static func handshakes() -> ServerProfileCache {
+        ServerProfileCache(onlyHandshakes: true, clock: SystemClock())
     }
 
-    /// The servers that do not survive a probe.
-    package var handshakes: JSONValue? {
-        let known = servers.withLock { servers in
-            Dictionary(
-                servers.filter { $0.value.needsHandshake == true }.map { ($0.key, $0.value) },
-                uniquingKeysWith: { $1 })
-        }
-        return try? JSONValue(encoding: known)
+    /// Returns the verdict under one of the names of a server, whatever its age.
+    func verdict(named name: String) -> Verdict? { servers.withLock { $0[name] } }
+
+    /// Takes over the verdict of an earlier connection.
+    func restore(_ verdict: Verdict, named name: String) {
+        servers.withLock { _ = $0.insert(verdict, for: name) }
     }
 }
 
@@ -155,6 +154,8 @@ struct ServerKey: Sendable, Hashable {
     /// A value that distinguishes clients without revealing who they are; nil for anonymous clients.
     var principal: String?
     var isCommand = false
+    /// Changes when the program changes, or what it inherits; empty for others.
+    var stamp = ""
 
     /// The names to look up; facts known only to this client come first.
     var names: [String] { principal.map { ["\(place) \($0)", place] } ?? [place] }

@@ -42,6 +42,11 @@ package final class Diagnostics {
     package var warningCount: Int { items.count { $0.severity == .warning } }
     package var hasErrors: Bool { items.contains { $0.severity == .error } }
 
+    /// Returns whether an error is reported at a position.
+    package func hasError(at position: SourcePosition) -> Bool {
+        items.contains { $0.severity == .error && $0.position == position }
+    }
+
     package func error(_ text: String, at position: SourcePosition) {
         append(Diagnostic(severity: .error, position: position, text: text))
     }

@@ -16,6 +16,8 @@ package struct ServerEntry: Sendable, Hashable {
     /// The header fields of an HTTP server.
     package var headers: [(name: String, value: String)] { fields.map { ($0.name, $0.value) } }
     package let isDisabled: Bool
+    /// How to log in; nil without such a member.
+    package let login: ServerLogin?
 
     private let variables: [Member]
     private let fields: [Member]
@@ -27,7 +29,7 @@ package struct ServerEntry: Sendable, Hashable {
 
     init(
         name: String, place: Place, variables: [Member], directory: String?, fields: [Member],
-        isDisabled: Bool
+        isDisabled: Bool, login: ServerLogin? = nil
     ) {
         self.name = name
         self.place = place
@@ -35,6 +37,7 @@ package struct ServerEntry: Sendable, Hashable {
         self.directory = directory
         self.fields = fields
         self.isDisabled = isDisabled
+        self.login = login
     }
 
     // MARK: Names that hosts use
@@ -113,7 +116,7 @@ package struct ServerEntryReader {
     }
 
     private static let known =
-        ["command", "args", "env", "cwd", "headers", "disabled", "enabled"] + ServerEntry.urlNames
+        ["command", "args", "env", "cwd", "headers", "disabled", "enabled", "oauth"] + ServerEntry.urlNames
         + ServerEntry.typeNames
 
     private func error(_ problem: String, at position: SourcePosition? = nil) {
@@ -130,7 +133,21 @@ package struct ServerEntryReader {
         guard let place = place() else { return nil }
         return ServerEntry(
             name: name, place: place, variables: variables(), directory: text("cwd"), fields: fields(),
-            isDisabled: isDisabled)
+            isDisabled: isDisabled, login: login(place))
+    }
+
+    private func login(_ place: ServerEntry.Place) -> ServerLogin? {
+        guard let value = node["oauth"] else { return nil }
+        // Some hosts have true or false there: whether to log in, which the server decides here.
+        if case .bool = value.kind { return nil }
+        guard value.members != nil else {
+            error("has oauth that is not an object", at: value.position)
+            return nil
+        }
+        if case .program = place {
+            error("has oauth, but a command: programs get credentials from env", at: value.position)
+        }
+        return ServerLogin(value) { error("has oauth \($0)", at: $1) }
     }
 
     /// Rejects names that are probably misspelled, and those without which the server would be another one.

@@ -26,6 +26,9 @@ struct EarlyResponse: Error {
         self.closes = closes
     }
 
+    /// The text of a response to a request without a token that it needs.
+    static let tokenIsRequired = "A token is required; send it as \"Authorization: Bearer TOKEN\""
+
     /// The response to an address that has presented too many wrong credentials.
     static var tooManyAttempts: EarlyResponse {
         var fields = HeaderFields()

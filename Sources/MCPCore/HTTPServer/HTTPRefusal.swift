@@ -10,6 +10,8 @@ public struct HTTPRefusal: Sendable {
         case unauthenticated
         /// The caller may not do this (403).
         case forbidden
+        /// A process of another user (403).
+        case user
         /// Too many wrong credentials (429).
         case rateLimited
         /// No room for the connection, the body or the work (503).

@@ -82,3 +82,11 @@ extension JSONNumber: CustomStringConvertible {
     /// The same as ``text``.
     public var description: String { text }
 }
+
+extension JSONNumber: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+    /// Creates an integer from a literal.
+    public init(integerLiteral value: Int) { self.init(value) }
+
+    /// Creates a number from a literal in its shortest form; 0 for one beyond the range of `Double`.
+    public init(floatLiteral value: Double) { self = JSONNumber(value) ?? 0 }
+}

@@ -26,6 +26,14 @@ public enum JSONValue: Sendable {
     /// Creates a number in its shortest form, or `null` for infinities and NaN, which JSON lacks.
     public init(_ value: Double) { self = JSONValue(finite: value) ?? .null }
 
+    /// Creates a number in its shortest form, or `null` for infinities and NaN, which JSON lacks.
+    ///
+    /// Beside the case `number`, so that `.number(1.5)`, `.number(3)` and `.number(count)` can be written.
+    public static func number(_ value: Double) -> JSONValue { JSONValue(value) }
+
+    /// Creates an integral number.
+    public static func number(_ value: some BinaryInteger) -> JSONValue { JSONValue(value) }
+
     /// Creates a number in its shortest form; nil for infinities and NaN, so that a member can be omitted.
     package init?(finite value: Double) {
         guard let number = JSONNumber(value) else { return nil }

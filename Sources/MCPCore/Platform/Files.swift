@@ -36,9 +36,10 @@ package enum Files {
     ///   - isExact: whether the permissions are exactly those of `mode`, regardless of the umask.
     ///   - temporary: the path of the file next to it that is written and then renamed; it must not exist.
     ///     Nil: a name is generated.
+    ///   - isDurable: whether it waits until the file would survive a power failure; a cache need not.
     package static func replace(
         _ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, isExact: Bool = false,
-        through temporary: String? = nil
+        through temporary: String? = nil, isDurable: Bool = true
     ) throws(IOError) {
         let suffix = SystemRandom().bytes(8).map { String($0, radix: 16) }.joined()
         let temporary = temporary ?? "\(path).\(suffix).tmp"
@@ -53,12 +54,15 @@ package enum Files {
                 try unsafe bytes.withUnsafeBufferPointer { bytes throws(IOError) in
                     unsafe try Syscalls.writeAll(fd, UnsafeRawBufferPointer(bytes))
                 }
-                try Syscalls.require("fsync", on: file.rawValue) { Int(fsync(file.rawValue)) }
+                if isDurable {
+                    try Syscalls.require("fsync", on: file.rawValue) { Int(fsync(file.rawValue)) }
+                }
                 try Syscalls.require("rename") { Int(unsafe rename(temporary, path)) }
             } catch {
                 unsafe unlink(temporary)
                 throw error
             }
+            guard isDurable else { return }
             // The rename itself is durable once its directory is.
             let slash = path.utf8.lastIndex(of: 0x2F)
             let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -69,11 +73,13 @@ package enum Files {
         } catch { throw error.applied(to: path) }
     }
 
-    /// Returns the permission bits, owner and size of a file, without following a symlink in the last
-    /// component.
-    package static func info(_ path: String) throws(IOError) -> FileInfo {
+    /// Returns the permission bits, owner and size of a file.
+    ///
+    /// - Parameter followsLinks: whether a symlink in the last component stands for the file it leads to.
+    package static func info(_ path: String, followsLinks: Bool = false) throws(IOError) -> FileInfo {
         var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { throw IOError("stat").applied(to: path) }
+        let result = unsafe followsLinks ? stat(path, &status) : lstat(path, &status)
+        guard result == 0 else { throw IOError("stat").applied(to: path) }
         return FileInfo(status)
     }
 

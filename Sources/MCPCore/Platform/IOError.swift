@@ -23,6 +23,9 @@ package struct IOError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(errno: currentErrno(), function: "\(function)")
     }
 
+    /// Whether there is nothing at a path.
+    package var isMissingFile: Bool { errno == ENOENT || errno == ENOTDIR }
+
     /// Whether an `accept` failed because of the connection that it would have returned, and not because of
     /// the socket. Linux also reports network errors of the new connection this way (accept(2)).
     package var isOfOneConnection: Bool {

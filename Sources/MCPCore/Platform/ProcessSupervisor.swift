@@ -184,24 +184,40 @@ package final class ProcessSupervisor: Sendable {
 
     private func startHelper(_ state: inout State) {
         do throws(SpawnError) {
+            // What the helper must know is in the pipe before there is a helper: this process may be killed
+            // at any moment.
+            let (input, output) = try pipe(state.groups)
+            defer { Syscalls.close(input) }
+            let owned = FileDescriptor(owning: output)
+            var launch = launch
+            launch.input = .descriptor(input)
             let process = try ChildProcess(launch, queue: queue)
-            guard let output = process.takeInput() else { return }
-            do throws(IOError) {
-                try Syscalls.setNonBlocking(output.rawValue)
-                var message = mark.bytes
-                for group in state.groups { message += SupervisorProgram.record(group) }
-                try Self.write(message, output.rawValue)
-            } catch {
-                process.signal(SIGKILL)
-                throw .failed(error)
-            }
-            state.helper = Helper(process: process, output: output)
+            state.helper = Helper(process: process, output: owned)
             state.helperStarted = SystemClock().now
             process.onExit { [weak self] status in self?.helperEnded(process.pid, status) }
         } catch {
             log.warning(
                 "commands run without a supervisor and would outlive a killed server",
                 ["error": error])
+        }
+    }
+
+    /// Returns the ends of a pipe that contains the mark and the groups.
+    private func pipe(_ groups: Set<Int32>) throws(SpawnError) -> (input: Int32, output: Int32) {
+        do throws(IOError) {
+            let (input, output) = try Syscalls.pipe()
+            do throws(IOError) {
+                try Syscalls.setNonBlocking(output)
+                let message = groups.reduce(into: mark.bytes) { $0 += SupervisorProgram.record($1) }
+                try Self.write(message, output)
+            } catch {
+                Syscalls.close(input)
+                Syscalls.close(output)
+                throw error
+            }
+            return (input, output)
+        } catch {
+            throw .failed(error)
         }
     }
 

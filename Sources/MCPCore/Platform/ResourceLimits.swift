@@ -21,7 +21,7 @@ package struct ResourceLimits: Sendable, Hashable {
 
     package init() {}
 
-    /// Whether there is no limit.
+    /// Whether no limit is set.
     package var isEmpty: Bool { self == ResourceLimits() }
 
     /// The limits as words such as `cpu=10`.

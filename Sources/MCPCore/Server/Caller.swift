@@ -28,10 +28,15 @@ final class Caller: Sendable {
     }
 
     let identity: Identity
+    /// The generation of the verifier when the caller was admitted: a later one may refuse it.
+    let generation: UInt64
     /// The scopes that the operation requires, once it was refused because the caller lacks some of them.
     private let required = Mutex<[String]>([])
 
-    init(_ identity: Identity) { self.identity = identity }
+    init(_ identity: Identity, generation: UInt64 = 0) {
+        self.identity = identity
+        self.generation = generation
+    }
 
     /// Records that the operation was refused because the caller does not have all of these scopes.
     func lacks(_ scopes: [String]) { required.withLock { $0 = scopes } }

@@ -10,6 +10,8 @@ public struct RefusedRequest: Sendable {
         case unauthenticated
         /// The caller may not do this.
         case forbidden
+        /// A process of another user, where only the server's own is served.
+        case user
         /// Too many wrong access tokens from this address.
         case rateLimited = "rate_limited"
         /// The server has no room: for a connection, for a body, for a verification.

@@ -1,6 +1,6 @@
 /// A kind of access that a tool may need, named by one word that a person understands.
 ///
-/// Any string is a scope; these eight have their own descriptions.
+/// Any string is a scope; these nine have their own descriptions.
 public struct PermissionScope: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
     /// The name of the scope.
     public let name: String
@@ -28,6 +28,9 @@ public struct PermissionScope: Sendable, Hashable, Comparable, ExpressibleByStri
     /// An action that reaches beyond this program and its data.
     public static let openWorldAction: PermissionScope = "openWorldAction"
 
+    /// Anything: the tool has no hints about what it does.
+    public static let undeclared: PermissionScope = "undeclared"
+
     /// The text shown to a person who decides about the tool.
     public var explanation: String {
         switch self {
@@ -39,6 +42,7 @@ public struct PermissionScope: Sendable, Hashable, Comparable, ExpressibleByStri
         case .network: "use the network"
         case .destructiveAction: "change or delete something, possibly irreversibly"
         case .openWorldAction: "act on things outside this program"
+        case .undeclared: "do anything: it does not say what it does"
         default: name
         }
     }

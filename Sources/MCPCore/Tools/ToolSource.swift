@@ -33,8 +33,16 @@ public protocol ToolSource: Sendable {
     var displayName: String { get }
     /// The kind of code behind the tools.
     var kind: ToolSourceKind { get }
+    /// The identity of the source in every run of the program, under which decisions are remembered: for a
+    /// server, its address or its command line.
+    var identity: String { get }
     /// Returns the current tools.
     func tools() async throws -> [Tool]
+    /// Returns what the source tells a model about the use of its tools; nil for nothing.
+    ///
+    /// The harness quotes the text in the source's name, within limits. A tool's own instructions are in its
+    /// `_meta["mcpcore/instructions"]`.
+    func instructions() async -> String?
     /// Runs a tool.
     ///
     /// If the tool fails, the result has `isError` set to true; errors are thrown only for calls that did not
@@ -53,6 +61,10 @@ public protocol ToolSource: Sendable {
 extension ToolSource {
     /// The name of the source; the default.
     public var displayName: String { id.name }
+    /// The name of the source; the default.
+    public var identity: String { id.name }
+    /// Returns nil: by default a source has no instructions.
+    public func instructions() async -> String? { nil }
     /// A stream that ends at once, because by default the tools never change.
     public var changes: AsyncStream<Void> { AsyncStream { nil } }
     /// Returns nil: by default a tool has no policy of its own.

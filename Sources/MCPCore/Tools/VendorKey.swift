@@ -12,6 +12,8 @@ public enum VendorKey {
     public static let clientID = prefix + "clientId"
     /// The maximum duration of a tool call, in milliseconds.
     public static let timeout = prefix + "timeoutMs"
+    /// The scopes that a tool needs, as an array of names: those of `PermissionScope`, or others.
+    public static let scopes = prefix + "scopes"
     /// The chat message that a call belongs to.
     public static let messageID = prefix + "messageId"
     /// The channel through which a call arrived.

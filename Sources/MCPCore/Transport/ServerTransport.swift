@@ -95,6 +95,7 @@ extension RefusedRequest {
             case .origin: .origin
             case .unauthenticated: .unauthenticated
             case .forbidden: .forbidden
+            case .user: .user
             case .rateLimited: .rateLimited
             case .overloaded: .overloaded
             case .tooLarge: .tooLarge

@@ -20,7 +20,7 @@ struct UpstreamFailure: Error, Sendable, CustomStringConvertible {
         default: text = "\(error)"
         }
         for secret in secrets where secret.utf8.count >= 4 {
-            text = text.replacing(text: secret, with: "•••")
+            text = text.replacing(secret, with: "•••")
         }
         description = "\(server): \(text.cleanedLine(maxBytes: UpstreamLimits.failureBytes))"
     }
@@ -30,24 +30,6 @@ struct UpstreamFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// Returns the text with every occurrence of another text replaced.
-    func replacing(text other: String, with replacement: String) -> String {
-        let (source, wanted) = (Array(utf8), Array(other.utf8))
-        guard !wanted.isEmpty, source.count >= wanted.count else { return self }
-        var bytes: [UInt8] = []
-        var index = 0
-        while index < source.count {
-            if source[index] == wanted[0], source[index...].starts(with: wanted) {
-                bytes += replacement.utf8
-                index += wanted.count
-            } else {
-                bytes.append(source[index])
-                index += 1
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// Returns the text on one line, truncated, without control characters.
     func cleanedLine(maxBytes: Int) -> String {
         let line = unicodeScalars.map { $0.value < 0x20 ? " " : String($0) }.joined()

@@ -39,7 +39,7 @@ import Testing
         #expect(tool.annotations?.openWorldHint == nil)
         #expect(
             agent.instructions
-                == "Channel a.\n- Use the greetUser tool when the user asks to be greeted. "
+                == "Channel a.\n- greetUser (client phone): Use the greetUser tool when the user asks to be greeted. "
                 + "Example: \"Please greet me\".")
         let alerts = ClientToolActionHandler.shared.presentedAlerts.count
         let result = try await agent.said("greetUser")

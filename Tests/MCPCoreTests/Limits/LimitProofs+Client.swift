@@ -29,6 +29,9 @@ extension LimitProofs {
             LimitText.bytes(ClientOptions().maxMessageBytes)
         ) { try await MessageTransportTests().aTransportThatIsStuck() },
         LimitProof(
+            "what an HTTP carrier brings before it is read", LimitText.bytes(ClientOptions().maxMessageBytes)
+        ) { try await HTTPCarrierTests().aFloodEndsTheResponse() },
+        LimitProof(
             "rounds of questions in one call, or in its task (2026-07-28)", "\(ClientOptions().maxRounds)"
         ) {
             try await rounds()

@@ -56,6 +56,7 @@ extension LimitProofs {
             LimitProof(
                 "events kept for listeners that come back",
                 "\(L.keptEvents), \(LimitText.bytes(L.keptEventBytes))", keptEvents),
+            LimitProof("scopes that a tool declares", "16, of 64 bytes", scopes),
             LimitProof(
                 "events that wait for one listener", LimitText.grouped(L.waitingEvents), waitingEvents),
             LimitProof("listeners of one channel", "\(L.listenersPerChannel)", listeners),
@@ -184,10 +185,10 @@ extension LimitProofs {
     }
 
     @Sendable private static func instructions() async throws {
-        // A line of one tool takes "- ", its text, and its end.
+        // A line of one tool takes "- ", its author, its text, and its end.
         for (excess, fits) in [(0, true), (1, false)] {
             let fixture = F()
-            let size = L.instructionBytes / 4 - 3
+            let size = L.instructionBytes / 4 - 3 - "t0 (client one): ".utf8.count
             let tools = (0 ..< 4).map { number in
                 let text = "\(number)" + String(repeating: "x", count: size - 1 + (number == 3 ? excess : 0))
                 return Tool(
@@ -196,8 +197,18 @@ extension LimitProofs {
             }
             try await fixture.attach(try F.provider(tools), "one")
             let said = try await fixture.agent().instructions ?? ""
-            #expect(said.contains("\n- 2xx"))
-            #expect(said.contains("\n- 3xx") == fits)
+            #expect(said.contains("\n- t2 (client one): 2xx"))
+            #expect(said.contains("\n- t3 (client one): 3xx") == fits)
+        }
+    }
+
+    @Sendable private static func scopes() async throws {
+        func declared(_ names: [String]) -> Int {
+            Tool("t", meta: [VendorKey.scopes: .array(names.map(JSONValue.string))]).declaredScopes.count
+        }
+        #expect(declared((0 ..< 16).map { "s\($0)" }) == 16 && declared((0 ..< 17).map { "s\($0)" }) == 16)
+        for (length, count) in [(64, 1), (65, 0)] {
+            #expect(declared([String(repeating: "x", count: length)]) == count)
         }
     }
 

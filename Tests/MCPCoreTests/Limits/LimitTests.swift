@@ -28,9 +28,9 @@ import Testing
         Area(section: "Files and redirects of logins", proofs: LimitProofs.loginFiles),
     ]
 
-    /// Proven in `MCPHarnessTests`, in `MCPAppsTests`, and in `ClientCLITests`, where the page of `mcp-client host`
-    /// is.
-    static let elsewhere = ["Models", "Views", "The page of views"]
+    /// Proven in `MCPHarnessTests`, `MCPAppsTests`, `MCPFoundationTests`, and in `ClientCLITests`, where the page
+    /// of `mcp-client host` is.
+    static let elsewhere = ["Models", "Views", "The page of views", "Foundation"]
 
     @Test(arguments: areas) func thePageSaysWhatIsProven(_ area: Area) throws {
         #expect(try LimitPage("limits").differences(in: area.section, area.proofs) == [])

@@ -6,7 +6,7 @@ import Testing
 /// What servers send to a client of OAuth, with random damage: nothing traps, and whatever is read keeps its
 /// rules. Seeded: a failure names the seed with which it comes again.
 @Suite("OAuth: mutations") struct OAuthMutationTests {
-    private static let seeds: ClosedRange<UInt64> = 1 ... 4_000
+    private static let seeds = Mutation.seeds(4_000)
 
     private static let tokens: [[UInt8]] =
         [
@@ -18,11 +18,17 @@ import Testing
         ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0]]
 
     private static func mutants(of texts: [String], _ check: (String, UInt64) throws -> Void) rethrows {
-        for seed in seeds {
+        for (text, seed) in allMutants(of: texts) { try check(text, seed) }
+    }
+
+    private static func allMutants(
+        of texts: [String]
+    ) -> LazyMapSequence<Range<UInt64>, (text: String, seed: UInt64)> {
+        seeds.lazy.map { seed in
             var random = SeededRandom(seed: seed)
             let text = texts[random.below(texts.count)]
             let bytes = Mutation.mutated(Array(text.utf8), with: tokens, &random)
-            try check(String(decoding: bytes, as: UTF8.self), seed)
+            return (String(decoding: bytes, as: UTF8.self), seed)
         }
     }
 
@@ -113,12 +119,53 @@ import Testing
         }
     }
 
+    // AUTH-13
+    @Test func registrations() async throws {
+        let good =
+            #"{"client_id":"c","client_secret":"s","client_secret_expires_at":0,"#
+            + #""token_endpoint_auth_method":"client_secret_basic","error":null}"#
+        var metadata = AuthorizationServerMetadata(defaultsOf: "https://id.example.com")
+        metadata.registrationEndpoint = "https://id.example.com/register"
+        let target = OAuthFlow.Target(
+            metadata: metadata, resource: nil,
+            key: TokenKey(issuer: metadata.issuer, resource: "https://mcp.example.com/mcp"),
+            scopes: ["a"], registeredScopes: ["a", "b"], dpop: nil)
+        for (text, seed) in Self.allMutants(of: [good]) {
+            let registration = DynamicRegistration(
+                target: target, settings: OAuthSettings(), http: Answer(text: text))
+            guard let identity = try? await registration.register(redirectURI: "http://127.0.0.1:1/callback")
+            else { continue }
+            #expect(!identity.clientID.isEmpty, "seed \(seed)")
+            #expect(identity.secretExpiresAt.map { $0 > 0 } ?? true, "seed \(seed)")
+        }
+    }
+
+    // AUTH-50
+    @Test func introspections() async throws {
+        let resource = "https://mcp.example.com/mcp"
+        let good =
+            #"{"active":true,"iss":"https://id.example.com","aud":["\#(resource)"],"exp":2000,"nbf":900,"#
+            + #""sub":"ada","client_id":"c","scope":"a b"}"#
+        for (text, seed) in Self.allMutants(of: [good]) {
+            let verifier = IntrospectionVerifier(
+                issuer: "https://id.example.com", endpoint: "https://id.example.com/introspect",
+                clientID: "c", clientSecret: "s", options: .init(), http: Answer(text: text),
+                clock: ManualClock(wallTime: WallTime(secondsSinceEpoch: 1_000)))
+            let token = PresentedToken("abc", resource: resource)
+            guard let principal = try? await verifier.verify(token) else { continue }
+            let members = OAuthHTTPResponse(status: 200, body: Array(text.utf8)).object
+            #expect(members?["active"] == .bool(true), "seed \(seed): \(text)")
+            #expect(text.lowercased().contains("mcp.example.com"), "seed \(seed): \(text)")
+            #expect(principal.expiresAt.map { $0 > 970 } ?? true, "seed \(seed): \(text)")
+            #expect(!principal.subject.isEmpty, "seed \(seed): \(text)")
+        }
+    }
+
+    // AUTH-52
     @Test func tokenResponses() async throws {
         let good =
             #"{"access_token":"abc","token_type":"Bearer","expires_in":3600,"refresh_token":"def","scope":"a b"}"#
-        var texts: [(String, UInt64)] = []
-        Self.mutants(of: [good]) { texts.append(($0, $1)) }
-        for (text, seed) in texts {
+        for (text, seed) in Self.allMutants(of: [good]) {
             let endpoint = TokenEndpoint(
                 metadata: AuthorizationServerMetadata(defaultsOf: "https://id.example.com"),
                 identity: OAuthClientIdentity(clientID: "c"), key: nil, http: Answer(text: text),

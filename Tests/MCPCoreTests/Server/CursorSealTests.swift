@@ -15,6 +15,21 @@ import Testing
         #expect(cursor.utf8.allSatisfy { $0 >= 0x21 && $0 <= 0x7E })
     }
 
+    /// A position may be a name that the caller may not see.
+    @Test func thePositionIsHidden() throws {
+        let cursors = ["secret-plans/merger.txt", "secret-plans/merger.tx2"].map {
+            seal.seal($0, for: .resourcesList)
+        }
+        for cursor in cursors {
+            let text = String(decoding: try #require(Base64URL.decode(cursor)), as: UTF8.self)
+            for part in ["secret", "plans", "merger"] { #expect(!text.contains(part)) }
+        }
+        // A common beginning is not visible either.
+        let bytes = try cursors.map { try #require(Base64URL.decode($0)) }
+        let equal = zip(bytes[0], bytes[1]).count { $0 == $1 }
+        #expect(equal < 12, "\(equal) of \(bytes[0].count) bytes are the same")
+    }
+
     // PAGE-06
     @Test func everyChangedBitIsRefused() throws {
         let cursor = seal.seal("100.abcdef", for: .toolsList)

@@ -149,6 +149,35 @@ import Glibc
         #expect(reasons.withLock { $0 }.first == "beyond its rate of 2/h")
     }
 
+    // Callers without a token share the rate of their address.
+    @Test func theRateOfCallersWithoutAToken() async throws {
+        let reasons = Mutex<[String]>([])
+        let token = StaticToken.make(name: "ci", allow: ["who"])
+        let authorization = try ServerAuthorization(
+            resource: Protected.resource, verifier: try StaticTokens([token.record]),
+            rules: AccessRules([], anonymous: ["who"]), rate: RateLimit("3/h")
+        ) { event in
+            if let reason = event.reason { reasons.withLock { $0.append(reason) } }
+        }
+        try await Protected.serve(try Self.server(), authorization) { port in
+            for _ in 0 ..< 3 {
+                let answer = try await Self.call(port, "who")
+                #expect(answer.status == 200 && answer.body.contains("anonymous:anonymous"))
+            }
+            let refused = try await Self.call(port, "who")
+            #expect(refused.status == 429)
+            #expect((1 ... 1_200).contains(Int(refused.headers["retry-after"] ?? "") ?? 0))
+            #expect(try await Self.call(port, "who", token: token.token).status == 200)
+        }
+        #expect(reasons.withLock { $0 } == ["beyond its rate of 3/h"])
+        // By another program's HTTP stack, which tells no address.
+        let endpoint = try Self.server().makeEndpoint(authorization: authorization)
+        let request = try Protected.request(Protected.call("who", token: nil))
+        for number in 0 ..< 4 {
+            #expect(await endpoint.respond(to: request).status == (number < 3 ? 200 : 429))
+        }
+    }
+
     @Test func ratesInTime() throws {
         let clock = ManualClock()
         let meter = RateMeter(try #require(RateLimit("60/min")), at: clock.now)

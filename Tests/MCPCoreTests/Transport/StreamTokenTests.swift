@@ -82,6 +82,39 @@ import Testing
         }
     }
 
+    // A token that was revoked before its call began to stream ends the stream at once, too.
+    @Test func aTokenRevokedBeforeItsStream() async throws {
+        let clock = ManualClock(wallTime: Self.start)
+        let (begun, released, cancelled, over) = (Gate(), Gate(), Gate(), Gate())
+        let leaked = StaticToken.make(name: "leaked", scopes: ["mcp:use"])
+        let tokens = try StaticTokens([leaked.record])
+        var options = ServerOptions()
+        options.limits.requestDeadline = .seconds(3_600)
+        let server = try TestServer(options, clock: clock).server
+        try server.register(Tool("advance", inputSchema: ["type": "object"])) { _, context in
+            begun.open()
+            _ = await released.wait()
+            await context.progress(1, total: 2)
+            await withTaskCancellationHandler { () -> Void in
+                _ = await over.wait()
+            } onCancel: {
+                cancelled.open()
+            }
+            return .text("done")
+        }
+        try await Protected.serve(server, try Protected.authorization(tokens)) { port in
+            let call = try Self.steps(port, leaked.token)
+            #expect(await begun.wait())
+            tokens.revoke("leaked")
+            released.open()
+            #expect(await call.until(\.isComplete))
+            let error = call.messages.last?.json?["error"]
+            #expect(error?["message"]?.string?.contains("was revoked") == true)
+            #expect(await cancelled.wait())
+            over.open()
+        }
+    }
+
     private static func user(_ verifiedFor: Duration?) -> TestVerifier.Outcome {
         .success(
             Principal(

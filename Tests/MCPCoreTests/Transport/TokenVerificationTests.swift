@@ -37,7 +37,7 @@ import Testing
                     let outcome = await withCheckedContinuation { continuation in
                         access.verify(token) { continuation.resume(returning: $0) }
                     }
-                    return try access.caller(try outcome.get()).identity.principal.subject
+                    return try access.caller(try outcome.get(), with: token).identity.principal.subject
                 }
             } catch {
                 return "\(error.status)"

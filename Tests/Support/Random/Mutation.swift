@@ -1,5 +1,15 @@
+import MCPCore
+
 /// Random damage to valid bytes.
 package enum Mutation {
+    /// The seeds of a test: `count` from 1, or those of `MCP_FUZZ_SEEDS` (a number) from `MCP_FUZZ_FROM`, which
+    /// `make fuzz` sets.
+    package static func seeds(_ count: UInt64) -> Range<UInt64> {
+        func number(_ name: String) -> UInt64? { Environment.value(name).flatMap { UInt64($0) } }
+        let first = min(number("MCP_FUZZ_FROM") ?? 1, .max / 2)
+        return first ..< first + min(number("MCP_FUZZ_SEEDS") ?? count, .max / 2)
+    }
+
     /// Returns the bytes with one to four changes; `tokens` are pieces that mean something to a parser.
     package static func mutated(
         _ bytes: [UInt8], with tokens: [[UInt8]], _ random: inout SeededRandom

@@ -17,6 +17,12 @@ public typealias ClientToolResult = CallToolResult
     var instructions: String { get }
     /// Whether users are shown that the tool uses sources outside the conversation.
     var showExternalSourcesIndicator: Bool { get }
+    /// What the tool needs access to, such as `.location`: people are told before they decide on a call.
+    /// Empty by default.
+    var scopes: Set<PermissionScope> { get }
+    /// The longest time that a call may take, for tools that wait for a person: at most 10 min. Nil, the
+    /// default, leaves it to the server, which waits 30 s.
+    var timeout: Duration? { get }
     /// Returns the actions to perform: the handler of the registry runs them in order, and the model is told
     /// that the call was carried out.
     func handleInvocation(_ invocation: ClientToolInvocation) -> [ClientToolAction]
@@ -30,6 +36,10 @@ extension ClientTool {
     public var instructions: String { "" }
     /// No external sources.
     public var showExternalSourcesIndicator: Bool { false }
+    /// No scopes.
+    public var scopes: Set<PermissionScope> { [] }
+    /// The timeout of the server.
+    public var timeout: Duration? { nil }
     /// Returns no actions.
     public func handleInvocation(_ invocation: ClientToolInvocation) -> [ClientToolAction] { [] }
     /// Returns nil: the call is left to the actions.

@@ -40,7 +40,9 @@
             return ToolRegistrationPayload(
                 name: name, description: Self.description(of: definition, instructions) ?? "",
                 instructions: instructions, parameters: definition.inputSchema,
-                showExternalSourcesIndicator: tool.showExternalSourcesIndicator)
+                showExternalSourcesIndicator: tool.showExternalSourcesIndicator,
+                scopes: tool.scopes.isEmpty ? nil : tool.scopes.sorted().map(\.name),
+                timeoutMs: tool.timeout.map { Int(clamping: $0.milliseconds) })
         }
     }
 
@@ -102,6 +104,10 @@
         var meta = shown.meta ?? [:]
         if let instructions { meta[VendorKey.instructions] = .string(instructions) }
         if tool.showExternalSourcesIndicator { meta[VendorKey.externalSources] = true }
+        if !tool.scopes.isEmpty {
+            meta[VendorKey.scopes] = .array(tool.scopes.sorted().map { .string($0.name) })
+        }
+        if let timeout = tool.timeout { meta[VendorKey.timeout] = JSONValue(max(1, timeout.milliseconds)) }
         shown.meta = meta.isEmpty ? nil : meta
         let descriptor = ClientToolInvocation.ToolDescriptor(
             name: name, description: shown.description, instructions: instructions,

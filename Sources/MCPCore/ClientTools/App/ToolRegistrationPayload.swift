@@ -10,16 +10,23 @@ public struct ToolRegistrationPayload: Codable, Sendable, Hashable {
     public var parameters: JSONValue?
     /// Whether users are shown that the tool uses sources outside the conversation.
     public var showExternalSourcesIndicator: Bool?
+    /// The names of the scopes that the tool needs, an addition to Stream's form; nil for none.
+    public var scopes: [String]?
+    /// The longest time that a call may take, in milliseconds, an addition to Stream's form; nil for that of
+    /// the server.
+    public var timeoutMs: Int?
 
     /// Creates a description of a tool.
     public init(
         name: String, description: String, instructions: String? = nil, parameters: JSONValue? = nil,
-        showExternalSourcesIndicator: Bool? = nil
+        showExternalSourcesIndicator: Bool? = nil, scopes: [String]? = nil, timeoutMs: Int? = nil
     ) {
         self.name = name
         self.description = description
         self.instructions = instructions
         self.parameters = parameters
         self.showExternalSourcesIndicator = showExternalSourcesIndicator
+        self.scopes = scopes
+        self.timeoutMs = timeoutMs
     }
 }

@@ -113,7 +113,7 @@ final class ChannelServers: Sendable {
         }
     }
 
-    private static func joined(_ base: String?, _ lines: [String]) -> String? {
+    static func joined(_ base: String?, _ lines: [String]) -> String? {
         var text = base ?? ""
         var room = ClientToolLimits.instructionBytes
         for line in lines {

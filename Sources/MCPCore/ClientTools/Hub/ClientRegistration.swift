@@ -8,6 +8,8 @@ struct ClientRegistration: Sendable {
     /// greater numbers.
     var serial: Int
     var tools: [ClientToolDefinition]
+    /// The instructions of the client's own server.
+    var instructions: String?
     /// The connection on which the client is the server. Nil while it is disconnected, and for the façade.
     var link: ProviderLink?
     /// The time since which it is gone: its connection has ended, or there is no listener to the façade's

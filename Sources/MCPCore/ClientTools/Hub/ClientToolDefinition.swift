@@ -8,6 +8,8 @@ struct ClientToolDefinition: Sendable, Hashable {
     let showsExternalSources: Bool
     /// The timeout that the tool requests; nil for the hub's own.
     let timeout: Duration?
+    /// The scopes that the tool says it needs.
+    let scopes: Set<PermissionScope>
 
     var name: String { tool.name }
     /// Whether a call whose client is gone may be given to it again.
@@ -15,14 +17,15 @@ struct ClientToolDefinition: Sendable, Hashable {
 
     /// - Throws: `RegistrationError` when the name, a schema or its size is not acceptable.
     init(
-        _ tool: Tool, instructions: String?, parameters: JSONValue?, showsExternalSources: Bool,
-        timeout: Duration? = nil
+        _ tool: Tool, instructions: String?, parameters: JSONValue?, showsExternalSources: Bool
     ) throws(RegistrationError) {
         for schema in [tool.inputSchema, tool.outputSchema].compactMap(\.self)
         where RawJSON(schema).bytes.count > ClientToolLimits.schemaBytes {
             throw RegistrationError(
                 "a schema of \(tool.name) has more than \(ClientToolLimits.schemaBytes >> 10) KiB")
         }
+        timeout = tool.declaredTimeout
+        scopes = tool.declaredScopes
         var tool = tool
         tool.title = tool.title.map(Self.cleaned)
         tool.description = tool.description.map(Self.cleaned)
@@ -37,19 +40,14 @@ struct ClientToolDefinition: Sendable, Hashable {
         self.instructions = instructions.map(Self.cleaned)
         self.parameters = parameters
         self.showsExternalSources = showsExternalSources
-        self.timeout = timeout
     }
 
     /// Creates a definition from a tool in the list of a connected provider.
     init(listed tool: Tool) throws(RegistrationError) {
-        let milliseconds = tool.meta?[VendorKey.timeout]?.intValue
         try self.init(
             tool, instructions: tool.meta?[VendorKey.instructions]?.stringValue,
             parameters: tool.inputSchema,
-            showsExternalSources: tool.meta?[VendorKey.externalSources]?.boolValue ?? false,
-            timeout: milliseconds.flatMap {
-                $0 > 0 ? min(.milliseconds($0), ClientToolLimits.longestCall) : nil
-            })
+            showsExternalSources: tool.meta?[VendorKey.externalSources]?.boolValue ?? false)
     }
 
     /// Returns the tool as agents see it.
@@ -64,6 +62,8 @@ struct ClientToolDefinition: Sendable, Hashable {
         var meta: JSONObject = [:]
         if let client { meta[VendorKey.clientID] = .string(client) }
         if let instructions { meta[VendorKey.instructions] = .string(instructions) }
+        if let timeout { meta[VendorKey.timeout] = JSONValue(timeout.milliseconds) }
+        if !scopes.isEmpty { meta[VendorKey.scopes] = .array(scopes.sorted().map { .string($0.name) }) }
         if showsExternalSources {
             meta[VendorKey.externalSources] = true
             var annotations = tool.annotations ?? ToolAnnotations()

@@ -141,7 +141,8 @@ extension ClientToolHub {
             }
         }
         var registration = ClientRegistration(
-            client: client, order: before?.order ?? serial, serial: serial, tools: definitions, link: link)
+            client: client, order: before?.order ?? serial, serial: serial, tools: definitions,
+            instructions: link.client.instructions.map(ClientToolDefinition.cleaned), link: link)
         registration.callsInFlight = before?.callsInFlight ?? 0
         channel.registrations[client] = registration
         channels[name] = channel

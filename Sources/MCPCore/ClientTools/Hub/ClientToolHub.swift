@@ -108,13 +108,18 @@ public actor ClientToolHub {
             channel.shown[item.name] = shown
             entries.append(shown.entry)
         }
-        channels[name] = channel
-        var seen: Set<String> = []
-        let instructions = channel.catalog.items.compactMap(\.definition.instructions).filter {
-            seen.insert($0).inserted
+        let guidance = ClientToolGuidance(channel, serverTools: servers.ownTools(of: name))
+        for omission in guidance.omitted where !channel.omitted.contains(omission) {
+            log("client tools: instructions left out channel=\(name) \(omission)")
         }
-        try servers.show(entries, instructions: instructions, in: name)
+        channel.omitted = guidance.omitted
+        channel.guidance = guidance.lines
+        channels[name] = channel
+        try servers.show(entries, instructions: guidance.lines, in: name)
     }
+
+    /// Returns what the clients of a channel tell a model about their tools, a line for each.
+    func clientInstructions(of channel: String) -> [String] { channels[channel]?.guidance ?? [] }
 
     private func make(
         _ item: ClientToolCatalog.Item, from client: String, in channel: String

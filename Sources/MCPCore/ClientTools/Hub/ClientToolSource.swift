@@ -23,6 +23,12 @@ public struct ClientToolSource: ToolSource {
     /// Returns the tools of the current clients, without the server's own.
     public func tools() async throws -> [Tool] { await hub.clientTools(of: channel) }
 
+    /// Returns the instructions of the clients and of their tools, a line for each.
+    public func instructions() async -> String? {
+        let lines = await hub.clientInstructions(of: channel)
+        return lines.isEmpty ? nil : ChannelServers.joined(nil, lines)
+    }
+
     /// Passes the call to a client.
     ///
     /// - Throws: `MCPError` -32602 when the tool does not exist.

@@ -67,8 +67,14 @@ struct StreamChatRegistration {
             entry["showExternalSourcesIndicator"]?.boolValue
             ?? entry["show_external_sources_indicator"]?.boolValue
         let parameters = entry["parameters"]?.objectValue.map(JSONValue.object)
+        var tool = Tool(name, description: description, inputSchema: parameters ?? ["type": "object"])
+        // Additions to Stream's form; the definition checks them.
+        var meta: JSONObject = [:]
+        meta[VendorKey.scopes] = entry["scopes"]
+        meta[VendorKey.timeout] = entry["timeoutMs"]
+        tool.meta = meta
         return try? ClientToolDefinition(
-            Tool(name, description: description, inputSchema: parameters ?? ["type": "object"]),
+            tool,
             instructions: text(entry["instructions"]), parameters: parameters,
             // Undefined counts as true, as in Stream.
             showsExternalSources: flag ?? true)

@@ -59,7 +59,7 @@ package struct PrivateDirectory: Sendable {
     }
 
     /// Returns the names of the files; none if the directory does not exist.
-    func names() throws(AuthorizationError) -> [String] {
+    package func names() throws(AuthorizationError) -> [String] {
         guard try check() else { return [] }
         do throws(IOError) { return try Files.names(in: path).names } catch {
             throw AuthorizationError(
@@ -111,7 +111,7 @@ package struct PrivateDirectory: Sendable {
     }
 
     /// Removes a file, which may be missing.
-    func remove(_ name: String) throws(AuthorizationError) {
+    package func remove(_ name: String) throws(AuthorizationError) {
         do throws(IOError) {
             try Syscalls.require("unlink") { Int(unsafe unlink(path(name))) }
         } catch {
@@ -169,6 +169,9 @@ package struct PrivateDirectory: Sendable {
     }
 
     private static let hint = "choose another directory"
+
+    /// Returns the path of a file in the directory.
+    package func path(of name: String) -> String { path(name) }
 
     private func path(_ name: String) -> String { name.isEmpty ? path : "\(path)/\(name)" }
 

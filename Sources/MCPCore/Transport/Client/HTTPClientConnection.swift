@@ -60,6 +60,8 @@ final class HTTPClientConnection: EventHandler {
     private var timer: LoopTimer?
     /// The TLS layer between the socket and everything else, for https.
     @safe @exclusivity(unchecked) var tls: TLSStream?
+    /// The request that the pool's carrier carries, if it has one.
+    @safe @exclusivity(unchecked) var carried: CarriedRequest?
 
     @safe @exclusivity(unchecked) var exchange: HTTPClientExchange?
     @safe @exclusivity(unchecked) var outbox = ByteSlice()
@@ -91,6 +93,10 @@ final class HTTPClientConnection: EventHandler {
     // MARK: Opening
 
     func open(for exchange: HTTPClientExchange) {
+        if pool.carrier != nil {
+            timer = loop.makeTimer { self.timeOut() }
+            return begin(exchange)
+        }
         self.exchange = exchange
         exchange.connection = self
         pool.session.opening = .address
@@ -180,6 +186,7 @@ final class HTTPClientConnection: EventHandler {
     }
 
     func write() {
+        if let carrier = pool.carrier { return write(to: carrier) }
         guard let fd = descriptor?.rawValue else { return }
         if let tls { return write(through: tls, fd) }
         while !outbox.isEmpty {
@@ -330,7 +337,7 @@ final class HTTPClientConnection: EventHandler {
         } catch {
             return fail(error)
         }
-        let isWhole = exchange?.request.response != nil
+        let isWhole = exchange?.request.response != nil && exchange?.request.stream == nil
         let isStream =
             !isWhole && (200 ..< 300).contains(head.status)
             && head.value(.contentType, in: bytes).map(MediaType.isEventStream) == true
@@ -339,7 +346,7 @@ final class HTTPClientConnection: EventHandler {
             ? SSEDecoder(
                 maxEventBytes: pool.options.maxEventBytes,
                 lastEventID: exchange?.position.lastEventID ?? "") : nil
-        if isStream { exchange?.streamBegan() }
+        if isStream { exchange?.streamBegan(head, bytes) }
         if events == nil, case .length(let count) = head.body, count <= inbox.count {
             // The usual response is here as a whole. Its body is copied, because the caller may keep it.
             let content = inbox.slice(0 ..< count).copy()
@@ -525,6 +532,7 @@ final class HTTPClientConnection: EventHandler {
         timer?.cancel()
         timer = nil
         if let tls, let fd = descriptor?.rawValue { tls.close(fd) }
+        cancelCarried()
         deregister()
         let left = exchange
         exchange = nil

@@ -139,11 +139,15 @@ final class HTTPClientExchange {
     }
 
     /// Notifies the listener that the response is an event stream.
-    func streamBegan() { listener?.streamBegan() }
+    func streamBegan(_ head: ResponseHead, _ bytes: ByteSlice) {
+        listener?.streamBegan()
+        request.stream?.begin(HTTPFetch.Response(head, bytes, ByteSlice()))
+    }
 
     /// Processes one event of an event stream.
     func receive(_ event: SSEEvent) {
         if let listener { return listener.receive(event) }
+        if let stream = request.stream { return stream.receive(event) }
         // An event without data primes a stream that could be resumed; other types do not belong to MCP.
         guard event.type == "message", !event.data.isEmpty else { return }
         pool.inbox?.receive(event.data, exchange: request.id, status: nil)

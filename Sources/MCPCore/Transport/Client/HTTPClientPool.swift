@@ -19,6 +19,8 @@ final class HTTPClientPool {
     let fields: HTTPClientFields
     /// The provider of the encryption for connections to an https endpoint.
     let tls: any TLSProvider
+    /// The HTTP stack that carries the requests, if not this library's own.
+    let carrier: (any HTTPCarrier)?
     /// The source of credentials; nil also for a place to which they must not be sent.
     let authorizer: (any RequestAuthorizer)?
     /// The greatest number of credentials that a request had.
@@ -47,11 +49,12 @@ final class HTTPClientPool {
     init(
         _ endpoint: HTTPEndpoint, options: ClientOptions, session: HTTPClientSession = HTTPClientSession(),
         loop: EventLoop? = nil, tls: any TLSProvider = OpenSSLProvider.system,
-        addresses: AddressLookup = AddressLookup()
+        carrier: (any HTTPCarrier)? = nil, addresses: AddressLookup = AddressLookup()
     ) throws(ClientError) {
         self.addresses = addresses
         fields = try HTTPClientFields(options)
-        if endpoint.isSecure {
+        self.carrier = carrier
+        if endpoint.isSecure, carrier == nil {
             do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) }
         }
         do {

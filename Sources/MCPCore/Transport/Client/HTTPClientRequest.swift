@@ -26,6 +26,8 @@ struct HTTPClientRequest: Sendable {
     var limit: (duration: Duration, error: ClientError)?
     /// Takes the whole response, whatever its status, in place of the inbox; called before `completion`.
     var response: (@Sendable (HTTPFetch.Response) -> Void)?
+    /// Takes an event stream that answers the request, in place of `response`.
+    var stream: HTTPRelayStream?
     /// Called once at the end of a request without an id, with nil when the server accepted the request.
     var completion: (@Sendable (ClientError?) -> Void)?
 }

@@ -17,11 +17,12 @@ final class HTTPClientTransport: ClientTransport {
 
     init(
         _ endpoint: HTTPEndpoint, options: ClientOptions, loop: EventLoop? = nil,
-        tls: any TLSProvider = OpenSSLProvider.system
+        tls: any TLSProvider = OpenSSLProvider.system, carrier: (any HTTPCarrier)? = nil
     ) throws(ClientError) {
         self.endpoint = endpoint
         self.options = options
-        let pool = try HTTPClientPool(endpoint, options: options, session: session, loop: loop, tls: tls)
+        let pool = try HTTPClientPool(
+            endpoint, options: options, session: session, loop: loop, tls: tls, carrier: carrier)
         fields = pool.fields
         do {
             start = try HTTPClientFields.messageStart(target: endpoint.target, host: endpoint.hostField)

@@ -70,7 +70,9 @@ final class StdioClientTransport: LineClientTransport {
         let directory = launch.directory ?? Files.currentDirectory ?? ""
         let words = [directory, launch.program] + launch.arguments
         let digest = SHA256.hash(words.joined(separator: "\0").utf8)
-        return ServerKey(place: "command \(Hex.encode(digest.bytes.prefix(16)))", isCommand: true)
+        var key = ServerKey(place: "command \(Hex.encode(digest.bytes.prefix(16)))", isCommand: true)
+        key.stamp = ProgramStamp.text(launch)
+        return key
     }
 
     var lastErrors: [String]? { errors.lines }

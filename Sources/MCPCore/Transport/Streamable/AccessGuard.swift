@@ -33,7 +33,8 @@ final class AccessGuard: Sendable {
             }
         }
 
-        fileprivate var isPeer: Bool { if case .peer = self { true } else { false } }
+        /// The process; nil for a token.
+        fileprivate var peer: PeerUser? { if case .peer(let peer) = self { peer } else { nil } }
     }
 
     /// A credential that is not in the cache.
@@ -43,15 +44,20 @@ final class AccessGuard: Sendable {
         /// Whether it is verified however many wrong tokens its address presents: it was good when it was
         /// verified last, or is no token.
         let wasGood: Bool
+        /// The generation of the verifier when the request came.
+        fileprivate let generation: UInt64
 
         init(_ credential: Credential, wasGood: Bool) {
-            self.init(digest: credential.digest, credential: credential, wasGood: wasGood)
+            self.init(digest: credential.digest, credential: credential, wasGood: wasGood, generation: 0)
         }
 
-        fileprivate init(digest: SHA256.Digest, credential: Credential, wasGood: Bool) {
+        fileprivate init(
+            digest: SHA256.Digest, credential: Credential, wasGood: Bool, generation: UInt64
+        ) {
             self.digest = digest
             self.credential = credential
             self.wasGood = wasGood
+            self.generation = generation
         }
     }
 
@@ -65,7 +71,8 @@ final class AccessGuard: Sendable {
         let task: Task<Void, Never>
         let deadline: MonotonicInstant
         let generation: UInt64
-        let isPeer: Bool
+        /// The process that it is about; nil for a token.
+        let peer: PeerUser?
         /// Whether its time is over. It keeps its place until it returns.
         var isLate = false
     }
@@ -100,7 +107,10 @@ final class AccessGuard: Sendable {
             ? Caller.Identity(
                 Principal(kind: .anonymous, subject: "anonymous"), grantedScopes: [], rules: rules,
                 onAccess: authorization.onAccess) : nil
-        streams.begin { [weak self] in await self?.judge($0) ?? .unknown }
+        let verifier = authorization.verifier
+        streams.begin(generation: { verifier.generation }) { [weak self] in
+            await self?.judge($0) ?? .unknown
+        }
         authorization.verifier.observe(observer)
     }
 
@@ -125,7 +135,7 @@ final class AccessGuard: Sendable {
         }
         guard let field = head.value(.authorization, in: bytes) else {
             guard !authorization.peers.isEmpty, let peer = peer() else {
-                return .caller(Caller(try nobody()))
+                return .caller(Caller(try nobody(nil)))
             }
             return try admit(peer)
         }
@@ -134,13 +144,14 @@ final class AccessGuard: Sendable {
         let generation = authorization.verifier.generation
         let moment = Cache.Moment(clock)
         switch state.withLock({ $0.cache.entry(digest, at: moment, generation: generation) }) {
-        case .good(let identity): return .caller(try caller(identity))
+        case .good(let identity): return .caller(try caller(identity, generation))
         case .refused(let fault): throw refusal(for: fault)
         case nil:
             let presented = PresentedToken(String(token), resource: authorization.resource)
             let wasGood = state.withLock { $0.cache.wasGood(digest) }
             return .unverified(
-                UnverifiedCredential(digest: digest, credential: .token(presented), wasGood: wasGood))
+                UnverifiedCredential(
+                    digest: digest, credential: .token(presented), wasGood: wasGood, generation: generation))
         }
     }
 
@@ -150,25 +161,30 @@ final class AccessGuard: Sendable {
         let moment = Cache.Moment(clock)
         let generation = authorization.verifier.generation
         switch state.withLock({ $0.cache.entry(digest, at: moment, generation: generation) }) {
-        case .good(let identity): return .caller(try caller(identity))
-        case .refused: return .caller(Caller(try nobody()))
+        case .good(let identity): return .caller(try caller(identity, generation))
+        case .refused: return .caller(Caller(try nobody(peer)))
         case nil:
-            return .unverified(UnverifiedCredential(digest: digest, credential: credential, wasGood: true))
+            return .unverified(
+                UnverifiedCredential(
+                    digest: digest, credential: credential, wasGood: true, generation: generation))
         }
     }
 
     /// Returns the identity of a caller without a token that no rule is about.
-    private func nobody() throws(EarlyResponse) -> Caller.Identity {
+    ///
+    /// - Parameter peer: the process, where rules were asked about it. Only the log names its user: behind a
+    ///   proxy, it is that of the proxy.
+    private func nobody(_ peer: PeerUser?) throws(EarlyResponse) -> Caller.Identity {
         if let anonymous { return anonymous }
-        report("no token")
-        throw refusal(
-            401, "A token is required; send it as \"Authorization: Bearer TOKEN\"",
-            challenge: challenge.missing)
+        report(peer.map { "no token, and no rule for the user id \($0.user)" } ?? "no token")
+        throw refusal(401, EarlyResponse.tokenIsRequired, challenge: challenge.missing)
     }
 
     /// Returns the caller with a verified credential, if it has what each request requires and sends no more
     /// requests than it may.
-    func caller(_ identity: Caller.Identity) throws(EarlyResponse) -> Caller {
+    private func caller(
+        _ identity: Caller.Identity, _ generation: UInt64
+    ) throws(EarlyResponse) -> Caller {
         guard hasRequiredScopes(identity) else {
             report("lacks a required scope", of: identity.principal)
             throw refusal(
@@ -178,7 +194,24 @@ final class AccessGuard: Sendable {
         if let meter = identity.meter, let excess = meter.take(at: clock.now) {
             throw refusal(of: identity.principal, beyond: meter.limit, excess)
         }
-        return Caller(identity)
+        return Caller(identity, generation: generation)
+    }
+
+    /// Returns the caller with a credential that was verified.
+    func caller(
+        _ identity: Caller.Identity, with credential: UnverifiedCredential
+    ) throws(EarlyResponse) -> Caller { try caller(identity, credential.generation) }
+
+    /// Refuses a request of a caller without a token, if its address sends more of them than it may.
+    ///
+    /// - Parameter address: the address or the network of the client; all clients without one share a rate.
+    func checkRate(of caller: Caller, from address: () -> [UInt8]?) throws(EarlyResponse) {
+        let principal = caller.identity.principal
+        guard principal.kind == .anonymous, let limit = authorization.rate else { return }
+        let now = clock.now
+        // Not the key of a principal: it contains a space.
+        let meter = meter(for: "anonymous \(Hex.encode(address() ?? []))", limit, at: now)
+        if let excess = meter.take(at: now) { throw refusal(of: principal, beyond: limit, excess) }
     }
 
     /// Processes of this machine have no token that could grant a scope.
@@ -286,7 +319,7 @@ final class AccessGuard: Sendable {
         let known: Result<Caller.Identity, EarlyResponse>? = state.withLock { state in
             switch state.cache.entry(digest, at: moment, generation: generation) {
             case .good(let identity): return .success(identity)
-            case .refused(let fault): return refused(fault, isPeer: unverified.credential.isPeer)
+            case .refused(let fault): return refused(fault, unverified.credential.peer)
             case nil: break
             }
             if let open = state.open[digest] {
@@ -298,7 +331,7 @@ final class AccessGuard: Sendable {
             // Under the lock, so that it cannot end before it is in the table.
             state.open[digest] = Verification(
                 waiters: [waiter], task: task(for: unverified), deadline: deadline, generation: generation,
-                isPeer: unverified.credential.isPeer)
+                peer: unverified.credential.peer)
             return nil
         }
         if let known { return waiter(known) }
@@ -306,10 +339,10 @@ final class AccessGuard: Sendable {
     }
 
     private func refused(
-        _ fault: TokenRefusal.Fault, isPeer: Bool
+        _ fault: TokenRefusal.Fault, _ peer: PeerUser?
     ) -> Result<Caller.Identity, EarlyResponse> {
-        guard isPeer else { return .failure(refusal(for: fault)) }
-        do throws(EarlyResponse) { return .success(try nobody()) } catch { return .failure(error) }
+        guard let peer else { return .failure(refusal(for: fault)) }
+        do throws(EarlyResponse) { return .success(try nobody(peer)) } catch { return .failure(error) }
     }
 
     private func task(for unverified: UnverifiedCredential) -> Task<Void, Never> {
@@ -367,7 +400,7 @@ final class AccessGuard: Sendable {
         let answer: Result<Caller.Identity, EarlyResponse> =
             switch decision {
             case .good(let identity): .success(identity)
-            case .refused(let fault): refused(fault, isPeer: ended.isPeer)
+            case .refused(let fault): refused(fault, ended.peer)
             case nil: .failure(unavailable)
             }
         for waiter in ended.waiters { waiter(answer) }
@@ -394,9 +427,11 @@ final class AccessGuard: Sendable {
 
     /// Returns the meter of a principal, which all of its tokens share; nil without a limit.
     func meter(of principal: Principal, at now: MonotonicInstant) -> RateMeter? {
-        guard let limit = principal.rate ?? authorization.rate else { return nil }
-        let key = principal.key
-        return state.withLock { state in
+        (principal.rate ?? authorization.rate).map { meter(for: principal.key, $0, at: now) }
+    }
+
+    private func meter(for key: String, _ limit: RateLimit, at now: MonotonicInstant) -> RateMeter {
+        state.withLock { state in
             if let meter = state.meters.use(key), meter.limit == limit { return meter }
             let meter = RateMeter(limit, at: now)
             state.meters.remove(key)

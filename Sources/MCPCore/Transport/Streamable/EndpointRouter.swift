@@ -81,9 +81,6 @@ extension EarlyResponse {
     fileprivate static var missingToken: Self {
         var fields = HeaderFields()
         fields.append(sanitizing: "WWW-Authenticate", "Bearer")
-        let text =
-            "This address has its own token, which is missing or wrong. Send it as "
-            + "\"Authorization: Bearer TOKEN\""
-        return Self(status: 401, text: text, fields: fields)
+        return Self(status: 401, text: tokenIsRequired, fields: fields)
     }
 }

@@ -11,7 +11,14 @@ final class GuardedRequest: RequestHandler, @unchecked Sendable {
 
     override func serve(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
-    ) { endpoint.serve(head, bytes, body, on: connection, as: caller) }
+    ) {
+        do throws(EarlyResponse) {
+            try endpoint.access?.checkRate(of: caller) { connection.clientAddress(head, in: bytes) }
+        } catch {
+            return connection.respond(error)
+        }
+        endpoint.serve(head, bytes, body, on: connection, as: caller)
+    }
 }
 
 /// A handler for one request whose caller has to be verified first. Its body is read in the meantime.
@@ -41,6 +48,7 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
                 request.go { (connection, head, bytes, body) throws(EarlyResponse) in
                     let (endpoint, caller) = try self.admit(
                         head, in: bytes, outcome, isFromOwnUser: { connection.isFromOwnUser })
+                    try self.access.checkRate(of: caller) { connection.clientAddress(head, in: bytes) }
                     endpoint.serve(head, bytes, body, on: connection, as: caller)
                 }
             }
@@ -52,7 +60,7 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
         _ head: RequestHead, in bytes: ByteSlice, _ outcome: Result<Caller.Identity, EarlyResponse>,
         isFromOwnUser: () -> Bool
     ) throws(EarlyResponse) -> (endpoint: StreamableEndpoint, caller: Caller) {
-        let caller = try access.caller(try outcome.get())
+        let caller = try access.caller(try outcome.get(), with: credential)
         return (try home.target(of: head, in: bytes, isFromOwnUser: isFromOwnUser), caller)
     }
 }

@@ -82,7 +82,10 @@ public final class MCPEndpoint: Sendable {
         _ head: RequestHead, _ bytes: ByteSlice, _ request: HTTPRequest, by handler: RequestHandler
     ) async throws(EarlyResponse) -> (endpoint: StreamableEndpoint, caller: Caller?) {
         switch handler {
-        case let authorized as GuardedRequest: return (authorized.endpoint, authorized.caller)
+        case let authorized as GuardedRequest:
+            // Another program's connections have no address here.
+            try authorized.endpoint.access?.checkRate(of: authorized.caller) { nil }
+            return (authorized.endpoint, authorized.caller)
         case let unverified as UnverifiedRequest:
             let outcome = await withCheckedContinuation { continuation in
                 unverified.access.verify(unverified.credential) { continuation.resume(returning: $0) }

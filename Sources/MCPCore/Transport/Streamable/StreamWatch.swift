@@ -59,6 +59,7 @@ final class StreamWatch: Sendable {
         var entries: [UInt64: WeakEntry] = [:]
         var nextCheck = MonotonicInstant.never
         var judge: Judge?
+        var generation: (@Sendable () -> UInt64)?
     }
 
     /// The streams of one check, shared by the tasks that work through them.
@@ -85,7 +86,14 @@ final class StreamWatch: Sendable {
     }
 
     /// Sets how tokens are checked, before the first stream.
-    func begin(_ judge: @escaping Judge) { state.withLock { $0.judge = judge } }
+    ///
+    /// - Parameter generation: returns a number that changes when the verifier changes.
+    func begin(generation: @escaping @Sendable () -> UInt64, _ judge: @escaping Judge) {
+        state.withLock { state in
+            state.judge = judge
+            state.generation = generation
+        }
+    }
 
     /// The number of streams that are watched.
     var count: Int { state.withLock { $0.entries.count } }
@@ -101,12 +109,17 @@ final class StreamWatch: Sendable {
         let entry = Entry(
             lastNumber.add(1, ordering: .relaxed).newValue, self, credential, expiry: expiry, now: now, end)
         let moment = expiry + .seconds(AccessGuard.skewSeconds)
-        let check = state.withLock { state in
+        let (check, judge, generation) = state.withLock {
+            state -> (MonotonicInstant, Judge?, (@Sendable () -> UInt64)?) in
             state.entries[entry.number] = WeakEntry(entry: entry, moment: moment)
             if state.nextCheck == .never { state.nextCheck = now + Self.interval }
-            return state.nextCheck
+            return (state.nextCheck, state.judge, state.generation)
         }
         alarm.set(for: min(moment, check), waking: self) { $0.wake() }
+        // After the entry is in the table: a change from here on finds it there.
+        if let judge, let generation, generation() != caller.generation {
+            Task { [weak self] in self?.settle(entry, await judge(credential)) }
+        }
         return entry
     }
 

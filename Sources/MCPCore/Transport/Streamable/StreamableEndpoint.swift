@@ -114,11 +114,15 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     /// Refuses a process of another user.
     private func checkUser(_ peer: () -> PeerUser?) throws(EarlyResponse) {
-        guard peer()?.isOwn != true else { return }
-        throw EarlyResponse(
+        let peer = peer()
+        guard peer?.isOwn != true else { return }
+        var response = EarlyResponse(
             status: 403,
             text: "This address serves only processes of the user that the server runs as. Its operator can "
                 + "allow other users, or require a token, with \"auth\"")
+        response.reason = .user
+        response.detail = peer.map { "user id \($0.user)" } ?? "unknown user"
+        throw response
     }
 
     /// Whether a request is for this endpoint's own path.
