@@ -28,25 +28,30 @@ package actor ApprovalCoordinator {
     func decide(
         _ request: ApprovalRequest, _ emit: @Sendable (HarnessEvent) -> Void
     ) async throws -> ApprovalDecision {
-        let key = DecisionKey(source: request.invocation.source, tool: request.tool)
+        let key = DecisionKey(source: request.sourceIdentity, tool: request.tool)
         try await turn()
         defer { next() }
         // The turn may have come just as the caller gave up.
         try Task.checkCancellation()
         // The previous request may have been for the same tool.
-        if decisions.holds(key) { return .approved() }
-        emit(.approvalRequested(request))
+        if let allows = decisions.allows(key) {
+            return allows ? .approved() : .denied(reason: "the user never allows it")
+        }
         guard let handler else { return .denied(reason: "no one is available to approve it") }
+        emit(.approvalRequested(request))
         let decision: ApprovalDecision
         do {
             decision = try await Race.run(within: timeout) { await handler(request) }
         } catch is Race.TimedOut {
             return .denied(reason: "it was not approved in time")
         }
-        if case .approved(let scope) = decision {
-            do { try decisions.keep(key, scope) } catch {
-                emit(.warning("The decision on \(request.tool.name) applies to this run only: \(error)"))
+        do {
+            switch decision {
+            case .approved(let scope): try decisions.keep(key, allows: true, scope)
+            case .denied(_, let scope): try decisions.keep(key, allows: false, scope)
             }
+        } catch {
+            emit(.warning("The decision on \(request.tool.name) applies to this run only: \(error)"))
         }
         return decision
     }

@@ -100,25 +100,34 @@ package struct CallRunner: Sendable {
         if let problem = problem(with: invocation, of: entry) {
             return finish(invocation, .failed, .error(problem), start)
         }
+        var waited = Duration.zero
         do {
-            if let reason = try await refusal(of: invocation, entry, caller) {
-                return finish(invocation, .denied, .error(reason), start)
-            }
+            let asked = ContinuousClock.now
+            let reason = try await refusal(of: invocation, entry, caller)
+            if case .ask = entry.policy { waited = ContinuousClock.now - asked }
+            if let reason { return finish(invocation, .denied, .error(reason), start, waited) }
             if entry.tool.meta?[VendorKey.externalSources]?.boolValue == true {
                 emit(.externalSources(callID: call.callID))
             }
             let source = entry.source
-            let output = try await Race.run(within: limits.toolTimeout) { try await source.call(invocation) }
-            return finish(invocation, output.isError ? .failed : .completed, output, start)
+            let output = try await Race.run(within: timeout(of: entry)) { try await source.call(invocation) }
+            return finish(invocation, output.isError ? .failed : .completed, output, start, waited)
         } catch is Race.TimedOut {
-            let time = limits.toolTimeout.map { "\($0)" } ?? ""
-            return finish(invocation, .failed, .error("\(call.name) took longer than \(time)."), start)
+            let time = timeout(of: entry).map { "\($0)" } ?? ""
+            return finish(
+                invocation, .failed, .error("\(call.name) took longer than \(time)."), start, waited)
         } catch {
             let isCancelled = error is CancellationError || Task.isCancelled
             return finish(
                 invocation, isCancelled ? .cancelled : .failed,
-                .error(isCancelled ? "\(call.name) was cancelled." : "\(call.name) failed: \(error)"), start)
+                .error(isCancelled ? "\(call.name) was cancelled." : "\(call.name) failed: \(error)"), start,
+                waited)
         }
+    }
+
+    /// A tool that waits for a person may ask for more time than others have.
+    private func timeout(of entry: ToolCatalog.Entry) -> Duration? {
+        limits.toolTimeout.map { max($0, entry.tool.declaredTimeout ?? .zero) }
     }
 
     private func unknown(_ name: String) -> String {
@@ -153,21 +162,22 @@ package struct CallRunner: Sendable {
         case .ask:
             let request = ApprovalRequest(
                 invocation: invocation, tool: entry.tool, sourceName: entry.source.displayName,
-                isTrusted: policies.trusts(entry.source), policy: entry.policy, requestedBy: caller,
+                sourceIdentity: entry.source.identity, isTrusted: policies.trusts(entry.source),
+                policy: entry.policy, requestedBy: caller,
                 timeout: limits.approvalTimeout)
             let decision = try await desk.decide(request, emit)
-            guard case .denied(let reason) = decision else { return nil }
+            guard case .denied(let reason, _) = decision else { return nil }
             return "\(entry.name) was not allowed" + (reason.map { ": \($0)" } ?? " by the user.")
         }
     }
 
     private func finish(
         _ invocation: ToolInvocation, _ status: ToolExecutionResult.Status, _ output: CallToolResult,
-        _ start: ContinuousClock.Instant
+        _ start: ContinuousClock.Instant, _ waited: Duration = .zero
     ) -> ToolExecutionResult {
         let result = ToolExecutionResult(
             invocation: invocation, status: status, output: output, start: start,
-            duration: ContinuousClock.now - start)
+            duration: ContinuousClock.now - start - waited, approvalDuration: waited)
         emit(.toolCallCompleted(result))
         return result
     }

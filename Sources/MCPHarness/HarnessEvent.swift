@@ -61,8 +61,11 @@ public struct ToolExecutionResult: Sendable {
     public let output: CallToolResult
     /// The time at which the call was requested.
     public let start: ContinuousClock.Instant
-    /// The duration of the call, including the time for the approval.
+    /// The duration of the call, without the time for the approval.
     public let duration: Duration
+    /// The time that the user took to decide, and that the question waited for others; zero if no one was
+    /// asked.
+    public let approvalDuration: Duration
 }
 
 /// The reply to one message.
@@ -75,4 +78,6 @@ public struct HarnessReply: Sendable {
     public let rounds: Int
     /// The total cost of all answers of the model.
     public let usage: ModelUsage
+    /// The conversation including this reply.
+    public let messages: [ModelMessage]
 }

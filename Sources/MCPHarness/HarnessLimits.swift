@@ -10,6 +10,9 @@ public struct HarnessLimits: Sendable, Hashable {
     /// The maximum size of one result given to the model: 100,000 bytes. The rest is cut off, and the model
     /// is told.
     public var maxResultBytes = 100_000
+    /// The maximum size of all instructions of sources and tools that a model is told: 32 KiB. Further lines
+    /// are left out, with a warning.
+    public var maxInstructionBytes = 32 << 10
     /// The maximum size of one answer of the model, text and calls: 16 MiB.
     ///
     /// The same amount is allowed again for the pieces that show a call while it is being written. Each piece

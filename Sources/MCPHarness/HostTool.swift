@@ -49,25 +49,38 @@ public struct HostToolSource: ToolSource {
     public var kind: ToolSourceKind { .host }
     private let list: [Tool]
     private let byName: [String: HostTool]
+    private let text: String?
 
     /// Creates a source from tools.
     ///
-    /// - Parameter declared: tools listed in a manifest; each of them needs a handler in `tools`.
-    /// - Throws: `HarnessError.duplicateTool`, and `.missingToolHandler` for a tool that is only declared.
+    /// - Parameters:
+    ///   - declared: tools listed in a manifest; each of them needs a handler in `tools`.
+    ///   - instructions: what a model is told about the use of the tools; nil for nothing.
+    /// - Throws: `HarnessError.duplicateTool`; `.missingToolHandler` for a tool that is only declared;
+    ///   `.invalidTool` for an input schema that is not valid.
     public init(
-        _ tools: [HostTool], declared: [Tool] = [], id: ToolSourceID = "host"
+        _ tools: [HostTool], declared: [Tool] = [], id: ToolSourceID = "host", instructions: String? = nil
     ) throws(HarnessError) {
         var byName: [String: HostTool] = [:]
         for tool in tools {
             guard byName.updateValue(tool, forKey: tool.tool.name) == nil else {
                 throw .duplicateTool(tool.tool.name)
             }
+            do {
+                _ = try CompiledSchema(tool.tool.inputSchema)
+            } catch {
+                throw .invalidTool(tool.tool.name, reason: "\(error)")
+            }
         }
         for tool in declared where byName[tool.name] == nil { throw .missingToolHandler(tool.name) }
         self.id = id
         self.byName = byName
+        text = instructions
         list = tools.map(\.tool)
     }
+
+    /// Returns the instructions.
+    public func instructions() -> String? { text }
 
     /// Returns the tools in their declared order.
     public func tools() -> [Tool] { list }

@@ -8,6 +8,8 @@ public struct MCPServerSource: ToolSource {
     public let displayName: String
     /// `.server`.
     public var kind: ToolSourceKind { .server }
+    /// The identity of the server, under which decisions are remembered.
+    public let identity: String
     private let client: MCPClient
     private let timeout: Duration?
 
@@ -15,15 +17,23 @@ public struct MCPServerSource: ToolSource {
     ///
     /// - Parameters:
     ///   - timeout: the maximum time without a message from the server; nil uses the client's own timeout.
-    public init(_ client: MCPClient, id: ToolSourceID, timeout: Duration? = nil) {
+    ///   - identity: the server's address or command line, so that a decision that is kept permanently
+    ///     applies to this server only; nil uses the ID.
+    public init(
+        _ client: MCPClient, id: ToolSourceID, timeout: Duration? = nil, identity: String? = nil
+    ) {
         self.client = client
         self.id = id
         self.timeout = timeout
+        self.identity = identity ?? id.name
         displayName = client.serverInfo?.title ?? client.serverInfo?.name ?? id.name
     }
 
     /// Returns the tools from all pages.
     public func tools() async throws -> [Tool] { try await client.listTools() }
+
+    /// Returns the server's instructions.
+    public func instructions() -> String? { client.instructions }
 
     /// Calls the tool; cancelling the task also cancels the call at the server.
     public func call(_ invocation: ToolInvocation) async throws -> CallToolResult {

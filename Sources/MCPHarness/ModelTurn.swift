@@ -60,6 +60,9 @@ package struct ModelTurn: Sendable {
             try Self.count([], in: &shownBytes, limit)
             usage = usage + cost
             emit(.usage(cost))
+        case .warning(let text):
+            try Self.count([text], in: &shownBytes, limit)
+            emit(.warning(text))
         case .stop(let reason):
             try Self.count([reason], in: &shownBytes, limit)
             if let warning = Self.warning(of: reason) { emit(.warning(warning)) }

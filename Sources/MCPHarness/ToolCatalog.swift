@@ -19,7 +19,16 @@ package struct ToolCatalog: Sendable {
         }
     }
 
+    /// A source whose tools are in the catalog.
+    struct Origin: Sendable {
+        let source: any ToolSource
+        /// What the source tells a model.
+        let instructions: String?
+    }
+
     private(set) var entries: [Entry] = []
+    /// The sources, in their order.
+    private(set) var origins: [Origin] = []
     private var byName: [String: Entry] = [:]
     /// The prefixes, for all sources, of tool names that are distinguished by their source.
     private var prefixes: [String] = []
@@ -37,18 +46,28 @@ package struct ToolCatalog: Sendable {
 
     /// Creates a catalog of the tools offered to models by querying all sources. A source that fails is left
     /// out with a warning; the others are still included.
-    init(_ sources: [any ToolSource], _ policies: PolicyTable) async throws {
+    ///
+    /// - Parameter before: the catalog of the previous round. A source that fails now keeps the tools that it
+    ///   had there, so that the model learns from a call what is wrong.
+    init(
+        _ sources: [any ToolSource], _ policies: PolicyTable, before: ToolCatalog? = nil
+    ) async throws {
         prefixes = sources.map { Self.prefix(of: $0) }
         for source in sources {
-            let tools: [Tool]
+            var tools: [Tool]
+            var instructions: String?
             do {
-                tools = try await source.tools()
+                tools = try await source.tools().filter { $0.visibility.contains(.model) }
+                instructions = await source.instructions()
             } catch {
                 try Task.checkCancellation()
                 warnings.append("\(source.displayName) did not list its tools: \(error)")
-                continue
+                guard let before else { continue }
+                tools = before.entries.filter { $0.source.id == source.id }.map(\.tool)
+                instructions = before.origins.first { $0.source.id == source.id }?.instructions
             }
-            for tool in tools where tool.visibility.contains(.model) { add(tool, source, policies) }
+            origins.append(Origin(source: source, instructions: instructions))
+            for tool in tools { add(tool, source, policies, before) }
         }
     }
 
@@ -77,22 +96,35 @@ package struct ToolCatalog: Sendable {
 
     private static func prefix(of source: any ToolSource) -> String { "\(source.id.name)__" }
 
-    private mutating func add(_ tool: Tool, _ source: any ToolSource, _ policies: PolicyTable) {
+    private mutating func add(
+        _ tool: Tool, _ source: any ToolSource, _ policies: PolicyTable, _ before: ToolCatalog? = nil
+    ) {
         guard known.insert(ToolOrigin(source: source.id, name: tool.name)).inserted else {
             warnings.append("\(source.displayName) lists its tool \(tool.name) twice; the first one is used")
             return
         }
         let name = free(tool.name, source)
         let policy = policies.policy(for: tool, of: source)
-        let input: Result<CompiledSchema, SchemaError>
-        do {
-            input = .success(try CompiledSchema(tool.inputSchema))
-        } catch {
-            input = .failure(error)
+        let known = before?.byName[name]
+        let input =
+            known?.tool.inputSchema == tool.inputSchema
+            ? known?.input ?? Self.compiled(tool) : Self.compiled(tool)
+        if case .failure(let error) = input {
+            warnings.append(
+                "\(source.displayName): calls of \(tool.name) will fail, its input schema cannot be used: "
+                    + "\(error)")
         }
         let entry = Entry(tool: tool, source: source, name: name, policy: policy, input: input)
         entries.append(entry)
         byName[name] = entry
+    }
+
+    private static func compiled(_ tool: Tool) -> Result<CompiledSchema, SchemaError> {
+        do {
+            return .success(try CompiledSchema(tool.inputSchema))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Returns an available name for a tool.

@@ -31,20 +31,28 @@ public actor ToolHarness {
     ///   - summary: the purpose in one sentence, which the model is told.
     ///   - instructions: instructions for the model's behavior; nil for rules of caution.
     ///   - capabilities: the capabilities in a few words each, which the model is told.
+    ///   - plugins: additional tools with their instructions; of tools with the same name the first one is
+    ///     used.
+    ///   - transcript: a conversation to continue, such as one that was saved.
     ///   - approvals: decides when a policy requires approval. If nil, tools that need approval never run.
-    /// - Throws: `HarnessError.duplicateSource`.
+    /// - Throws: `HarnessError.duplicateSource`; `.invalidTranscript`; the errors of `HostToolSource` for the
+    ///   tools of plugins.
     public init(
         name: String, summary: String, instructions: String? = nil, capabilities: [String] = [],
-        model: any LanguageModel, sources: [any ToolSource], policies: PolicyTable = .init(),
-        limits: HarnessLimits = .init(), options: HarnessOptions = .init(), approvals: ApprovalHandler? = nil
+        model: any LanguageModel, sources: [any ToolSource], plugins: [HarnessPlugin] = [],
+        policies: PolicyTable = .init(), limits: HarnessLimits = .init(), options: HarnessOptions = .init(),
+        transcript: [ModelMessage] = [], approvals: ApprovalHandler? = nil
     ) throws(HarnessError) {
-        try Self.checkNames(sources)
+        let all = sources + (try HarnessPlugin.sources(plugins))
+        try Self.checkNames(all)
+        try Transcript.check(transcript)
         self.name = name
         self.model = model
-        self.sources = sources
+        self.sources = all
         self.policies = policies
         self.limits = limits
         self.options = options
+        messages = transcript
         desk = ApprovalCoordinator(approvals, options.decisions, timeout: limits.approvalTimeout)
         system = Self.preamble(name, summary, instructions ?? Self.caution, capabilities)
     }
@@ -64,15 +72,27 @@ public actor ToolHarness {
 
     // MARK: Conversation
 
-    /// The conversation so far.
+    /// The conversation so far; `Transcript` saves it.
     public var transcript: [ModelMessage] { messages }
+
+    /// Replaces the conversation, starting with the next message.
+    ///
+    /// - Throws: `HarnessError.invalidTranscript`; `.busy` during a turn. The conversation then stays as it
+    ///   is.
+    public func restore(_ transcript: [ModelMessage]) throws(HarnessError) {
+        if isBusy { throw .busy }
+        try Transcript.check(transcript)
+        messages = transcript
+    }
 
     /// Sends a message and waits for the reply.
     ///
-    /// A turn that throws leaves the conversation as it was before.
+    /// A turn that throws leaves the conversation as it was before, unless tools have run: then the message
+    /// and the finished rounds stay.
     ///
     /// - Parameter rounds: the limit for this message; nil uses the limit of the harness.
-    /// - Throws: `HarnessError`; `CancellationError` when the task is cancelled; any error of the model.
+    /// - Throws: `HarnessError`, or any error of the model; `TurnError` with that error as its cause when
+    ///   tools have run; `CancellationError` when the task is cancelled.
     public func send(_ text: String, rounds: Int? = nil) async throws -> HarnessReply {
         try await turn(text, rounds: rounds) { _ in }
     }
@@ -91,17 +111,23 @@ public actor ToolHarness {
     /// A reader that falls 65,536 events behind ends the turn with `HarnessError.eventsUnread`; before that,
     /// progress events of calls are dropped.
     public nonisolated func streamHandle(_ text: String, rounds: Int? = nil) -> StreamHandle {
+        Self.handle { try await self.turn(text, rounds: rounds, $0) }
+    }
+
+    private static func handle(
+        _ turn: @escaping @Sendable (@escaping @Sendable (HarnessEvent) -> Void) async throws -> HarnessReply
+    ) -> StreamHandle {
         let (events, continuation) = AsyncThrowingStream.makeStream(
-            of: HarnessEvent.self, bufferingPolicy: .bufferingOldest(Self.maxWaitingEvents))
+            of: HarnessEvent.self, bufferingPolicy: .bufferingOldest(maxWaitingEvents))
         let tell: @Sendable (HarnessEvent) -> Void = { event in
             guard case .dropped = continuation.yield(event) else { return }
             // The next progress event supersedes this one.
             if case .toolProgress = event { return }
-            continuation.finish(throwing: HarnessError.eventsUnread(limit: Self.maxWaitingEvents))
+            continuation.finish(throwing: HarnessError.eventsUnread(limit: maxWaitingEvents))
         }
         let task = Task {
             do {
-                tell(.completed(try await turn(text, rounds: rounds, tell)))
+                tell(.completed(try await turn(tell)))
                 continuation.finish()
             } catch {
                 continuation.finish(throwing: error)
@@ -111,15 +137,37 @@ public actor ToolHarness {
         return StreamHandle(events: events, task: task)
     }
 
-    /// Answers a conversation that the program keeps itself.
+    // MARK: Conversations of your own
+
+    /// Answers a conversation of your own, with tools; the harness's own conversation is not changed.
     ///
     /// The request's tools and system text are used unchanged, or taken from the harness where they are
-    /// missing.
+    /// missing. The conversation with the answer is in the reply's `messages`.
     ///
     /// - Throws: the same errors as `send`.
     public func respond(_ request: ModelRequest, rounds: Int? = nil) async throws -> HarnessReply {
-        let (reply, _) = try await loop(request, rounds ?? limits.maxRounds) { _ in }
-        return reply
+        try await respond(request, rounds) { _ in }
+    }
+
+    /// Answers a conversation of your own and reports events; the turn is cancelled if the reader stops.
+    public nonisolated func stream(
+        _ request: ModelRequest, rounds: Int? = nil
+    ) -> AsyncThrowingStream<HarnessEvent, any Error> { streamHandle(request, rounds: rounds).events }
+
+    /// Answers a conversation of your own; the events and a way to stop are returned immediately.
+    public nonisolated func streamHandle(_ request: ModelRequest, rounds: Int? = nil) -> StreamHandle {
+        Self.handle { try await self.respond(request, rounds, $0) }
+    }
+
+    private func respond(
+        _ request: ModelRequest, _ rounds: Int?, _ emit: @escaping @Sendable (HarnessEvent) -> Void
+    ) async throws -> HarnessReply {
+        var record = TurnRecord(request.messages)
+        do {
+            return try await loop(request, rounds ?? limits.maxRounds, &record, emit)
+        } catch {
+            throw record.error(for: error)
+        }
     }
 
     private func turn(
@@ -128,48 +176,60 @@ public actor ToolHarness {
         if isBusy { throw HarnessError.busy }
         isBusy = true
         defer { isBusy = false }
-        let request = ModelRequest(messages: messages + [.user(text)])
-        let (reply, all) = try await loop(request, rounds ?? limits.maxRounds, emit)
-        messages = all
-        return reply
+        var record = TurnRecord(messages + [.user(text)])
+        do {
+            let request = ModelRequest(messages: record.messages)
+            let reply = try await loop(request, rounds ?? limits.maxRounds, &record, emit)
+            messages = reply.messages
+            return reply
+        } catch {
+            if !record.calls.isEmpty { messages = record.messages }
+            throw record.error(for: error)
+        }
     }
 
     // MARK: Rounds
 
     private func loop(
-        _ request: ModelRequest, _ limit: Int, _ emit: @escaping @Sendable (HarnessEvent) -> Void
-    ) async throws -> (HarnessReply, [ModelMessage]) {
-        let runner = try await runner(emit)
-        var request = request
-        request.system = request.system ?? system
-        if request.tools.isEmpty { request.tools = runner.catalog.declarations }
-        var calls: [ToolExecutionResult] = []
-        var usage = ModelUsage()
-        var round = 0
+        _ given: ModelRequest, _ limit: Int, _ record: inout TurnRecord,
+        _ emit: @escaping @Sendable (HarnessEvent) -> Void
+    ) async throws -> HarnessReply {
+        var warned: Set<String> = []
+        var catalog: ToolCatalog?
         while true {
-            let turn = try await ModelTurn.read(model, request, limit: limits.maxResponseBytes, emit)
-            usage = usage + turn.usage
-            request.messages.append(.assistant(turn.text, turn.calls))
-            guard !turn.calls.isEmpty else {
-                let reply = HarnessReply(text: turn.text, calls: calls, rounds: round, usage: usage)
-                return (reply, request.messages)
+            // Read again before each round: a tool may have appeared, changed or gone.
+            let current = try await ToolCatalog(sources, policies, before: catalog)
+            catalog = current
+            let guidance = ToolGuidance(current, limit: limits.maxInstructionBytes)
+            for warning in current.warnings + guidance.warnings where warned.insert(warning).inserted {
+                emit(.warning(warning))
             }
-            guard round < limit else { throw HarnessError.toolLoopLimitExceeded(limit: limit) }
-            round += 1
-            emit(.roundStarted(round))
+            var request = given
+            request.messages = record.messages
+            request.system = given.system ?? Self.joined(system, guidance.text)
+            if request.tools.isEmpty { request.tools = current.declarations }
+            let turn = try await ModelTurn.read(model, request, limit: limits.maxResponseBytes, emit)
+            record.usage = record.usage + turn.usage
+            guard !turn.calls.isEmpty else {
+                if turn.text.allSatisfy(\.isWhitespace) {
+                    emit(.warning("The model's answer is empty: it neither wrote a text nor called a tool."))
+                }
+                return record.reply(turn.text)
+            }
+            guard record.rounds < limit else { throw HarnessError.toolLoopLimitExceeded(limit: limit) }
+            emit(.roundStarted(record.rounds + 1))
+            let runner = runner(current, emit)
             let results = await runner.run(turn.calls)
+            record.add(turn, results, zip(turn.calls, results).map { shown($1, to: $0) })
             try Task.checkCancellation()
             try throwDenial(among: results)
-            calls += results
-            request.messages.append(
-                .toolResults(zip(turn.calls, results).map { call, result in shown(result, to: call) }))
         }
     }
 
-    private func runner(_ emit: @escaping @Sendable (HarnessEvent) -> Void) async throws -> CallRunner {
-        let catalog = try await ToolCatalog(sources, policies)
-        for warning in catalog.warnings { emit(.warning(warning)) }
-        return CallRunner(catalog: catalog, policies: policies, desk: desk, limits: limits, emit: emit)
+    private func runner(
+        _ catalog: ToolCatalog, _ emit: @escaping @Sendable (HarnessEvent) -> Void
+    ) -> CallRunner {
+        CallRunner(catalog: catalog, policies: policies, desk: desk, limits: limits, emit: emit)
     }
 
     private func throwDenial(among results: [ToolExecutionResult]) throws(HarnessError) {
@@ -202,7 +262,7 @@ public actor ToolHarness {
     public func call(
         tool: String, arguments: JSONValue = [:], requestedBy caller: ToolCaller = .user
     ) async throws -> CallToolResult {
-        let runner = try await runner { _ in }
+        let runner = runner(try await ToolCatalog(sources, policies)) { _ in }
         guard runner.catalog.entry(tool) != nil else { throw HarnessError.unknownTool(tool) }
         let call = ModelToolCall(callID: "direct", name: tool, arguments: arguments.serialized())
         let result = await runner.run(call, by: caller)
@@ -211,11 +271,14 @@ public actor ToolHarness {
     }
 
     /// Returns warnings to consider before the first message: tools that can never run because no one can
-    /// approve them, and sources that do not list their tools.
+    /// approve them, tools whose schema is not valid, sources that do not list their tools, and instructions
+    /// that are not passed on.
     public func warnings() async throws -> [String] {
         let catalog = try await ToolCatalog(sources, policies)
-        guard await !desk.hasHandler else { return catalog.warnings }
-        return catalog.warnings
+        let warnings =
+            catalog.warnings + ToolGuidance(catalog, limit: limits.maxInstructionBytes).warnings
+        guard await !desk.hasHandler else { return warnings }
+        return warnings
             + catalog.entries.compactMap { entry in
                 guard case .ask = entry.policy else { return nil }
                 return "\(entry.name) requires approval, but no one is available to approve it: it never runs"
@@ -230,6 +293,10 @@ public actor ToolHarness {
         the same result another way; tell the user.
         """
 
+    private static func joined(_ system: String, _ guidance: String) -> String {
+        guidance.isEmpty ? system : "\(system)\n\n\(guidance)"
+    }
+
     private static func preamble(
         _ name: String, _ summary: String, _ instructions: String, _ capabilities: [String]
     ) -> String {
@@ -240,26 +307,4 @@ public actor ToolHarness {
         if !instructions.isEmpty { parts.append(instructions) }
         return parts.joined(separator: "\n\n")
     }
-}
-
-/// Options for the behavior of a harness.
-public struct HarnessOptions: Sendable {
-    /// Whether a denied call ends the turn with `toolApprovalDenied` instead of a result for the model.
-    public var throwsOnDenial = false
-    /// The store for the user's decisions.
-    public var decisions = RememberedDecisions()
-
-    /// Creates an instance with the default values.
-    public init() {}
-}
-
-/// A turn in progress.
-public struct StreamHandle: Sendable {
-    /// The events of the turn. The stream ends with `completed`, or throws the errors that `ToolHarness.send`
-    /// throws.
-    public let events: AsyncThrowingStream<HarnessEvent, any Error>
-    let task: Task<Void, Never>
-
-    /// Stops the turn: calls in progress are cancelled, and the events end with `CancellationError`.
-    public func cancel() { task.cancel() }
 }

@@ -83,9 +83,8 @@ import Glibc
         await #expect {
             try await harness.send("go")
         } throws: { error in
-            guard case .toolApprovalDenied(tool: "lookup_item", _)? = error as? HarnessError else {
-                return false
-            }
+            let cause = (error as? TurnError)?.cause as? HarnessError
+            guard case .toolApprovalDenied(tool: "lookup_item", _)? = cause else { return false }
             return true
         }
     }
@@ -190,6 +189,34 @@ import Glibc
         }
     }
 
+    /// "Never" is remembered like "always", for the server that it was said about.
+    @Test func denialsAreRemembered() async throws {
+        let directory = TemporaryDirectory()
+        let file = directory.path + "/decisions.json"
+        let runs = fixture.runs
+        func harness() throws -> ToolHarness {
+            var options = HarnessOptions()
+            options.decisions = RememberedDecisions(file: file)
+            return try fixture.harness(
+                HarnessFixture.lookingUp(), [fixture.lookup(policy: .ask(.files))], options: options
+            ) { _ in
+                runs.add("asked")
+                return .denied(reason: "no", remember: .always)
+            }
+        }
+        #expect(try await harness().send("go").text.hasSuffix("lookup_item was not allowed: no"))
+        #expect(
+            try await harness().send("go").text.hasSuffix(
+                "lookup_item was not allowed: the user never allows it"))
+        #expect(runs.all == ["asked"])
+        let decisions = RememberedDecisions(file: file)
+        #expect(decisions.allows(DecisionKey(source: "other", tool: fixture.lookup().tool)) == nil)
+        // The last word counts.
+        let key = DecisionKey(source: "host", tool: fixture.lookup().tool)
+        try decisions.keep(key, allows: true, .always)
+        #expect(RememberedDecisions(file: file).allows(key) == true)
+    }
+
     /// A decision that cannot be written holds for this run, and the program is told.
     @Test func decisionsThatCannotBeKept() async throws {
         var options = HarnessOptions()
@@ -206,7 +233,7 @@ import Glibc
             events.map(\.word) == ["round 1", "requested", "approval", "warning", "completed", "text", "end"])
         let warning = events.lazy.compactMap { if case .warning(let text) = $0 { text } else { nil } }.first
         #expect(warning?.hasPrefix("The decision on lookup_item applies to this run only: ") == true)
-        #expect(options.decisions.holds(DecisionKey(source: "host", tool: fixture.lookup().tool)))
+        #expect(options.decisions.allows(DecisionKey(source: "host", tool: fixture.lookup().tool)) == true)
     }
 
     /// What is taken back while another decision is kept does not come back.
@@ -216,10 +243,12 @@ import Glibc
         let decisions = RememberedDecisions(file: file)
         for number in 0 ..< 60 {
             let key = DecisionKey(source: "s", tool: Tool("t\(number)"))
-            async let keeping: Void = Task.detached { try decisions.keep(key, .always) }.value
+            async let keeping: Void = Task.detached {
+                try decisions.keep(key, allows: number % 2 == 0, .always)
+            }.value
             async let forgetting: Void = Task.detached { decisions.forgetAll() }.value
             _ = try await (keeping, forgetting)
-            #expect(RememberedDecisions(file: file).holds(key) == decisions.holds(key))
+            #expect(RememberedDecisions(file: file).allows(key) == decisions.allows(key))
         }
     }
 
@@ -227,6 +256,6 @@ import Glibc
         let file = TemporaryDirectory()
         let path = file.path + "/d.json"
         try Files.replace(path, with: Array(text.utf8))
-        #expect(!RememberedDecisions(file: path).holds(DecisionKey(source: "a", tool: Tool("b"))))
+        #expect(RememberedDecisions(file: path).allows(DecisionKey(source: "a", tool: Tool("b"))) == nil)
     }
 }

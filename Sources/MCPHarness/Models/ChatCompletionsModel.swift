@@ -3,10 +3,20 @@ import Synchronization
 
 /// A model behind the chat completions interface, which most model servers provide.
 ///
-/// Local servers are reached over http, others over https.
+/// Local servers are reached over http, others over https. A server that is busy (429), fails (5xx) or breaks
+/// the connection before it answers is asked again, with a `warning` each time.
 public struct ChatCompletionsModel: LanguageModel {
     /// The maximum time without data from the server: 2 min.
     public var silence: Duration = .seconds(120)
+    /// The maximum number of further attempts after a failure that may pass: 3.
+    ///
+    /// The pauses are 0.5 s, 1 s and 2 s, or what the server asks for with `Retry-After`. An answer of which
+    /// a part has arrived is never requested again.
+    public var maxRetries = 3
+    /// The maximum pause that a server may ask for: 60 s. When it asks for more, the answer fails at once.
+    public var longestPause: Duration = .seconds(60)
+    /// The first pause; each further one is twice as long.
+    var firstPause: Duration = .milliseconds(500)
     /// Additional members of the request, such as `temperature`.
     public var parameters: JSONObject = [:]
     /// The maximum time to wait for the end mark once the model has given its stop reason.
@@ -30,14 +40,17 @@ public struct ChatCompletionsModel: LanguageModel {
         self.options = options
     }
 
-    /// Sends the request to the server and assembles the streamed answer.
+    /// Sends the request to the server and assembles the streamed answer. The stream throws
+    /// `ModelServerError` when the server cannot be reached or refuses the request.
     public func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
         let names = ChatCompletionsNames(request)
         let body = RawJSON(
             .object(ChatCompletionsRequest.json(names.sent(request), model: model, parameters))
         )
         .bytes
-        let answer = ChatCompletionsAnswer(ChatCompletionsReader(names)) { [self] in
+        let retries = ModelRetries(
+            model: model, url: url, maximum: maxRetries, firstPause: firstPause, longestPause: longestPause)
+        let answer = ChatCompletionsAnswer(ChatCompletionsReader(names), retries) { [self] in
             try HTTPEventPost.send(body, to: url, options: options, silence: silence)
         } rest: { [self] events in
             await rest(of: events)
@@ -61,88 +74,5 @@ public struct ChatCompletionsModel: LanguageModel {
             }
         }
         return rest.withLock { $0 }
-    }
-}
-
-/// One answer in progress; the server is read at the pace of the answer's reader.
-private actor ChatCompletionsAnswer {
-    typealias Events = AsyncThrowingStream<SSEEvent, any Error>
-
-    private var reader: ChatCompletionsReader
-    private let open: @Sendable () throws -> Events
-    private let rest: @Sendable (Events) async -> [SSEEvent]
-    private var events: Events?
-    private var isOver = false
-
-    init(
-        _ reader: ChatCompletionsReader, open: @escaping @Sendable () throws -> Events,
-        rest: @escaping @Sendable (Events) async -> [SSEEvent]
-    ) {
-        self.reader = reader
-        self.open = open
-        self.rest = rest
-    }
-
-    /// Returns the model events in the server's next event; nil after the last one.
-    func next() async throws -> [ModelEvent]? {
-        if isOver { return nil }
-        let events = try self.events ?? open()
-        self.events = events
-        if !reader.isDone, !reader.hasStopped {
-            var iterator = events.makeAsyncIterator()
-            if let event = try await iterator.next() { return try reader.take(event.data) }
-        }
-        isOver = true
-        var last: [ModelEvent] = []
-        if !reader.isDone {
-            for event in await rest(events) { last += try reader.take(event.data) }
-        }
-        self.events = nil
-        return last + (try reader.finish())
-    }
-}
-
-/// The form of a conversation in chat completions.
-enum ChatCompletionsRequest {
-    static func json(_ request: ModelRequest, model: String, _ parameters: JSONObject) -> JSONObject {
-        var messages: [JSONValue] = []
-        if let system = request.system { messages.append(["role": "system", "content": .string(system)]) }
-        for message in request.messages { messages += json(message) }
-        var object = parameters
-        object["model"] = .string(model)
-        object["messages"] = .array(messages)
-        if !request.tools.isEmpty { object["tools"] = .array(request.tools.map(json)) }
-        object["stream"] = true
-        object["stream_options"] = ["include_usage": true]
-        return object
-    }
-
-    private static func json(_ tool: Tool) -> JSONValue {
-        var function: JSONObject = ["name": .string(tool.name)]
-        if let description = tool.description { function["description"] = .string(description) }
-        function["parameters"] = tool.inputSchema
-        return ["type": "function", "function": .object(function)]
-    }
-
-    private static func json(_ message: ModelMessage) -> [JSONValue] {
-        switch message {
-        case .user(let text): return [["role": "user", "content": .string(text)]]
-        case .assistant(let text, let calls):
-            var object: JSONObject = ["role": "assistant", "content": text.isEmpty ? .null : .string(text)]
-            if !calls.isEmpty {
-                object["tool_calls"] = .array(
-                    calls.map { call in
-                        [
-                            "id": .string(call.callID), "type": "function",
-                            "function": ["name": .string(call.name), "arguments": .string(call.arguments)],
-                        ]
-                    })
-            }
-            return [.object(object)]
-        case .toolResults(let results):
-            return results.map { result in
-                ["role": "tool", "tool_call_id": .string(result.callID), "content": .string(result.text)]
-            }
-        }
     }
 }

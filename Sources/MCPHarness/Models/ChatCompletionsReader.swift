@@ -79,10 +79,16 @@ struct ChatCompletionsReader {
 
     // MARK: Calls
 
+    /// Returns arguments as text. Some servers send them as an object, which is then the whole of them.
+    private static func text(_ arguments: JSONValue?) -> String {
+        guard let arguments, arguments != .null else { return "" }
+        return arguments.stringValue ?? arguments.serialized()
+    }
+
     private mutating func take(call json: JSONValue) throws(HarnessError) -> ModelEvent {
         let (index, id) = (json["index"]?.intValue, json["id"]?.stringValue ?? "")
         let name = json["function"]?["name"]?.stringValue
-        let piece = json["function"]?["arguments"]?.stringValue ?? ""
+        let piece = Self.text(json["function"]?["arguments"])
         try count(id)
         try count(name ?? "")
         try count(piece)

@@ -6,6 +6,10 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
     case duplicateTool(String)
     /// Two sources have the same name.
     case duplicateSource(String)
+    /// A host tool cannot be called, for this reason: its input schema is not valid.
+    case invalidTool(String, reason: String)
+    /// A saved conversation cannot be used, for this reason.
+    case invalidTranscript(String)
     /// The model requested tool calls after the maximum number of rounds; none of those calls ran.
     case toolLoopLimitExceeded(limit: Int)
     /// A call was denied, and the harness is configured to end the turn in that case.
@@ -27,6 +31,8 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
         case .missingToolHandler(let name): "the tool \(name) is declared but has no handler"
         case .duplicateTool(let name): "there are two tools named \(name)"
         case .duplicateSource(let name): "there are two sources named \(name)"
+        case .invalidTool(let name, let reason): "the tool \(name) cannot be called: \(reason)"
+        case .invalidTranscript(let reason): "the conversation cannot be continued: \(reason)"
         case .toolLoopLimitExceeded(let limit):
             "the model requested more tool calls after \(limit) rounds; these calls were not made"
         case .toolApprovalDenied(let tool, let reason):

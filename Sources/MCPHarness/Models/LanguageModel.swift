@@ -64,6 +64,14 @@ public struct ModelToolResult: Sendable, Hashable {
     /// Whether the tool failed, or did not run.
     public var isError: Bool
 
+    /// Creates a result.
+    public init(callID: String, name: String, content: [ContentBlock], isError: Bool = false) {
+        self.callID = callID
+        self.name = name
+        self.content = content
+        self.isError = isError
+    }
+
     /// The content as text, block by block. A block that is not text is described in a line: for example,
     /// `[image image/png, 3 kB, not shown]`.
     public var text: String { content.map(\.lines).joined(separator: "\n") }
@@ -79,6 +87,8 @@ public enum ModelEvent: Sendable, Hashable {
     case toolCall(ModelToolCall)
     /// The cost of the answer.
     case usage(ModelUsage)
+    /// Something that a person should know, such as that the model is asked again after a failure.
+    case warning(String)
     /// The model's stop reason, in its own word.
     case stop(String)
 }
@@ -110,7 +120,7 @@ extension ModelEvent {
             case .textDelta(let text): [text]
             case .toolCallDelta(let id, let name, let arguments): [id, name ?? "", arguments]
             case .toolCall(let call): [call.callID, call.itemID ?? "", call.name, call.arguments]
-            case .stop(let reason): [reason]
+            case .stop(let text), .warning(let text): [text]
             case .usage: []
             }
         return texts.reduce(64) { $0 + $1.utf8.count }

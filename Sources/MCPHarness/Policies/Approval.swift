@@ -7,8 +7,9 @@ public typealias ApprovalHandler = @Sendable (ApprovalRequest) async -> Approval
 public enum ApprovalDecision: Sendable, Hashable {
     /// The tool may run.
     case approved(remember: RememberScope = .once)
-    /// The tool may not run; the reason is given to the model.
-    case denied(reason: String? = nil)
+    /// The tool may not run; the reason is given to the model. A remembered denial is given again without a
+    /// question.
+    case denied(reason: String? = nil, remember: RememberScope = .once)
 }
 
 /// The time for which a decision applies to this tool as it is currently defined.
@@ -31,6 +32,8 @@ public struct ApprovalRequest: Sendable, Identifiable {
     public let tool: Tool
     /// A human-readable name of the tool's source.
     public let sourceName: String
+    /// The identity of the tool's source, under which a decision is remembered.
+    let sourceIdentity: String
     /// Whether the source's statements about itself are trusted; text from an untrusted source must be marked
     /// where it is shown.
     public let isTrusted: Bool
@@ -40,6 +43,9 @@ public struct ApprovalRequest: Sendable, Identifiable {
     public let requestedBy: ToolCaller
     /// The time limit for an answer; nil for no limit.
     public let timeout: Duration?
+
+    /// The longest time that the tool says a call may take; nil if it says nothing.
+    public var toolTimeout: Duration? { tool.declaredTimeout }
 
     /// The scopes that the tool may use, sorted by name.
     public var scopes: [PermissionScope] { policy.scopes.sorted() }

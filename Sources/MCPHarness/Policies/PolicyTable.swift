@@ -46,18 +46,28 @@ public struct PolicyTable: Sendable {
         if let override { return override }
         if let own = source.ownPolicy(of: tool.name) { return own }
         if let entry = sources[source.id] { return entry }
-        return Self.derived(from: tool.annotations, kind: source.kind, isTrusted: trusts(source))
+        return Self.derived(
+            from: tool.annotations, needing: tool.declaredScopes, kind: source.kind, isTrusted: trusts(source)
+        )
     }
 
-    /// Returns the policy implied by annotations. Hints are claims: without trust they never make a tool
-    /// automatic.
+    /// Returns the policy implied by annotations and declared scopes. They are claims: without trust they
+    /// never make a tool automatic.
+    ///
+    /// A tool that leaves open what it does is described as such, not as the worst that it could be.
     static func derived(
-        from annotations: ToolAnnotations?, kind: ToolSourceKind, isTrusted: Bool
+        from annotations: ToolAnnotations?, needing declared: Set<PermissionScope> = [],
+        kind: ToolSourceKind, isTrusted: Bool
     ) -> ToolPolicy {
         let isReadOnly = annotations?.readOnlyHint ?? false
-        var scopes: Set<PermissionScope> = []
-        if !isReadOnly, annotations?.destructiveHint ?? true { scopes.insert(.destructiveAction) }
-        if annotations?.openWorldHint ?? true { scopes.formUnion([.openWorldAction, .network]) }
+        let isOpen = annotations?.readOnlyHint == nil && annotations?.destructiveHint == nil
+        var scopes = declared
+        if isOpen {
+            if declared.isEmpty { scopes.insert(.undeclared) }
+        } else if !isReadOnly, annotations?.destructiveHint ?? true {
+            scopes.insert(.destructiveAction)
+        }
+        if annotations?.openWorldHint ?? !isOpen { scopes.formUnion([.openWorldAction, .network]) }
         if isTrusted, isReadOnly || scopes.isEmpty && kind == .host { return .automatic }
         return .ask(scopes.isEmpty ? [.hostTool] : scopes)
     }

@@ -5,28 +5,40 @@ import Synchronization
 struct DecisionKey: Sendable, Hashable {
     let text: String
 
-    init(source: ToolSourceID, tool: Tool) {
+    init(source: String, tool: Tool) {
         var writer = JSONWriter()
         tool.write(to: &writer, for: .newest)
         let hash = Hex.encode(SHA256.hash(writer.finish()).bytes)
-        text = "\(source.name)/\(tool.name) \(hash)"
+        text = "\(source)/\(tool.name) \(hash)"
     }
 }
 
-/// The tools that the user allowed: in memory for this run, or permanently in a file that only the user can
+/// The user's decisions on tools: in memory for this run, or permanently in a file that only the user can
 /// read.
 public final class RememberedDecisions: Sendable {
     /// The maximum number of decisions that are kept: 10,000.
     private static let maxEntries = 10_000
     private static let maxBytes = 4 << 20
 
+    private struct Decisions {
+        var allowed: Set<String> = []
+        var denied: Set<String> = []
+
+        var count: Int { allowed.count + denied.count }
+
+        mutating func set(_ key: String, allows: Bool) {
+            if allows { allowed.insert(key) } else { denied.insert(key) }
+            if allows { denied.remove(key) } else { allowed.remove(key) }
+        }
+    }
+
     private let path: String?
-    private let allowed: Mutex<Set<String>>
+    private let decisions: Mutex<Decisions>
 
     /// Creates a store that keeps decisions for this run only.
     public init() {
         path = nil
-        allowed = Mutex([])
+        decisions = Mutex(Decisions())
     }
 
     /// Creates a store that keeps decisions in a file.
@@ -35,41 +47,56 @@ public final class RememberedDecisions: Sendable {
     /// as empty: the user is asked again.
     public init(file path: String) {
         self.path = path
-        let text = (try? Files.read(path, maxBytes: Self.maxBytes)).flatMap { try? JSONValue(parsing: $0) }
-        let entries = text?["allowed"]?.arrayValue?.compactMap(\.stringValue) ?? []
-        allowed = Mutex(Set(entries.prefix(Self.maxEntries)))
+        decisions = Mutex(Self.read(path))
     }
 
-    func holds(_ key: DecisionKey) -> Bool { allowed.withLock { $0.contains(key.text) } }
+    private static func read(_ path: String) -> Decisions {
+        let text = (try? Files.read(path, maxBytes: maxBytes)).flatMap { try? JSONValue(parsing: $0) }
+        func entries(_ name: String) -> Set<String> {
+            Set((text?[name]?.arrayValue?.compactMap(\.stringValue) ?? []).prefix(maxEntries))
+        }
+        let denied = entries("denied")
+        return Decisions(allowed: entries("allowed").subtracting(denied), denied: denied)
+    }
 
-    /// - Throws: an error when the decision cannot be written to the file; it then applies to this run only.
-    func keep(_ key: DecisionKey, _ scope: RememberScope) throws(IOError) {
-        guard scope != .once else { return }
-        // The file is changed under the lock too, so that a decision revoked in the meantime stays revoked.
-        try allowed.withLock { allowed throws(IOError) in
-            guard allowed.count < Self.maxEntries else { return }
-            allowed.insert(key.text)
-            if scope == .always { try add(key) }
+    /// Returns whether the tool was allowed or denied; nil if there is no decision.
+    func allows(_ key: DecisionKey) -> Bool? {
+        decisions.withLock { decisions in
+            if decisions.denied.contains(key.text) { return false }
+            return decisions.allowed.contains(key.text) ? true : nil
         }
     }
 
-    /// Adds a decision to the file; decisions for this run only are not written.
-    private func add(_ key: DecisionKey) throws(IOError) {
-        guard let path else { return }
-        let old = (try? Files.read(path, maxBytes: Self.maxBytes)).flatMap { try? JSONValue(parsing: $0) }
-        var entries = old?["allowed"]?.arrayValue?.compactMap(\.stringValue) ?? []
-        if !entries.contains(key.text) { entries.append(key.text) }
+    /// - Throws: an error when the decision cannot be written to the file; it then applies to this run only.
+    func keep(_ key: DecisionKey, allows: Bool, _ scope: RememberScope) throws(IOError) {
+        guard scope != .once else { return }
+        // The file is changed under the lock too, so that a decision revoked in the meantime stays revoked.
+        try decisions.withLock { decisions throws(IOError) in
+            guard decisions.count < Self.maxEntries else { return }
+            decisions.set(key.text, allows: allows)
+            guard scope == .always, let path else { return }
+            // Only what is kept permanently is in the file; another process may have added to it.
+            var stored = Self.read(path)
+            stored.set(key.text, allows: allows)
+            try Self.write(stored, to: path)
+        }
+    }
+
+    private static func write(_ decisions: Decisions, to path: String) throws(IOError) {
+        func list(_ keys: Set<String>) -> JSONValue {
+            .array(keys.sorted().prefix(maxEntries).map(JSONValue.string))
+        }
         let json: JSONValue = [
-            "version": 1, "allowed": .array(entries.suffix(Self.maxEntries).map(JSONValue.string)),
+            "version": 1, "allowed": list(decisions.allowed), "denied": list(decisions.denied),
         ]
         try Files.replace(path, with: Array(json.serialized(pretty: true).utf8))
     }
 
     /// Revokes all decisions.
     public func forgetAll() {
-        allowed.withLock { allowed in
-            allowed = []
-            if let path { try? Files.replace(path, with: Array(#"{"version":1,"allowed":[]}"#.utf8)) }
+        decisions.withLock { decisions in
+            decisions = Decisions()
+            if let path { try? Self.write(decisions, to: path) }
         }
     }
 }

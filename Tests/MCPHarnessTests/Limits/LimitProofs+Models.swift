@@ -17,6 +17,21 @@ extension LimitProofs {
             "events of a turn that wait for their reader", LimitText.grouped(ToolHarness.maxWaitingEvents),
             waitingEvents),
         LimitProof(
+            "instructions of all sources that a model is told",
+            LimitText.bytes(HarnessLimits().maxInstructionBytes)
+        ) { try await GuidanceTests().instructionsAreLimited() },
+        LimitProof(
+            "those of one source, and of one tool",
+            "\(LimitText.bytes(ToolGuidance.maxSourceBytes)), \(LimitText.bytes(ToolGuidance.maxToolBytes))"
+        ) { try await GuidanceTests().instructionsAreLimited() },
+        LimitProof("further attempts after a failure of a model's server", "\(retries.maxRetries)") {
+            try await ModelServerTests().attemptsAreLimited()
+        },
+        LimitProof("pause that a model's server may ask for", LimitText.seconds(retries.longestPause)) {
+            try await ModelServerTests().aPauseThatIsTooLongIsReported()
+        },
+        LimitProof("saved conversation", LimitText.bytes(Transcript.maxBytes), savedConversation),
+        LimitProof(
             "runs with the client's model that wait for it",
             "\(SamplingRuns.maxKept), \(LimitText.seconds(SamplingRuns.patience))"
         ) {
@@ -24,6 +39,16 @@ extension LimitProofs {
             try await SamplingModelTests().theOldestEndsWhenThereAreTooMany()
         },
     ]
+
+    private static var retries: ChatCompletionsModel { ChatCompletionsModel("http://localhost", model: "m") }
+
+    @Sendable private static func savedConversation() async throws {
+        // Blank up to the limit: that it is too long is found before it is read.
+        let blanks = [UInt8](repeating: 0x20, count: Transcript.maxBytes)
+        for (bytes, reason) in [(blanks, "it is not JSON"), (blanks + [0x20], "it has more than 64 MiB")] {
+            #expect(throws: HarnessError.invalidTranscript(reason)) { try Transcript.messages(in: bytes) }
+        }
+    }
 
     /// A program that writes faster than it is read waits, and nothing is lost.
     @Sendable private static func fastProgram() async throws {

@@ -54,12 +54,39 @@ import Testing
         #expect(table.policy(for: tool, of: Source(kind: .app)) == row.untrusted)
     }
 
+    /// A tool that says nothing is described as such, not as the worst.
     @Test func withoutAnnotations() {
         var table = PolicyTable()
         table.trust("fs")
+        #expect(table.policy(for: Tool("t"), of: Source()) == .ask(.undeclared))
+        #expect(table.policy(for: Tool("t"), of: Source(kind: .client)) == .ask(.undeclared))
+        #expect(PermissionScope.undeclared.explanation.contains("does not say what it does"))
+        let title = Tool("t", annotations: ToolAnnotations(title: "T", idempotentHint: true))
+        #expect(table.policy(for: title, of: Source()) == .ask(.undeclared))
+        let external = Tool("t", annotations: ToolAnnotations(openWorldHint: true))
         #expect(
-            table.policy(for: Tool("t"), of: Source()) == .ask(.destructiveAction, .openWorldAction, .network)
-        )
+            table.policy(for: external, of: Source(kind: .client))
+                == .ask(.undeclared, .openWorldAction, .network))
+        // What it says about itself counts: a tool that changes something may do so irreversibly.
+        let writing = Tool("t", annotations: ToolAnnotations(readOnlyHint: false, openWorldHint: false))
+        #expect(table.policy(for: writing, of: Source()) == .ask(.destructiveAction))
+    }
+
+    /// The scopes that a tool declares are what the user is told, and never less than that.
+    @Test func declaredScopes() {
+        let tool = Tool("t", meta: [VendorKey.scopes: ["location", "contacts", "bad name", 7, ""]])
+        let table = PolicyTable()
+        #expect(table.policy(for: tool, of: Source(kind: .client)) == .ask(.location, .contacts))
+        var reading = tool
+        reading.annotations = ToolAnnotations(readOnlyHint: true, openWorldHint: false)
+        #expect(table.policy(for: reading, of: Source(kind: .client)) == .ask(.location, .contacts))
+        var many = tool
+        many.meta = [VendorKey.scopes: .array((0 ..< 40).map { .string("s\($0)") })]
+        #expect(many.declaredScopes.count == 16)
+        many.meta = [VendorKey.timeout: 9_000_000]
+        #expect(many.declaredTimeout == .seconds(600))
+        many.meta = [VendorKey.timeout: -1]
+        #expect(many.declaredTimeout == nil)
     }
 
     @Test func order() {
