@@ -140,7 +140,7 @@ extension E2E {
                 let loud = try await page.show("show")
                 let quiet = try await page.show("show")
                 try await loud.run(
-                    "for (let i = 0; i < 20000; i++)"
+                    "for (let i = 0; i < 1500; i++)"
                         + " notify('notifications/message', { level: 'info', data: i })")
                 try await page.waitForText("more than 200 messages per second", in: "#lines")
                 try await quiet.run("begin('echo', 'tools/call', { name: 'echo', arguments: { n: 1 } })")

@@ -226,11 +226,11 @@ extension E2E {
                         path, "tools/call", ["name": "wipe", "arguments": ["path": .string(path)]])
                 }
                 #expect(try await page.question().contains("/a"))
-                try await page.wait("return !document.querySelector('#question .yes').disabled")
+                try await page.wait("return !document.querySelector('.question .yes').disabled")
                 let isClosed = try await page.run(
                     """
                     return (async () => {
-                      const yes = () => document.querySelector('#question .yes'), first = yes();
+                      const yes = () => document.querySelector('.question .yes'), first = yes();
                       first.click();
                       while (yes() === first) await new Promise(done => setTimeout(done, 1));
                       const isClosed = yes().disabled;
@@ -259,7 +259,7 @@ extension E2E {
             try await HostPage.with([server]) { page in
                 let call = try await page.call("ask")
                 #expect(try await page.question().contains("Where to?"))
-                try await page.browser.type("Rome", into: "#question [data-path=\"/city\"]")
+                try await page.browser.type("Rome", into: ".question [data-path=\"/city\"]")
                 try await page.answer("yes")
                 try await page.wait(for: "completed", of: call)
                 try await page.waitForText("accept Rome", in: "[data-call=\"\(call)\"] .result")

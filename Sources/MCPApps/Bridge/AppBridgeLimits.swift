@@ -19,6 +19,9 @@ public struct AppBridgeLimits: Sendable, Hashable {
     public var helloTimeout: Duration = .seconds(10)
     /// The time that a view has to respond to its teardown: 5 s by default. After that, it is removed.
     public var teardownTimeout: Duration = .seconds(5)
+    /// The time between two progress notifications for a request of the view that is in progress and has a
+    /// progress token: 15 s by default. Views wait 60 s for a response, and start again with each of them.
+    public var heartbeat: Duration = .seconds(15)
     /// The minimum time between two `ViewEvent.toolsChanged`: 1 s by default.
     public var toolsChangedPause: Duration = .seconds(1)
 

@@ -6,12 +6,14 @@ extension AppBridgeMachine {
         case hello
         case teardown
         case toolsChanged
+        case heartbeat
     }
 
     /// Answers a request of the view. A request that the view cancelled, or that is already answered, is
     /// ignored.
     public mutating func answer(_ id: ViewRequestID, _ result: Result<JSONValue, MCPError>) -> [Effect] {
         guard let viewID = viewRequests.removeValue(forKey: id) else { return [] }
+        followed[id] = nil
         switch result {
         case .success(let value): return [Self.result(viewID, value)]
         case .failure(let error): return [Self.failure(viewID, error)]
@@ -39,7 +41,13 @@ extension AppBridgeMachine {
     }
 
     /// Sends the result, after the input. Only the first end of the tool call counts.
-    public mutating func toolResult(_ result: CallToolResult) -> [Effect] { end(.result(result)) }
+    public mutating func toolResult(_ result: CallToolResult) -> [Effect] {
+        end(.result(result.json.objectValue ?? [:]))
+    }
+
+    /// Sends the result exactly as the server wrote it, after the input. Only the first end of the tool call
+    /// counts.
+    public mutating func toolResult(verbatim result: JSONObject) -> [Effect] { end(.result(result)) }
 
     /// Reports that the tool call was cancelled, refused, or failed without a result. Only the first end of
     /// the tool call counts.
@@ -67,8 +75,7 @@ extension AppBridgeMachine {
         case .result(let result):
             guard hasSentInput else { break }
             hasSentOutcome = true
-            effects.append(
-                Self.notification("ui/notifications/tool-result", result.json.objectValue ?? [:]))
+            effects.append(Self.notification("ui/notifications/tool-result", result))
         case .cancelled(let reason):
             hasSentOutcome = true
             let params: JSONObject = reason.map { ["reason": .string($0)] } ?? [:]
@@ -164,6 +171,7 @@ extension AppBridgeMachine {
         case .hello where state == .loading: return [.notify(.silent)]
         case .teardown where state == .tearingDown:
             return close("The view did not respond to its teardown in time.")
+        case .heartbeat: return beat()
         case .toolsChanged where isToolsChangedPending:
             isToolsChangedPending = false
             toolsChangedAt = toolsChangedAt.map { $0.advanced(by: limits.toolsChangedPause) }
@@ -188,6 +196,7 @@ extension AppBridgeMachine {
         let open = hostRequests.union(waitingRequests.map(\.id)).sorted { $0.number < $1.number }
         let answered = open.map { Effect.answered($0, .failure(Self.refusal(reason))) }
         viewRequests = [:]
+        followed = [:]
         hostRequests = []
         waitingRequests = []
         return cancelled + answered

@@ -53,6 +53,10 @@ extension AppBridgeMachine {
             let texts = ["directive", "blockedURI"].map { params?[$0]?.stringValue?.prefix(500) ?? "" }
             return [.notify(.violation(directive: String(texts[0]), blockedURI: String(texts[1])))]
         case "ui/notifications/sandbox-navigated": return [.notify(.navigatedAway)]
+        case "ui/notifications/sandbox-error":
+            return [.notify(.failedToLoad(String((params?["text"]?.stringValue ?? "").prefix(500))))]
+        case "ui/notifications/sandbox-webrtc": return [.notify(.usesWebRTC)]
+        case "ui/notifications/sandbox-escape": return [.notify(.escape)]
         case "ui/notifications/initialized": return initialized()
         case "notifications/cancelled": return cancelled(params)
         case "notifications/progress": return []
@@ -112,6 +116,7 @@ extension AppBridgeMachine {
             let id = viewRequests.first(where: { $0.value == wanted })?.key
         else { return [] }
         viewRequests[id] = nil
+        followed[id] = nil
         return [.cancel(id)]
     }
 

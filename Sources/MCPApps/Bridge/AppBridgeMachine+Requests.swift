@@ -22,7 +22,7 @@ extension AppBridgeMachine {
             }
             let requestID = ViewRequestID(number: nextNumber())
             viewRequests[requestID] = id
-            return [.perform(request, id: requestID)]
+            return [.perform(request, id: requestID)] + follow(requestID, params)
         } catch {
             return [Self.failure(id, error)]
         }

@@ -54,7 +54,7 @@ public struct AppBridgeMachine: Sendable {
 
     /// The outcome of the view's tool call.
     enum Outcome: Sendable {
-        case result(CallToolResult)
+        case result(JSONObject)
         case cancelled(reason: String?)
     }
 
@@ -83,6 +83,8 @@ public struct AppBridgeMachine: Sendable {
 
     /// The open requests of the view, with the view's own ids.
     var viewRequests: [ViewRequestID: JSONValue] = [:]
+    /// The open requests of the view whose progress it follows.
+    var followed: [ViewRequestID: FollowedRequest] = [:]
     /// The requests of the host that the view has not answered.
     var hostRequests: Set<HostRequestID> = []
     /// The requests of the host that wait until the view is ready, in order.

@@ -20,6 +20,13 @@ public enum ViewEvent: Sendable, Hashable {
     case violation(directive: String, blockedURI: String)
     /// The view's frame loaded something other than its document.
     case navigatedAway
+    /// A script, a style sheet, an image or another part of the document could not be loaded, or its script
+    /// failed: the address, or the text of the error, of at most 500 characters.
+    case failedToLoad(String)
+    /// The view uses WebRTC, which no policy limits: it can send data to any address.
+    case usesWebRTC
+    /// The user pressed Escape in the view, and the view did nothing with it.
+    case escape
     /// A message was ignored, for this reason.
     case dropped(reason: String)
     /// The page was loaded but sent no message in time.

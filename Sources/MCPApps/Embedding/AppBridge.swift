@@ -87,6 +87,8 @@ public actor AppBridge {
     public func toolInput(_ arguments: JSONValue) { update { $0.toolInput(arguments) } }
     /// Sends the result, once.
     public func toolResult(_ result: CallToolResult) { update { $0.toolResult(result) } }
+    /// Sends the result exactly as the server wrote it, once.
+    public func toolResult(verbatim result: JSONObject) { update { $0.toolResult(verbatim: result) } }
     /// Notifies the view that there will be no result.
     public func toolCancelled(reason: String? = nil) { update { $0.toolCancelled(reason: reason) } }
     /// Sends the changes to the host context.

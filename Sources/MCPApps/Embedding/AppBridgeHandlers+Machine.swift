@@ -56,7 +56,8 @@ extension AppBridgeHandlers {
             await onLoggingMessage?(LogMessage(level, data, logger: logger))
         case .requestTeardown: await onRequestTeardown?()
         case .toolsChanged: await onToolsChanged?()
-        case .proxyReady, .violation, .navigatedAway, .dropped, .silent: await onEvent?(event)
+        case .proxyReady, .violation, .navigatedAway, .failedToLoad, .usesWebRTC, .escape, .dropped, .silent:
+            await onEvent?(event)
         }
     }
 }

@@ -14,14 +14,31 @@ struct CallRecord {
     var keptBytes = 0
     /// The document that was shown.
     var resource: UIResource?
+    /// The result as the server wrote it, where that is more than the host knows of results.
+    var verbatim: JSONObject?
+    /// The request of the view that the call answers.
+    var viewRequest: ViewRequestID?
+    /// The members of `_meta` that the view gave for the server.
+    var meta = JSONObject()
     /// Whether the view's document is being read.
-    var isLoadingView = false
+    var isLoadingView: Bool {
+        get { call.isLoadingView }
+        set { call.isLoadingView = newValue }
+    }
     /// Whether the call has ended, and joins the history once it is known which document its view shows.
     var isUnremembered = false
     /// The last arguments that a view received before they were complete.
     var partial: JSONValue?
     /// Whether the arguments are complete and the call proceeds.
     var hasBegun = false
+}
+
+/// The end of a call: its outcome, and the server's response if it was called.
+struct CallEnd {
+    let result: ToolExecutionResult
+    let answer: Result<CallToolResult, any Error>?
+    /// The response as the server wrote it, where that is more than `answer`.
+    let json: JSONValue?
 }
 
 extension AppHost {
@@ -88,17 +105,17 @@ extension AppHost {
     }
 
     /// Makes a call and waits for it to end.
-    /// - Returns: the outcome of the call, and the server's response if it was called.
     func run(
         _ id: HostedCall.ID, _ catalog: ToolCatalog
-    ) async -> (result: ToolExecutionResult, answer: Result<CallToolResult, any Error>?)? {
+    ) async -> CallEnd? {
         guard let call = calls[id]?.call else { return nil }
         // The latest progress supersedes the one before it.
         let (events, continuation) = AsyncStream.makeStream(
             of: Progress.self, bufferingPolicy: .bufferingNewest(1))
         let follower = Task { for await progress in events { progressed(id, progress) } }
         var limits = HarnessLimits()
-        limits.toolTimeout = options.timeout
+        // A tool may be silent for `AppHostOptions.timeout`, as the client counts; how long it runs is open.
+        limits.toolTimeout = nil
         let policies = policies(for: call)
         let runner = CallRunner(
             catalog: catalog.under(policies), policies: policies, desk: desk, limits: limits
@@ -111,8 +128,9 @@ extension AppHost {
         continuation.finish()
         await follower.value
         let answer = calls[id]?.outcome
+        let json = calls[id]?.verbatim.map { JSONValue.object($0) }
         finish(id, result)
-        return (result, answer)
+        return CallEnd(result: result, answer: answer, json: json)
     }
 
     /// Returns the policies that apply to a call.
@@ -124,26 +142,46 @@ extension AppHost {
         var policies = options.policies
         switch call.requestedBy {
         case .user: if policies.override == nil { policies.override = .automatic }
-        case .view: policies.trust(call.source.id)
+        case .view:
+            policies.trust(call.source.id)
+            if isMadeForViews(call, policies) { policies.override = .automatic }
         case .model: break
         }
         return policies
     }
 
+    /// Whether a server made a tool for its views alone and does not call it destructive: the user saw the
+    /// view, and the view is what calls it. What the user's own policies say about the tool still counts.
+    private func isMadeForViews(_ call: HostedCall, _ policies: PolicyTable) -> Bool {
+        guard let tool = calls[call.id]?.toolDefinition, let server = record(of: call.source.id),
+            tool.visibility == [.app], tool.annotations?.destructiveHint != true
+        else { return false }
+        var derived = PolicyTable()
+        derived.trust(call.source.id)
+        return policies.policy(for: tool, of: server.source) == derived.policy(for: tool, of: server.source)
+    }
+
     func progressed(_ id: HostedCall.ID, _ progress: Progress) {
         change(id) { $0.call.progress = progress }
+        guard let record = calls[id], let view = record.call.callingView, let request = record.viewRequest
+        else { return }
+        update(view) { $0.progress(request, progress) }
     }
 
     func change(_ id: HostedCall.ID, _ body: (inout CallRecord) -> Void) {
         guard var record = calls[id] else { return }
         body(&record)
+        record.call.canShowView = canShowView(record)
         calls[id] = record
         emit(.call(record.call))
     }
 
     /// Notes that the call may run and is about to be sent.
-    func callBegins(_ id: HostedCall.ID) {
-        guard let record = calls[id], !record.call.state.isOver else { return }
+    ///
+    /// - Returns: the members of `_meta` that its server receives.
+    @discardableResult
+    func callBegins(_ id: HostedCall.ID) -> JSONObject {
+        guard let record = calls[id], !record.call.state.isOver else { return [:] }
         change(id) {
             $0.hasBegun = true
             $0.call.state = .calling
@@ -152,10 +190,13 @@ extension AppHost {
         if let view = calls[id]?.call.view {
             update(view) { [arguments = record.call.arguments] in $0.toolInput(arguments) }
         }
+        return record.meta
     }
 
-    func callEnds(_ id: HostedCall.ID, with outcome: Result<CallToolResult, any Error>) {
-        if calls[id]?.call.state.isOver == false { calls[id]?.outcome = outcome }
+    func callEnds(_ id: HostedCall.ID, with outcome: Result<ServerAnswer, any Error>) {
+        guard calls[id]?.call.state.isOver == false else { return }
+        calls[id]?.outcome = outcome.map(\.result)
+        if case .success(let answer) = outcome { calls[id]?.verbatim = answer.verbatim }
     }
 
     /// Records the end of a call, whatever its outcome.
@@ -191,8 +232,9 @@ extension AppHost {
     private func limitResults(_ last: HostedCall.ID) {
         guard let call = calls[last]?.call else { return }
         let isByView = call.callingView != nil
+        let verbatim = calls[last]?.verbatim.map { JSONValue.object($0).serialized().utf8.count }
         calls[last]?.keptBytes =
-            (call.result?.json.serialized().utf8.count ?? 0)
+            (call.result?.json.serialized().utf8.count ?? 0) + (verbatim ?? 0)
             + (isByView ? call.arguments.serialized().utf8.count : 0)
         var bytes = calls.values.reduce(0) { $0 + $1.keptBytes }
         for id in callOrder where bytes > Self.maxResultBytes && id != last {
@@ -200,6 +242,7 @@ extension AppHost {
             bytes -= record.keptBytes
             record.keptBytes = 0
             record.call.result = nil
+            record.verbatim = nil
             record.call.problem =
                 record.call.problem ?? "The result was evicted to stay within the memory limit."
             if record.call.callingView != nil { record.call.arguments = "no longer kept" }
@@ -209,7 +252,7 @@ extension AppHost {
 
     /// Notes that the document of a call's view was read, or cannot be.
     func viewIsLoaded(_ id: HostedCall.ID) {
-        calls[id]?.isLoadingView = false
+        if calls[id]?.isLoadingView == true { change(id) { $0.isLoadingView = false } }
         guard calls[id]?.isUnremembered == true else { return }
         calls[id]?.isUnremembered = false
         remember(id)
@@ -217,8 +260,11 @@ extension AppHost {
 
     /// Notifies the view of a call that has ended: with exactly one of result and cancellation.
     func tellEnd(_ id: HostedCall.ID) {
-        guard let call = calls[id]?.call, call.state.isOver, let view = call.view else { return }
-        if let result = call.result {
+        guard let record = calls[id], record.call.state.isOver, let view = record.call.view else { return }
+        let call = record.call
+        if let verbatim = record.verbatim, call.result != nil {
+            update(view) { $0.toolResult(verbatim: verbatim) }
+        } else if let result = call.result {
             update(view) { $0.toolResult(result) }
         } else {
             update(view) { $0.toolCancelled(reason: call.problem) }

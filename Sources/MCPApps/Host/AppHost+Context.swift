@@ -50,12 +50,32 @@ extension AppHost {
         }
     }
 
-    /// Shows a view in another mode, because the user, or the view, requested it.
+    /// Shows a view in another mode, because the user requested it.
     ///
     /// Another view that was shown in that mode returns to its place, unless the mode is `inline`.
+    /// After the user put a view back, its own requests for another mode are refused until 10 s have passed
+    /// without one.
     /// - Returns: the mode that is now in effect: one that the view did not declare is not accepted.
     @discardableResult
     public func setMode(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
+        if mode == .inline { views[view]?.modeRefusedUntil = .now + Self.quietTime }
+        return change(mode, of: view)
+    }
+
+    /// The time without a request for a mode after which a view that the user put back may have one again.
+    static let quietTime = Duration.seconds(10)
+
+    /// Shows a view in another mode, because the view requested it.
+    func requestMode(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
+        guard let record = views[view] else { return nil }
+        if mode != .inline, let end = record.modeRefusedUntil, ContinuousClock.now < end {
+            views[view]?.modeRefusedUntil = .now + Self.quietTime
+            return record.view.mode
+        }
+        return change(mode, of: view)
+    }
+
+    private func change(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
         guard let record = views[view] else { return nil }
         let declared = record.machine.appCapabilities?.availableDisplayModes ?? []
         guard mode == .inline || declared.contains(mode), record.view.mode != mode else {
@@ -64,7 +84,7 @@ extension AppHost {
         // There is room for only one view in this mode.
         if mode != .inline {
             for other in viewOrder where other != view && views[other]?.view.mode == mode {
-                setMode(.inline, of: other)
+                _ = change(.inline, of: other)
             }
         }
         views[view]?.view.mode = mode

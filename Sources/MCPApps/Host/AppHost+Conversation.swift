@@ -145,7 +145,7 @@ extension AppHost {
         if let harness = modelConversation.harness { return harness }
         guard let model = options.model else { throw AppHostError.noModel }
         var limits = HarnessLimits()
-        limits.toolTimeout = options.timeout
+        limits.toolTimeout = nil
         var behaviour = HarnessOptions()
         behaviour.decisions = decisions
         let harness = try ToolHarness(
@@ -238,13 +238,13 @@ extension AppHost {
     }
 
     /// Notes that the harness is about to call a server; its event for that may arrive later than this.
-    func modelCallBegins(_ invocation: ToolInvocation) {
+    func modelCallBegins(_ invocation: ToolInvocation) -> JSONObject {
         let tools = record(of: invocation.source)?.tools
-        guard let tool = tools?.first(where: { $0.name == invocation.name }) else { return }
-        callBegins(note(invocation, tool))
+        guard let tool = tools?.first(where: { $0.name == invocation.name }) else { return [:] }
+        return callBegins(note(invocation, tool))
     }
 
-    func modelCallEnds(_ invocation: ToolInvocation, with outcome: Result<CallToolResult, any Error>) {
+    func modelCallEnds(_ invocation: ToolInvocation, with outcome: Result<ServerAnswer, any Error>) {
         if let id = modelConversation.calls[invocation.callID] { callEnds(id, with: outcome) }
     }
 

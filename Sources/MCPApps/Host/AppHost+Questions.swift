@@ -32,6 +32,7 @@ extension AppHost {
                     question: question, continuation: continuation, source: source)
                 questionOrder.append(id)
                 openNextQuestion(of: view)
+                countWaiting(view)
             }
         } onCancel: {
             Task { await self.closeQuestion(id, .cancel) }
@@ -49,11 +50,19 @@ extension AppHost {
         emit(.question(record.question))
     }
 
+    /// Notes how many questions of a view wait behind the one that is open.
+    private func countWaiting(_ view: HostedView.ID?) {
+        guard let view else { return }
+        let count = questions.values.count { $0.question.view == view && !$0.isOpen }
+        changeView(view) { $0.waitingQuestions = count }
+    }
+
     /// Counts the refusals of a view: one that asks endlessly must not keep the user from everything else.
     private func count(_ answer: QuestionAnswer, of view: HostedView.ID) {
         guard let record = views[view], !isSilenced(view) else { return }
         views[view]?.refusals = answer.isYes ? 0 : record.refusals + 1
         guard isSilenced(view) else { return }
+        changeView(view) { $0.isSilenced = true }
         log(
             "view of \(record.view.serverName)", .warning,
             "refused without asking from now on: \(Self.maxRefusals) questions in a row without a yes")
@@ -67,20 +76,50 @@ extension AppHost {
     /// - Returns: whether a caller was waiting for it.
     @discardableResult
     public func answer(_ question: HostQuestion.ID, _ answer: QuestionAnswer) -> Bool {
-        guard questions[question]?.isOpen == true else { return false }
+        guard let record = questions[question], record.isOpen else { return false }
         closeQuestion(question, answer)
+        answerWaiting(like: record.question, answer)
         return true
+    }
+
+    /// Accepts the answer also for the questions that wait and are covered by it.
+    private func answerWaiting(like question: HostQuestion, _ answer: QuestionAnswer) {
+        guard case .approval(let answered) = question.subject else { return }
+        let isForView: Bool
+        switch answer {
+        case .allow(.once), .deny, .accept, .cancel: return
+        case .allow: isForView = false
+        case .allowView:
+            guard let view = question.view else { return }
+            isForView = true
+            changeView(view) { $0.allowsCalls = true }
+        }
+        for id in questionOrder {
+            guard let other = questions[id]?.question, case .approval(let request) = other.subject,
+                isForView
+                    ? other.view == question.view
+                    : request.invocation.source == answered.invocation.source && request.tool == answered.tool
+            else { continue }
+            closeQuestion(id, .allow())
+        }
+    }
+
+    /// Ends what the user allowed a view beforehand, and what it is refused without asking.
+    public func askAgain(_ view: HostedView.ID) {
+        views[view]?.refusals = 0
+        changeView(view) { ($0.allowsCalls, $0.isSilenced) = (false, false) }
     }
 
     func closeQuestion(_ id: HostQuestion.ID, _ answer: QuestionAnswer) {
         guard let record = questions.removeValue(forKey: id) else { return }
         questionOrder.removeAll { $0 == id }
         record.continuation.resume(returning: answer)
-        guard record.isOpen else { return }
+        guard record.isOpen else { return countWaiting(record.question.view) }
         emit(.questionClosed(id: id))
         guard let view = record.question.view else { return }
         count(answer, of: view)
         openNextQuestion(of: view)
+        countWaiting(view)
     }
 
     /// Withdraws the questions that were asked for a server or a view.
@@ -108,11 +147,12 @@ extension AppHost {
     /// Asks the user whether a tool may run.
     /// - Parameter view: the view that calls; `nil` when the user or the model does.
     func approve(_ request: ApprovalRequest, view: HostedView.ID?) async -> ApprovalDecision {
+        if let view, views[view]?.view.allowsCalls == true { return .approved() }
         let server = record(of: request.invocation.source)?.server.name ?? request.sourceName
         let source = source(request.invocation.source)
         switch await ask(.approval(request), server: server, view: view, for: source) {
         case .allow(let remember): return .approved(remember: remember)
-        case .accept: return .approved()
+        case .allowView, .accept: return .approved()
         case .deny, .cancel: return .denied()
         }
     }
@@ -133,7 +173,7 @@ extension AppHost {
         }
         switch await ask(.elicitation(request), server: name, view: nil, for: .server(server)) {
         case .accept(let content): return ElicitResult(.accept, content: request.url == nil ? content : nil)
-        case .allow:
+        case .allow, .allowView:
             // A page is visited only if the user agreed to it.
             if let url = request.url { emit(.openLink(url: url)) }
             return ElicitResult(.accept, content: request.url == nil ? [:] : nil)

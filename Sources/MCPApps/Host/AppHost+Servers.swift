@@ -47,11 +47,11 @@ extension AppHost {
         ) { [weak self] change in await self?.take(change, from: id) }
         let source = HostedServerSource(
             id: ToolSourceID(id.rawValue), displayName: name, connection: connection,
-            onBegin: { [weak self] in await self?.callBegins(HostID(rawValue: $0.callID)) },
+            onBegin: { [weak self] in await self?.callBegins(HostID(rawValue: $0.callID)) ?? [:] },
             onEnd: { [weak self] in await self?.callEnds(HostID(rawValue: $0.callID), with: $1) })
         let modelSource = HostedServerSource(
             id: ToolSourceID(id.rawValue), displayName: name, connection: connection,
-            onBegin: { [weak self] in await self?.modelCallBegins($0) },
+            onBegin: { [weak self] in await self?.modelCallBegins($0) ?? [:] },
             onEnd: { [weak self] in await self?.modelCallEnds($0, with: $1) })
         let server = HostedServer(id: id, name: name, target: target.description)
         servers.append(

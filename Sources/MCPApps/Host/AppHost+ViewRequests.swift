@@ -12,7 +12,7 @@ extension AppHost {
     func perform(_ request: ViewRequest, _ requestID: ViewRequestID, _ view: HostedView.ID) async {
         let answer: Result<JSONValue, MCPError>
         do {
-            answer = .success(try await outcome(of: request, view))
+            answer = .success(try await outcome(of: request, requestID, view))
         } catch let error as MCPError {
             answer = .failure(error)
         } catch {
@@ -22,7 +22,9 @@ extension AppHost {
         update(view) { $0.answer(requestID, answer) }
     }
 
-    private func outcome(of request: ViewRequest, _ view: HostedView.ID) async throws -> JSONValue {
+    private func outcome(
+        of request: ViewRequest, _ requestID: ViewRequestID, _ view: HostedView.ID
+    ) async throws -> JSONValue {
         guard let record = views[view] else { throw Self.refusal("The view is closed.") }
         switch request {
         case .openLink(let url): return try await openLink(url, record.view)
@@ -30,10 +32,10 @@ extension AppHost {
         case .updateModelContext(let content, let structured):
             return takeContext(content, structured, view)
         case .displayMode(let mode):
-            return ["mode": .string((setMode(mode, of: view) ?? .inline).rawValue)]
+            return ["mode": .string((requestMode(mode, of: view) ?? .inline).rawValue)]
         case .download(let contents): return try await download(contents, record.view)
-        case .callTool(let name, let arguments, _):
-            return try await callTool(name, arguments, record.view)
+        case .callTool(let name, let arguments, let meta):
+            return try await callTool(name, arguments, meta ?? [:], requestID, record.view)
         case .forward(let method, let params): return try await forward(method, params, record.view)
         case .sample(let params):
             let request: CreateMessageRequest
@@ -48,9 +50,10 @@ extension AppHost {
 
     // MARK: The server
 
-    private func callTool(_ name: String, _ arguments: JSONObject, _ view: HostedView) async throws
-        -> JSONValue
-    {
+    private func callTool(
+        _ name: String, _ arguments: JSONObject, _ meta: JSONObject, _ requestID: ViewRequestID,
+        _ view: HostedView
+    ) async throws -> JSONValue {
         guard let server = record(ofServer: view.server) else { throw Self.refusal("The server is gone.") }
         guard let entry = server.catalog.entry(name) else {
             throw MCPError.invalidParams("\(view.serverName) has no tool \(name).")
@@ -59,6 +62,8 @@ extension AppHost {
             throw MCPError.invalidParams("\(name) may not be called by views.")
         }
         let id = open(source: .server(view.server), entry.tool, .object(arguments), by: .view, from: view.id)
+        calls[id]?.viewRequest = requestID
+        calls[id]?.meta = Self.forwarded(meta)
         let task = Task { await run(id, server.catalog) }
         calls[id]?.cancel = { task.cancel() }
         let end = await withTaskCancellationHandler {
@@ -67,11 +72,23 @@ extension AppHost {
             task.cancel()
         }
         switch end?.answer {
-        case .success(let answer) where end?.result.status != .cancelled: return answer.json
+        case .success(let answer) where end?.result.status != .cancelled: return end?.json ?? answer.json
         case .failure(let error as MCPError): throw error
         default: throw Self.refusal(end?.result.output.text ?? "\(name) was not called.")
         }
     }
+
+    /// Returns the members of a view's `_meta` that its server receives: those that are not the protocol's
+    /// own, which the host sets. What is longer than 16 KiB is left out.
+    static func forwarded(_ meta: JSONObject) -> JSONObject {
+        let own = JSONObject(
+            meta.filter { $0.key != "progressToken" && !$0.key.hasPrefix("io.modelcontextprotocol/") }
+                .map { (key: $0.key, value: $0.value) })
+        return JSONValue.object(own).serialized().utf8.count <= maxForwardedMeta ? own : [:]
+    }
+
+    /// The size of the `_meta` of a view's call that its server receives: 16 KiB.
+    static let maxForwardedMeta = 16 << 10
 
     /// Forwards a request to the view's own server, and passes the response back as it is.
     private func forward(_ method: String, _ params: JSONObject, _ view: HostedView) async throws -> JSONValue
@@ -113,13 +130,20 @@ extension AppHost {
             guard let uri = block.resource?.uri ?? block.link?.uri else {
                 throw MCPError.invalidParams("A download consists of resources and links to resources.")
             }
-            let mimeType = block.resource?.mimeType ?? block.link?.mimeType ?? "application/octet-stream"
+            if block.resource == nil, WebAddress.isOne(uri) {
+                throw Self.refusal(
+                    "\(uri) is not a resource of \(view.serverName), so it cannot be saved; "
+                        + "ask to open it with ui/open-link, or embed its content.")
+            }
+            let mimeType = MediaType.plain(block.resource?.mimeType ?? block.link?.mimeType)
             files.append((FileNameInURI.name(uri), mimeType, block.resource, uri))
         }
         guard !files.isEmpty else { throw MCPError.invalidParams("The download contains nothing to save.") }
-        let sizes = files.map { (name: $0.name, bytes: $0.contents?.bytes?.count) }
-        try limitDownload(sizes.compactMap(\.bytes))
-        guard await ask(.download(sizes), server: view.serverName, view: view.id).isYes else {
+        let asked = files.map {
+            HostedFile(name: $0.name, mimeType: $0.mimeType, bytes: $0.contents?.bytes?.count, uri: $0.uri)
+        }
+        try limitDownload(asked.compactMap(\.bytes))
+        guard await ask(.download(asked), server: view.serverName, view: view.id).isYes else {
             throw Self.refusal("The user declined to save the file.")
         }
         var downloads: [HostedDownload] = []

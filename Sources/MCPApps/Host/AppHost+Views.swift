@@ -21,6 +21,13 @@ struct ViewRecord {
     var droppedMessages = 0
     /// The number of its questions since the last yes that ended without one.
     var refusals = 0
+    /// The time until which its requests for another mode are refused; each request moves it.
+    var modeRefusedUntil: ContinuousClock.Instant?
+    /// What its policy blocked and what could not be loaded, each once, for the log and for its user.
+    var failures: [String] = []
+
+    /// The number of these that are kept; the rest is not told.
+    static let maxFailures = 50
 }
 
 extension AppHost {
@@ -44,6 +51,7 @@ extension AppHost {
             }
             change(id) {
                 $0.isLoadingView = true
+                $0.call.problem = $0.call.state.isOver && $0.call.result != nil ? nil : $0.call.problem
                 if !$0.call.state.isOver, $0.hasBegun { $0.call.state = .loadingUI }
             }
             Task {
@@ -53,6 +61,21 @@ extension AppHost {
         } catch {
             change(id) { $0.call.problem = "The user interface cannot be shown: \(error)" }
         }
+    }
+
+    /// Shows the view of a call again, which the user closed; its input and its result are known.
+    /// - Throws: `AppHostError.unknownCall` if the call is unknown or its tool has no view.
+    public func showView(of call: HostedCall.ID) throws(AppHostError) {
+        guard let record = calls[call], canShowView(record) else { throw .unknownCall(call) }
+        loadView(call)
+    }
+
+    /// Whether the view of a call could be shown now.
+    func canShowView(_ record: CallRecord) -> Bool {
+        guard record.call.view == nil, !record.isLoadingView, record.call.callingView == nil,
+            record.hasBegun, let tool = record.toolDefinition, self.record(of: record.call.source.id) != nil
+        else { return false }
+        return (try? tool.uiResourceURI()) ?? nil != nil
     }
 
     private func readView(_ id: HostedCall.ID, _ uri: String) async {
@@ -221,7 +244,9 @@ extension AppHost {
         guard let record = views[id] else { return }
         let source = "view of \(record.view.serverName)"
         switch event {
-        case .proxyReady: trouble(nil, id)
+        case .proxyReady:
+            trouble(nil, id)
+            viewBegins(id)
         case .initialized: viewIsReady(id)
         case .size(let width, let height): emit(.viewSize(view: id, width: width, height: height))
         case .log(let level, let logger, let data):
@@ -230,10 +255,24 @@ extension AppHost {
         case .requestTeardown: closeView(id)
         case .toolsChanged: readViewTools(id)
         case .violation(let directive, let uri):
-            log(source, .warning, "\(directive) of the policy blocked \(uri)")
+            // Libraries try this only to find out whether they may.
+            let isProbe = uri == "eval" || uri == "wasm-eval"
+            failed("\(directive) of the policy blocked \(uri)", isProbe ? .info : .warning, id)
+        case .failedToLoad(let what): failed("failed: \(what)", .warning, id)
+        case .usesWebRTC:
+            guard !record.view.usesWebRTC else { return }
+            changeView(id) { $0.usesWebRTC = true }
+            log(source, .warning, "it uses WebRTC, which no policy limits: it can send data to any address")
+        case .escape:
+            if record.view.mode != .inline { setMode(.inline, of: id) }
         case .navigatedAway:
             trouble("The view tried to leave its page for another address; the sandbox stopped it.", id)
-        case .silent: trouble("The view does not answer.", id)
+        case .silent:
+            // What a view only probes for says nothing about why it does not begin.
+            let reasons = record.failures.filter { !$0.hasSuffix("eval") }.prefix(4).map { "\n\($0)" }
+                .joined()
+            trouble(
+                "The view did not begin within \(Self.words(AppBridgeLimits().helloTimeout)).\(reasons)", id)
         case .dropped(let reason): dropped(reason, id)
         }
     }
@@ -245,9 +284,38 @@ extension AppHost {
         if let problem { log("view of \(record.view.serverName)", .warning, problem) }
     }
 
+    private static func words(_ time: Duration) -> String { "\(time.components.seconds) s" }
+
+    /// Logs a failure once, and keeps it for the case that the view does not begin.
+    private func failed(_ text: String, _ level: LoggingLevel, _ id: HostedView.ID) {
+        guard let record = views[id], record.failures.count < ViewRecord.maxFailures,
+            !record.failures.contains(text)
+        else { return }
+        views[id]?.failures.append(text)
+        log("view of \(record.view.serverName)", level, text)
+    }
+
+    /// Changes what the user sees of a view.
+    func changeView(_ id: HostedView.ID, _ body: (inout HostedView) -> Void) {
+        guard var view = views[id]?.view else { return }
+        body(&view)
+        views[id]?.view = view
+        emit(.view(view))
+    }
+
+    /// Notes that the document of a view is loaded, for the first time or again.
+    private func viewBegins(_ id: HostedView.ID) {
+        views[id]?.failures = []
+        changeView(id) { $0.isReady = false }
+    }
+
     private func viewIsReady(_ id: HostedView.ID) {
         guard let record = views[id] else { return }
         trouble(nil, id)
+        changeView(id) {
+            $0.isReady = true
+            $0.modes = Set(record.machine.appCapabilities?.availableDisplayModes ?? [])
+        }
         if let call = calls[record.view.call], !call.call.state.isOver, call.hasBegun {
             change(record.view.call) { $0.call.state = .ready }
         }
@@ -264,6 +332,8 @@ extension AppHost {
     /// The view is notified, has `AppHostOptions.teardownTimeout` to shut down, and is removed; a call that
     /// is still in progress is cancelled.
     public func closeView(_ id: HostedView.ID) {
+        // It may take its time to shut down, but not the whole window.
+        if let mode = views[id]?.view.mode, mode != .inline { setMode(.inline, of: id) }
         update(id) { $0.teardown(reason: "closed") }
     }
 
@@ -271,13 +341,29 @@ extension AppHost {
     public func reloadView(_ id: HostedView.ID) {
         guard let record = views[id] else { return }
         trouble(nil, id)
-        views[id]?.refusals = 0
-        emit(.viewOpened(record.view))
+        askAgain(id)
+        if record.view.mode != .inline { setMode(.inline, of: id) }
+        emit(.viewOpened(views[id]?.view ?? record.view))
     }
 
     /// Notes that the frame of a view now shows something else, and is no longer a view until it is reloaded.
     public func viewLost(_ view: HostedView.ID) {
         trouble("The view's frame left its page; reload it.", view)
+    }
+
+    /// Notes that the page of a view no longer answers, or answers again.
+    public func viewIsBusy(_ view: HostedView.ID, _ isBusy: Bool) {
+        let text = "The view does not respond: its script is busy, or it removed its own page."
+        guard isBusy || views[view]?.problem == text else { return }
+        trouble(isBusy ? text : nil, view)
+    }
+
+    /// Records that the front end removed the frame of a view. The view can be loaded again.
+    public func viewStopped(_ view: HostedView.ID, _ reason: ViewStop) {
+        guard views[view] != nil else { return }
+        closeQuestions(for: .view(view))
+        if let mode = views[view]?.view.mode, mode != .inline { setMode(.inline, of: view) }
+        trouble(reason.explanation, view)
     }
 
     func removeView(_ id: HostedView.ID) {

@@ -53,8 +53,11 @@ public actor AppHost {
     var modelConversation = ModelConversation()
     var page = HostEnvironment()
     let decisions = RememberedDecisions()
-    private(set) lazy var desk = ApprovalCoordinator(
-        { [weak self] in await self?.approveCall($0) ?? .denied() }, decisions, timeout: nil)
+    /// Decides about one call. Questions of different views do not wait for each other.
+    var desk: ApprovalCoordinator {
+        ApprovalCoordinator(
+            { [weak self] in await self?.approveCall($0) ?? .denied() }, decisions, timeout: nil)
+    }
     private var lastID = 0
     private(set) var listeners: [Int: AsyncStream<HostEvent>.Continuation] = [:]
     private var isClosed = false
@@ -145,7 +148,10 @@ public actor AppHost {
         func isInView(_ call: HostedCall) -> Bool { call.callingView.map { views[$0] != nil } ?? false }
         events += all.filter { !isInView($0) }.map(HostEvent.call)
         for record in viewOrder.compactMap({ views[$0] }) {
-            events.append(.viewOpened(record.view))
+            // Its frame is loaded again.
+            var view = record.view
+            view.isReady = false
+            events.append(.viewOpened(view))
             if let problem = record.problem { events.append(.viewProblem(view: record.view.id, problem)) }
             if !record.tools.isEmpty { events.append(.viewTools(view: record.view.id, record.tools)) }
         }

@@ -4,7 +4,7 @@ public import MCPHarness
 /// The options of an `AppHost`.
 public struct AppHostOptions: Sendable {
     /// The host's description of itself for views.
-    public var info = Implementation(name: "swift-mcp-core", version: "0.1.0")
+    public var info = Implementation(name: "swift-mcp-core", version: PackageVersion.current)
     /// The options for the connections to servers. The host itself sets the capability for user interfaces,
     /// the handlers for questions, and the use of tasks.
     public var client = ClientOptions()

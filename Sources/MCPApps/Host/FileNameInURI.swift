@@ -26,3 +26,23 @@ enum FileNameInURI {
         return visible.isEmpty ? "download" : String(visible)
     }
 }
+
+/// The media type of a file.
+enum MediaType {
+    /// Returns `type/subtype` in lower case, without parameters; `application/octet-stream` for anything that
+    /// is not a media type. What is saved is what was shown: the type must not smuggle in anything else.
+    static func plain(_ type: String?) -> String {
+        let none = "application/octet-stream"
+        guard let type, type.utf8.count <= 256 else { return none }
+        let plain = type.prefix { $0 != ";" && $0 != " " }.lowercased()
+        let parts = plain.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2,
+            parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isTypeByte) })
+        else { return none }
+        return plain
+    }
+
+    private static func isTypeByte(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "!#$&-^_.+".utf8.contains(byte)
+    }
+}

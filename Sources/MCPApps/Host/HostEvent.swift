@@ -20,6 +20,8 @@ public enum HostEvent: Sendable {
     case viewSize(view: HostedView.ID, width: Double?, height: Double?)
     /// The display mode of a view from now on.
     case viewMode(view: HostedView.ID, DisplayMode)
+    /// A view in its current state.
+    case view(HostedView)
     /// A problem with a view, in words; `nil` when there is none any more.
     case viewProblem(view: HostedView.ID, String?)
     /// The tools that a view offers; none when it is closed.

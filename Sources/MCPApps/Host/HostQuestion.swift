@@ -11,8 +11,8 @@ public struct HostQuestion: Sendable, Identifiable {
         case elicitation(ElicitRequest)
         /// A view's request to open this address in a browser.
         case link(String)
-        /// A view's request to save files: their names, and their sizes in bytes.
-        case download([(name: String, bytes: Int?)])
+        /// A view's request to save files.
+        case download([HostedFile])
         /// A view's request to send this to the model in the user's name: the exact text that the model
         /// receives.
         case message(String)
@@ -31,10 +31,25 @@ public struct HostQuestion: Sendable, Identifiable {
     public let view: HostedView.ID?
 }
 
+/// A file that a view wants to save.
+public struct HostedFile: Sendable, Hashable {
+    /// The name under which it is saved.
+    public let name: String
+    /// The media type, `type/subtype`.
+    public let mimeType: String
+    /// The size in bytes; `nil` for a file that is still on the server.
+    public let bytes: Int?
+    /// The address of the resource.
+    public let uri: String
+}
+
 /// The user's decision.
 public enum QuestionAnswer: Sendable {
     /// Yes.
     case allow(remember: RememberScope = .once)
+    /// Yes, and the same for every later call of the view that asks, until it is closed or loaded again. For
+    /// anything but the call of a view, this is `allow`.
+    case allowView
     /// No.
     case deny
     /// The form, filled in.
@@ -44,7 +59,7 @@ public enum QuestionAnswer: Sendable {
 
     var isYes: Bool {
         switch self {
-        case .allow, .accept: true
+        case .allow, .allowView, .accept: true
         case .deny, .cancel: false
         }
     }

@@ -67,6 +67,10 @@ public struct HostedCall: Sendable, Identifiable {
     public internal(set) var progress: Progress?
     /// The view that shows the call.
     public internal(set) var view: HostedView.ID?
+    /// Whether the view's document is being read.
+    public internal(set) var isLoadingView = false
+    /// Whether the view can be shown (again): the tool has one, and it is neither open nor being read.
+    public internal(set) var canShowView = false
     /// The server's result.
     public internal(set) var result: CallToolResult?
     /// The reason why there is no result, or no view, for a person.

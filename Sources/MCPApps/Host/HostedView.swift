@@ -21,6 +21,33 @@ public struct HostedView: Sendable, Identifiable {
     public let hasChanged: Bool
     /// The display mode.
     public internal(set) var mode: DisplayMode = .inline
+    /// Whether the view is active: its document was loaded and has begun.
+    public internal(set) var isReady = false
+    /// The display modes that it declared, of those that the host has.
+    public internal(set) var modes: Set<DisplayMode> = []
+    /// Whether the user allowed all its calls of tools, until it is closed or loaded again.
+    public internal(set) var allowsCalls = false
+    /// Whether it is refused without asking, because the user declined too many of its questions in a row.
+    public internal(set) var isSilenced = false
+    /// The number of its questions that wait behind the one that is open.
+    public internal(set) var waitingQuestions = 0
+    /// Whether it has used WebRTC, which no policy limits. Only an honest view shows this.
+    public internal(set) var usesWebRTC = false
+}
+
+/// A reason why a front end removed the frame of a view.
+public enum ViewStop: String, Sendable, Hashable, CaseIterable {
+    /// It sent so many messages, or such large ones, that it could have blocked the front end.
+    case flood
+    /// It took the keyboard away from the user again and again.
+    case keyboard
+
+    var explanation: String {
+        switch self {
+        case .flood: "The view was stopped: it sent more messages than the page can take."
+        case .keyboard: "The view was stopped: it kept taking the keyboard."
+        }
+    }
 }
 
 /// The user's surroundings, as a page or another front end knows them. A value that is `nil` is left as it

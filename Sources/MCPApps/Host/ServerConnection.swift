@@ -17,6 +17,8 @@ actor ServerConnection {
     private let firstPause: Duration
     private let report: @Sendable (Change) async -> Void
     private var client: MCPClient?
+    /// What the connected server tells a model.
+    var instructions: String? { client?.instructions }
     private var loop: Task<Void, Never>?
     /// The callers that wait for the next attempt to end.
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]

@@ -89,10 +89,11 @@ struct CSPSource: Sendable, Hashable {
         return text.utf8.allSatisfy { isLetterOrDigit($0) || "+-.".utf8.contains($0) }
     }
 
-    /// Returns whether the text consists of labels of letters, digits and hyphens.
+    /// Returns whether the text consists of labels of letters, digits, hyphens and
+    /// underscores, which browsers accept.
     private static func isHost(_ text: String) -> Bool {
         text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-            !label.isEmpty && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == 0x2D }
+            !label.isEmpty && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x5F }
         }
     }
 
@@ -129,17 +130,5 @@ extension CSPSource {
         if host == otherHost { return isWildcard == other.isWildcard }
         return (isWildcard && otherHost.hasSuffix(".\(host)"))
             || (other.isWildcard && host.hasSuffix(".\(otherHost)"))
-    }
-}
-
-/// An address that a browser may be sent to.
-enum WebAddress {
-    /// Returns whether the address uses http or https, has at most 8 KiB and contains only characters that
-    /// are allowed in an address.
-    static func isOne(_ url: String) -> Bool {
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        return (scheme == "http" || scheme == "https") && url.dropFirst(scheme.count).hasPrefix("://")
-            && url.utf8.count <= 8_192
-            && url.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
     }
 }

@@ -2,23 +2,26 @@ import Foundation
 import MCPCore
 import TestSupport
 
-/// One window of Chromium. All tests share it, one after the other.
+/// One window of Chromium, which all tests share, one after the other; or one of Firefox.
 actor Browser {
     struct Timeout: Error, CustomStringConvertible {
         let description: String
     }
 
-    private static let element = "element-6066-11e4-a52e-4f735466cecf"
+    static let element = "element-6066-11e4-a52e-4f735466cecf"
 
-    private let driver: Driver
-    private let session: String
+    private enum Kind {
+        case chromium(Driver, session: String)
+        case firefox(Marionette)
+    }
+
+    private let kind: Kind
 
     static let shared = Task { try await Browser.open() }
 
-    private init(_ driver: Driver, _ session: String) {
-        self.driver = driver
-        self.session = session
-    }
+    private init(_ driver: Driver, _ session: String) { kind = .chromium(driver, session: session) }
+
+    init(_ firefox: Marionette) { kind = .firefox(firefox) }
 
     private static func open() async throws -> Browser {
         let driver = try Driver.shared.get()
@@ -48,7 +51,11 @@ actor Browser {
 
     @discardableResult
     func send(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
-        try await driver.send(method, "/session/\(session)\(path)", body)
+        switch kind {
+        case .chromium(let driver, let session):
+            try await driver.send(method, "/session/\(session)\(path)", body)
+        case .firefox(let firefox): try await firefox.send(method, path, body)
+        }
     }
 
     // MARK: Pages
@@ -84,6 +91,37 @@ actor Browser {
     func type(_ text: String, into selector: String) async throws {
         let element = try await find(selector)[Self.element]?.stringValue ?? ""
         try await send("POST", "/element/\(element)/value", ["text": .string(text)])
+    }
+
+    /// Presses keys, wherever the focus is.
+    func press(_ keys: String) async throws {
+        let actions = keys.flatMap { key -> [JSONValue] in
+            ["keyDown", "keyUp"].map { ["type": .string($0), "value": .string(String(key))] }
+        }
+        try await send(
+            "POST", "/actions", ["actions": [["type": "key", "id": "keys", "actions": .array(actions)]]])
+    }
+
+    /// Moves the pointer to a point of the window, and presses.
+    func press(at x: Int, _ y: Int) async throws {
+        let move: JSONValue = ["type": "pointerMove", "duration": 50, "x": JSONValue(x), "y": JSONValue(y)]
+        let near: JSONValue = [
+            "type": "pointerMove", "duration": 50, "x": JSONValue(x - 5), "y": JSONValue(y),
+        ]
+        let pause: JSONValue = ["type": "pause", "duration": 100]
+        try await send(
+            "POST", "/actions",
+            [
+                "actions": [
+                    [
+                        "type": "pointer", "id": "mouse", "parameters": ["pointerType": "mouse"],
+                        "actions": [
+                            near, pause, move, ["type": "pointerDown", "button": 0],
+                            ["type": "pointerUp", "button": 0],
+                        ],
+                    ]
+                ]
+            ])
     }
 
     /// Waits until a script returns something true; its value.

@@ -10,9 +10,10 @@ struct HostPage {
 
     /// Runs a body with a host, its page open and all its servers connected.
     static func with(
-        _ words: [String], servers: Int = 1, _ body: (HostPage) async throws -> Void
+        _ words: [String], servers: Int = 1, in own: Browser? = nil,
+        _ body: (HostPage) async throws -> Void
     ) async throws {
-        let browser = try await Browser.shared.value
+        let browser = if let own { own } else { try await Browser.shared.value }
         let host = try await HostProgram(words)
         defer { host.stop() }
         let page = HostPage(browser: browser, host: host)
@@ -120,14 +121,19 @@ struct HostPage {
 
     /// Waits for a question; its text.
     func question() async throws -> String {
-        try await wait("return document.getElementById('question').open")
-        return try await run("return document.getElementById('question').innerText").stringValue ?? ""
+        try await wait("return document.querySelector('.question')")
+        return try await run("return document.querySelector('.question').innerText").stringValue ?? ""
     }
 
     func answer(_ button: String) async throws {
         _ = try await question()
-        try await wait("return document.querySelector('#question .\(button)')?.disabled === false")
-        try await browser.click("#question .\(button)")
+        // A question that moves, or is out of sight, cannot be agreed to.
+        let id = try await run(
+            "const one = document.querySelector('.question'); one.scrollIntoView({ block: 'center' });"
+                + "return one.data.id")
+        try await wait("return document.querySelector('.question .\(button)')?.disabled === false")
+        try await browser.click(".question .\(button)")
+        try await browser.wait("return document.querySelector('.question')?.data.id !== arguments[0]", id)
     }
 
     /// Waits until a text stands in a part of the page.

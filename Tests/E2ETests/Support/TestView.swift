@@ -1,4 +1,5 @@
-/// A view for tests: it speaks the protocol by hand, keeps what it hears, and does what the test says.
+/// A view for tests: it speaks the protocol by hand, keeps what it hears, and does what the test says. Firefox
+/// shows a test only what `var` and `function` declare.
 enum TestView {
     /// - Parameters:
     ///   - modes: the display modes that it declares.
@@ -11,10 +12,10 @@ enum TestView {
         let list = modes.map { "\"\($0)\"" }.joined(separator: ", ")
         return """
             <!doctype html><html><head><meta charset="utf-8"><title>view</title></head><body>\(body)<script>
-            const heard = [], results = {}, waiting = new Map(), tools = \(tools);
-            let last = 0, context;
-            const post = message => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
-            const notify = (method, params = {}) => post({ method, params });
+            var heard = [], results = {}, waiting = new Map(), tools = \(tools);
+            var last = 0, context;
+            var post = message => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
+            var notify = (method, params = {}) => post({ method, params });
             function rpc(method, params = {}) {
               const id = ++last;
               post({ id, method, params });
@@ -25,7 +26,7 @@ enum TestView {
               results[name] = null;
               rpc(method, params).then(result => results[name] = { result }, error => results[name] = { error });
             }
-            const answers = {
+            var answers = {
               "ping": () => ({}),
               "ui/resource-teardown": () => new Promise(done => setTimeout(done, window.farewell ?? 0, {})),
               "tools/list": () => ({ tools: Object.keys(tools ?? {}).map(name =>
@@ -45,7 +46,7 @@ enum TestView {
                 data.error ? fail?.(data.error) : done?.(data.result);
               }
             });
-            const of = method => heard.filter(one => one.method === method).map(one => one.params);
+            var of = method => heard.filter(one => one.method === method).map(one => one.params);
             async function start() {
               context = await rpc("ui/initialize", {
                 protocolVersion: "2026-01-26", appInfo: { name: "test view", version: "1" },

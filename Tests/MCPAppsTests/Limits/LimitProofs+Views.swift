@@ -23,6 +23,15 @@ extension LimitProofs {
         LimitProof("questions of a view in a row without a yes", "\(AppHost.maxRefusals)") {
             try await HostViewTests().aViewThatIsRefusedAgainAndAgainIsNotAskedFor()
         },
+        LimitProof(
+            "requests for another mode by a view that the user put back",
+            "none for \(LimitText.seconds(AppHost.quietTime))"
+        ) { try await ViewStateTests().aViewThatWasPutBackStaysThere() },
+        LimitProof(
+            "`_meta` of a view's call that its server receives", LimitText.bytes(AppHost.maxForwardedMeta),
+            forwardedMeta),
+        LimitProof(
+            "failures of a view's document that are told", "\(ViewRecord.maxFailures)", failures),
         LimitProof("addresses whose document is pinned", LimitText.grouped(DocumentPins.maxPins), pins),
         LimitProof(
             "events of a host that wait for one reader", LimitText.grouped(AppHost.maxWaitingEvents), events),
@@ -146,6 +155,31 @@ extension LimitProofs {
         }
         // Longer parts are left out.
         try await HostViewTests().whatAViewLeavesBehindIsBounded()
+    }
+
+    @Sendable private static func forwardedMeta() async throws {
+        let text = String(repeating: "x", count: AppHost.maxForwardedMeta - 8)
+        #expect(AppHost.forwarded(["a": .string(text), "progressToken": 1]) == ["a": .string(text)])
+        #expect(AppHost.forwarded(["a": .string(text + "x")]) == [:])
+    }
+
+    @Sendable private static func failures() async throws {
+        let fixture = await HostFixture()
+        let server = try await fixture.add(try UIServer().server, as: "one")
+        let view = try await fixture.view(of: try await fixture.host.call(server, "chart"))
+        for number in 0 ..< ViewRecord.maxFailures + 10 {
+            await view.say("ui/notifications/sandbox-error", ["text": "x\(number)."])
+        }
+        _ = try await view.ask(9, "ping")
+        let told = fixture.all.count { event in
+            if case .log(let line) = event {
+                line.data.stringValue?.hasPrefix("failed: x") == true
+            } else {
+                false
+            }
+        }
+        #expect(told == ViewRecord.maxFailures)
+        await fixture.close()
     }
 
     @Sendable private static func pins() async throws {

@@ -1,0 +1,165 @@
+import Foundation
+import MCPCore
+import TestSupport
+import Testing
+
+extension E2E {
+    /// What the views of the well-known examples do, with views of our own: those poll, chart, download, degrade
+    /// and fail in ways of their own.
+    @Suite struct ExampleTests {
+        // A monitor: it calls its tool again and again, without a question, and without a flood of rows
+        @Test func aViewThatPollsHasOneRow() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try server.add("poll", annotations: nil, visibility: ["app"]) { _, _ in .text("cpu") }
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.run(
+                    "(async () => { for (let n = 0; n < 12; n++) await rpc('tools/call', { name: 'poll', arguments: { n } });"
+                        + " window.isDone = true })()")
+                try await view.wait("return window.isDone")
+                try await page.waitForText("×12", in: ".inner > [data-tool=poll]")
+                #expect(try await page.run("return document.querySelectorAll('.inner > .card').length") == 1)
+                try await page.waitForText("×12", in: "#entries > li")
+                #expect(server.calls(of: "poll").count == 12)
+                #expect(try await page.run("return document.querySelector('.question')") == nil)
+            }
+        }
+
+        // A debugger: every kind of content, errors and delays arrive at the view that called
+        @Test func resultsOfEveryKind() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try server.add("mixed") { _, _ in
+                CallToolResult(
+                    content: [
+                        .text("a"), .image([1, 2], mimeType: "image/png"), .audio([3], mimeType: "audio/wav"),
+                        .resourceLink(Resource("file:///x", name: "x")),
+                        .resource(.text("t", uri: "file:///y")),
+                    ], structuredContent: [1, ["b": nil]], meta: ["k": 1])
+            }
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                let mixed = try await view.request("tools/call", ["name": "mixed", "arguments": [:]])
+                let kinds = mixed["content"]?.arrayValue?.compactMap { $0["type"]?.stringValue }
+                #expect(kinds == ["text", "image", "audio", "resource_link", "resource"])
+                #expect(mixed["structuredContent"] == [1, ["b": nil]])
+                let failed = try await view.request("tools/call", ["name": "broken", "arguments": [:]])
+                #expect(failed["isError"] == true && failed["content"]?[0]?["text"] == "the disk is full")
+                // A tool that takes its time tells the view that it goes on.
+                let slow: JSONValue = ["name": "slow", "arguments": [:], "_meta": ["progressToken": "s"]]
+                try await view.begin("slow", "tools/call", slow)
+                try await view.wait(
+                    "return of('notifications/progress').some(one => one.message === 'step 2')")
+                server.gate.open()
+                #expect(try await view.end(of: "slow")["result"]?["content"]?[0]?["text"] == "at last")
+            }
+        }
+
+        // An integration: files of the server, embedded and linked; a film, read as a resource
+        @Test func resourcesOfTheServer() async throws {
+            let folder = NSTemporaryDirectory() + "mcp-e2e-\(UUID().uuidString.prefix(8))"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try server.server.register(Resource("film:///a.mp4", name: "film", mimeType: "video/mp4")) { _ in
+                [.blob([1, 2, 3], uri: "film:///a.mp4", mimeType: "video/mp4")]
+            }
+            try await HostPage.with([server]) { page in
+                try await page.browser.emulate(
+                    "Browser.setDownloadBehavior", ["behavior": "allow", "downloadPath": .string(folder)])
+                let view = try await page.show("show")
+                let read = try await view.request("resources/read", ["uri": "film:///a.mp4"])
+                #expect(read["contents"]?[0]?["blob"] == "AQID")
+                let link: JSONValue = [
+                    "type": "resource_link", "uri": "film:///a.mp4", "name": "a", "mimeType": "video/mp4",
+                ]
+                try await view.begin("save", "ui/download-file", ["contents": [link]])
+                let question = try await page.question()
+                #expect(question.contains("a.mp4 · video/mp4 · from one, film:///a.mp4"))
+                try await page.answer("yes")
+                #expect(try await view.end(of: "save") == ["result": [:]])
+                try await eventually {
+                    FileManager.default.contents(atPath: "\(folder)/a.mp4") == Data([1, 2, 3])
+                }
+            }
+        }
+
+        // A transcript, a map: what is not granted, and what cannot be loaded, is said
+        @Test func whatAViewMissesIsSaid() async throws {
+            let meta: JSONObject = ["permissions": ["microphone": [:]]]
+            let html = TestView.html(
+                begins: false, body: "<script src='https://unreachable.example/map.js'></script>")
+            let server = try ViewServer("one", views: ["map": html], meta: meta)
+            try await HostPage.with([server]) { page in
+                _ = try await page.call("map")
+                try await page.waitForText("--grant microphone", in: "[data-view] .warning")
+                try await page.waitForText("did not begin within 10 s", in: "[data-view] .problem")
+                try await page.waitForText("https://unreachable.example/map.js", in: "[data-view] .problem")
+            }
+        }
+
+        // A view that was closed is shown again, without a second call
+        @Test func aClosedViewIsShownAgain() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show", #"{"a": 1}"#)
+                let call = try await page.run("return document.querySelector('.card').dataset.call")
+                try await page.browser.click("[data-view=\"\(view.id)\"] .close")
+                try await page.wait("return !document.querySelector('[data-view]')")
+                try await page.browser.click("[data-do*='/view']")
+                let again = try await page.view(of: call.stringValue ?? "")
+                try await again.wait("return of('ui/notifications/tool-result').length === 1")
+                #expect(try await again.heard("ui/notifications/tool-input") == [["arguments": ["a": 1]]])
+                #expect(server.calls(of: "show").count == 1)
+            }
+        }
+
+        // ?server=…&tool=…&call=true
+        @Test func anAddressLeadsToATool() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let query = "?server=one&tool=echo&call=true&arguments=%7B%22a%22%3A1%7D"
+                // Another page does not know the key: the tool is chosen, and not called.
+                try await page.browser.open("\(page.host.origin)/\(query)")
+                try await page.wait("return document.querySelector('.compose')?.data.tool === 'echo'")
+                #expect(try await page.run("return location.href") == .string("\(page.host.origin)/"))
+                try await page.browser.open("about:blank")
+                #expect(server.calls(of: "echo").isEmpty)
+                try await page.browser.open("\(page.host.origin)/\(query)#\(page.host.token)")
+                try await eventually { server.calls(of: "echo") == [#"{"a":1}"#] }
+                try await page.wait("return document.querySelector('.card')?.dataset.state === 'completed'")
+            }
+        }
+
+        // Who uses the keyboard is led: to the form, to what is wrong in it, to the call
+        @Test func theFocusFollowsTheWork() async throws {
+            let schema: JSONValue = [
+                "type": "object", "required": ["n"],
+                "properties": [
+                    "n": ["type": "integer", "minimum": 1, "maximum": 5, "description": "How many"],
+                    "more": ["type": "object", "properties": ["x": ["type": "string"]]],
+                ],
+            ]
+            let server = try ViewServer("one")
+            try server.add("count", schema: schema) { _, _ in .text("counted") }
+            try await HostPage.with([server]) { page in
+                try await page.choose("count")
+                let field = "document.querySelector('[data-path=\"/n\"]')"
+                try await page.wait("return document.activeElement === \(field)")
+                #expect(try await page.run("return document.querySelector('.range').textContent") == "1 to 5")
+                #expect(try await page.run("return document.querySelector('details.field').open") == false)
+                try await page.browser.press("9\u{E007}")
+                try await page.wait("return \(field).getAttribute('aria-invalid') === 'true'")
+                let told = try await page.run(
+                    "return \(field).getAttribute('aria-describedby').split(' ')"
+                        + ".map(id => document.getElementById(id).textContent).join('|')")
+                #expect(
+                    told.stringValue?.hasSuffix("|How many") == true
+                        && told.stringValue?.contains("5") == true)
+                #expect(try await page.run("return document.activeElement === \(field)") == true)
+                try await page.browser.press("\u{E003}3\u{E007}")
+                try await page.wait("return document.activeElement.className === 'card'")
+                #expect(server.calls(of: "count") == [#"{"n":3}"#])
+            }
+        }
+    }
+}

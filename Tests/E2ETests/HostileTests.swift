@@ -1,0 +1,348 @@
+import Foundation
+import MCPCore
+import TestSupport
+import Testing
+
+extension E2E {
+    /// What keeps the page, the keyboard and the window with the user, whatever a view does.
+    @Suite struct HostileTests {
+        /// Records the longest time in which the page did nothing.
+        private static let watch = """
+            window.longest = 0;
+            let last = performance.now();
+            setInterval(() => {
+              const now = performance.now();
+              window.longest = Math.max(window.longest, now - last);
+              last = now;
+            }, 20);
+            """
+
+        /// What a view can post that takes long to read, or to write as JSON; `out` also leaves out its sandbox.
+        static let floods: [(name: String, script: String)] = [
+            ("sparse array", "const a = []; a.length = 1e8; out.postMessage(a, '*')"),
+            ("bytes", "out.postMessage(new Uint8Array(2e7), '*')"),
+            ("texts", "const x = 'x'.repeat(1e6); for (let i = 0; i < 300; i++) out.postMessage(x, '*')"),
+            (
+                "pings",
+                "for (let i = 0; i < 20000; i++) out.postMessage({ jsonrpc: '2.0', id: i, method: 'ping' }, '*')"
+            ),
+            ("deep", "let a = []; for (let i = 0; i < 5000; i++) a = [a]; out.postMessage(a, '*')"),
+        ]
+
+        // D1: a message is counted before it is looked at, and none blocks the page
+        @Test(arguments: floods, ["parent", "top"])
+        func noMessageBlocksThePage(flood: (name: String, script: String), out: String) async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await page.run(Self.watch)
+                // Later, so that this script has ended.
+                try await view.run("setTimeout(() => { const out = \(out); \(flood.script) })")
+                let other = try await page.call("echo", #"{"n": 1}"#)
+                try await page.wait(for: "completed", of: other)
+                let longest = try await page.run("return window.longest").doubleValue ?? 0
+                #expect(longest < 2000, "\(flood.name) to \(out): \(longest) ms")
+            }
+        }
+
+        // D1: a view past the hard rate is removed; the user loads it again
+        @Test func aViewThatFloodsIsRemoved() async throws {
+            let flood = """
+                parent.document.body.append(Object.assign(document.createElement('script'), { textContent:
+                  "setInterval(() => { for (let i = 0; i < 1000; i++) parent.postMessage('x', '*') }, 10)" }));
+                """
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.run(flood)
+                try await page.waitForText("The view was stopped", in: "[data-view] .problem")
+                #expect(try await page.run("return document.querySelector('[data-view] iframe')") == nil)
+                try await page.browser.click(".holder .reload")
+                try await view.wait("return of('ui/notifications/tool-result').length === 1")
+                try await page.wait("return document.querySelector('.holder .problem').hidden")
+            }
+        }
+
+        static let thief = """
+            const field = document.body.appendChild(document.createElement('input'));
+            window.stolen = '';
+            field.oninput = () => window.stolen = field.value;
+            window.thief = setInterval(() => field.focus(), 30);
+            """
+
+        // D2: a view that keeps taking the keyboard is stopped, beside an open question too
+        @Test func aViewDoesNotTakeTheKeyboard() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": [:]])
+                _ = try await page.question()
+                try await page.browser.click("#filter")
+                try await view.run(Self.thief)
+                try await page.waitForText("kept taking the keyboard", in: "[data-view] .problem")
+                #expect(try await page.run("return document.activeElement.id") == "filter")
+                try await page.browser.press("secret")
+                #expect(try await page.run("return document.getElementById('filter').value") == "secret")
+                #expect(server.calls(of: "wipe").isEmpty)
+            }
+        }
+
+        // D2: one that takes it now and then gets a letter at most, and is stopped while the user types
+        @Test func aViewDoesNotTakeWhatIsTyped() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await page.browser.click("#filter")
+                try await view.run(Self.thief.replacing(", 30)", with: ", 400)"))
+                for letter in "secretword" {
+                    try await page.browser.press(String(letter))
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+                let kept =
+                    try await page.run("return document.getElementById('filter').value").stringValue ?? ""
+                #expect(kept.count >= 9 && "secretword".hasSuffix(String(kept.suffix(4))))
+                try await page.waitForText("kept taking the keyboard", in: "[data-view] .problem")
+                try await page.browser.click(".holder .reload")
+                try await view.wait("return of('ui/notifications/tool-result').length === 1")
+            }
+        }
+
+        // D2: the user may give it the keyboard, by a press or by Tab
+        @Test func theUserGivesAViewTheKeyboard() async throws {
+            let body = "<input id='field' style='width: 90%; height: 60px'>"
+            let server = try ViewServer("one", views: ["show": TestView.html(body: body)])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await page.browser.click("#filter")
+                let box = try await page.run(
+                    "const box = document.querySelector('[data-view] iframe').getBoundingClientRect();"
+                        + "return [Math.round(box.left + 60), Math.round(box.top + 40)]")
+                try await page.browser.press(at: box[0]?.intValue ?? 0, box[1]?.intValue ?? 0)
+                try await page.browser.press("a")
+                try await view.wait("return document.getElementById('field').value === 'a'")
+                // And takes it back.
+                try await page.browser.click("#filter")
+                try await page.browser.press("b")
+                try await page.wait("return document.getElementById('filter').value === 'b'")
+                #expect(try await view.run("return document.getElementById('field').value") == "a")
+                try await page.run("document.querySelector('[data-view] .close').focus()")
+                try await page.browser.press("\u{E004}")
+                try await page.wait("return document.activeElement.tagName === 'IFRAME'")
+            }
+        }
+
+        // D3: the user gets out of full screen, and stays out
+        @Test func fullScreenEndsWhenTheUserWants() async throws {
+            let server = try ViewServer(
+                "one", views: ["show": TestView.html(modes: ["inline", "fullscreen"])])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.run(
+                    "window.farewell = 60000; setInterval(() => rpc('ui/request-display-mode', { mode: 'fullscreen' }), 200)"
+                )
+                let whole = "return !!document.querySelector('[data-mode=fullscreen]')"
+                try await page.wait(whole)
+                try await page.browser.press("\u{E00C}")
+                try await page.wait("return !document.querySelector('[data-mode=fullscreen]')")
+                let before = try await view.run("return last").intValue ?? 0
+                // Several more requests have been answered.
+                try await view.wait("return last >= \(before + 4) && waiting.size <= 1")
+                #expect(try await page.run(whole) == false)
+                // The host's own button works, and Close does not wait for the view.
+                try await page.browser.click(".holder .enter")
+                try await page.wait(whole)
+                try await page.browser.click(".holder .close")
+                try await page.wait(
+                    "return !document.querySelector('[data-mode=fullscreen]')", atMost: .seconds(3))
+            }
+        }
+
+        // D6: what runs is named, whatever its title is
+        @Test func aQuestionNamesTheTool() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            let tool = Tool("delete_all", title: "Read report", inputSchema: ["type": "object"])
+            try server.server.register(tool) { _, _ in .text("gone") }
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.begin("x", "tools/call", ["name": "delete_all", "arguments": [:]])
+                let text = try await page.question()
+                #expect(text.contains("Allow delete_all to run?") && text.contains("“Read report”"))
+                #expect(text.contains("does not say whether it changes anything"))
+                // It stands at the view, outside of its frame.
+                #expect(
+                    try await page.run(
+                        "return document.querySelector('.question').closest('[data-view]').dataset.view")
+                        == .string(view.id))
+                try await page.answer("no")
+            }
+        }
+
+        // Questions of one view do not hold up another; one answer can be for all of a view
+        @Test func oneAnswerForAView() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let (first, second) = (try await page.show("show"), try await page.show("show"))
+                for n in 1 ... 3 {
+                    try await first.begin(
+                        "n\(n)", "tools/call", ["name": "wipe", "arguments": ["n": JSONValue(n)]])
+                }
+                try await second.begin("other", "tools/call", ["name": "wipe", "arguments": ["n": 9]])
+                try await page.wait("return document.querySelectorAll('.question').length === 2")
+                try await page.waitForText("2 more", in: "[data-view=\"\(first.id)\"] .more")
+                try await page.waitForText("2 questions", in: "#asks")
+                let wide = "[data-view=\"\(first.id)\"] .question .wide"
+                try await page.run(
+                    "document.querySelector(arguments[0]).scrollIntoView({ block: 'center' })", .string(wide))
+                try await page.browser.wait(
+                    "return document.querySelector(arguments[0]).disabled === false", .string(wide))
+                try await page.browser.click(wide)
+                for n in 1 ... 3 { #expect(try await first.end(of: "n\(n)")["result"] != nil) }
+                let later = try await first.request("tools/call", ["name": "wipe", "arguments": ["n": 4]])
+                #expect(later["content"]?[0]?["text"] == "wiped")
+                // The other view was not meant.
+                #expect(server.calls(of: "wipe").count == 4)
+                #expect(try await page.run("return document.querySelectorAll('.question').length") == 1)
+                try await page.answer("no")
+                #expect(try await second.end(of: "other")["error"]?["code"] == -32000)
+                // The user takes it back.
+                try await page.run(
+                    "document.querySelector('[data-view=\"\(first.id)\"] [data-do*=ask]').click()")
+                try await page.wait(
+                    "return document.querySelector('[data-view=\"\(first.id)\"] .trusted').hidden")
+                try await first.begin("n5", "tools/call", ["name": "wipe", "arguments": ["n": 5]])
+                try await page.answer("no")
+                #expect(server.calls(of: "wipe").count == 4)
+            }
+        }
+
+        // Neither Enter at the end of a line, nor a held key, nor a page that moves under the pointer agrees
+        @Test func nothingAgreesByAccident() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await page.browser.click("#filter")
+                try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": [:]])
+                _ = try await page.question()
+                try await page.browser.press("x\u{E007}")
+                #expect(try await page.run("return document.activeElement.id") == "filter")
+                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                // The view moves its page, and the button with it.
+                let isMoved = try await page.run(
+                    """
+                    const yes = document.querySelector('.question .yes');
+                    yes.closest('.holder').style.marginTop = '40px';
+                    yes.click();
+                    return yes.disabled;
+                    """)
+                #expect(isMoved == true)
+                // A key that is held down.
+                let isHeld = try await page.run(
+                    """
+                    const yes = document.querySelector('.question .yes');
+                    return !yes.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', repeat: true, bubbles: true, cancelable: true }));
+                    """)
+                #expect(isHeld == true)
+                #expect(server.calls(of: "wipe").isEmpty)
+                try await page.run("document.querySelector('.question .no').focus()")
+                try await page.browser.press("\u{E00C}")
+                #expect(try await view.end(of: "wipe")["error"]?["code"] == -32000)
+            }
+        }
+
+        // Every way out that a browser offers: none leads anywhere, and nothing else is harmed
+        @Test func aPageOfAttacksAchievesNothing() async throws {
+            let foreign = try RequestRecorder()
+            defer { foreign.stop() }
+            let server = try ViewServer(
+                "one", views: ["attack": TestView.html(AttackPage.script), "show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let other = try await page.show("show")
+                let view = try await page.show("attack")
+                let windows = try await page.browser.windows()
+                try await view.run(
+                    "window.results = null; attack(arguments[0]).then(all => window.results = all)",
+                    .string(foreign.origin))
+                let results = try await view.wait("return window.results").objectValue ?? [:]
+                #expect(results.count > 80)
+                let done = results.filter { $0.value == "done" }.map(\.key).sorted()
+                #expect(done == [])
+                #expect(foreign.requests.isEmpty)
+                #expect(try await page.browser.windows() == windows)
+                #expect(
+                    try await page.run("return [location.origin, ({}).polluted, name]") == [
+                        .string(page.host.origin), nil, "",
+                    ])
+                // The neighbour took nothing from it, the program nothing that was not asked; both go on.
+                #expect(try await other.run("return document.body.textContent.includes('forged')") == false)
+                #expect(try await page.run("return document.querySelector('.question')") == nil)
+                #expect(try await other.request("ping") == [:])
+                #expect(page.host.isRunning)
+            }
+        }
+
+        // D9: a view that may not ask any more says so at the view
+        @Test func aSilencedViewIsMarked() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                for n in 1 ... 3 {
+                    try await view.begin("l\(n)", "ui/open-link", ["url": "https://example.com/\(n)"])
+                    try await page.answer("no")
+                    _ = try await view.end(of: "l\(n)")
+                }
+                try await page.waitForText("may not ask any more", in: "[data-view] .notes")
+                try await page.run("document.querySelector('[data-do*=ask]').click()")
+                try await page.wait("return document.querySelector('[data-view] .notes').hidden")
+                try await view.begin("again", "ui/open-link", ["url": "https://user:x@example.com/"])
+                #expect(try await page.question().contains("the address leads to example.com"))
+                try await page.answer("no")
+            }
+        }
+
+        static let suicides = [
+            "parent.document.open(); parent.document.write('<p>empty</p>'); parent.document.close()",
+            "for (;;) {}",
+        ]
+
+        // D11: a view that removed its page, or never ends, is noticed and can be loaded again
+        @Test(arguments: suicides) func aViewThatIsGoneIsNoticed(script: String) async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.run("setTimeout(() => { \(script) }, 300)")
+                try await page.browser.top()
+                try await page.wait("return document.querySelector('.holder .problem').hidden === false")
+                try await page.run("document.querySelector('.holder .reload').click()")
+                try await view.wait("return of('ui/notifications/tool-result').length === 1")
+            }
+        }
+
+        // D14: a program that hangs, and one that is gone, are told apart from one that is there
+        @Test func aProgramThatHangsIsNoticed() async throws {
+            let server = try ViewServer("one")
+            try await HostPage.with([server]) { page in
+                kill(page.host.pid, SIGSTOP)
+                defer { kill(page.host.pid, SIGCONT) }
+                try await page.wait("return document.body.dataset.online === 'silent'")
+                kill(page.host.pid, SIGCONT)
+                try await page.wait("return document.body.dataset.online === 'yes'")
+                page.host.stop()
+                try await page.wait("return document.body.dataset.online === 'no'")
+                try await page.run("document.getElementById('theme').dispatchEvent(new Event('change'))")
+                try await page.browser.type("x", into: "[data-send=servers] input")
+                try await page.browser.click("[data-send=servers] button")
+                try await page.waitForText("The program does not respond", in: "#notices")
+            }
+        }
+
+        // A view can send data by WebRTC; the page shows that it does
+        @Test func theUseOfWebRTCIsShown() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.run("new RTCPeerConnection().close()")
+                try await page.waitForText("It uses WebRTC", in: "[data-view] .notes")
+            }
+        }
+    }
+}
