@@ -15,6 +15,7 @@ enum Command: Sendable, Hashable {
     case schema
     case version
     case help
+    case manual
 }
 
 /// One call of a tool from the command line.

@@ -7,7 +7,7 @@ struct CommandLineParser {
         + ControlFlags.commands
     private static let options = [
         "-c", "--config", "--demo", "--stdio", "--listen", "--set", "--log-level", "--help", "-h",
-        "--version", "--core-dumps", "--client-tools", "--client-tools-auth", "--channel",
+        "--version", "--man", "--core-dumps", "--client-tools", "--client-tools-auth", "--channel",
         "--providers-socket", "--online", "--allow", "--scope", "--expires", "--rate", "--json", "-n",
         "--admin",
     ]
@@ -106,9 +106,10 @@ struct CommandLineParser {
         case "--rate": tokens.rate = try TokenFlags.rate(value(of: name, inline, example: "60/min"))
         case "--expires": tokens.lifetime = try TokenFlags.lifetime(value(of: name, inline, example: "90d"))
         case "--demo", "--online", "--json", "--stdio", "--client-tools", "--core-dumps", "-h", "--help",
-            "--version":
+            "--man", "--version":
             if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
             if name == "--version" { return .version }
+            if name == "--man" { return .manual }
             switch name {
             case "--demo": options.isDemo = true
             case "--online": isOnline = true

@@ -35,7 +35,7 @@ enum HelpText {
           --log-level LEVEL    error, warning, info (the default) or debug
           --core-dumps         leave a core file after a crash; without it, other processes of the
                                user cannot read the server's environment either (Linux)
-          -h, --help           this text
+          -h, --help           this text; --man prints the manual page. … after a value: repeat the option
 
         try it:   mcp-server --demo
         exit:     0 ended · 1 failed while running, or the tool did · 2 usage or configuration

@@ -12,20 +12,48 @@ struct IncludedFiles {
     let context: ConfigContext
     let expansion: Expansion
 
-    /// Returns the tree with all files that its `include` names.
-    func merged(_ root: ConfigNode) -> ConfigNode {
+    /// An absolute path, in which the last component may be a pattern, and where it is written.
+    struct Pattern {
+        var path: String
+        var position: SourcePosition
+    }
+
+    /// Returns what `include` of a tree names.
+    func patterns(of root: ConfigNode) -> [Pattern] {
+        guard let node = root["include"].map({ expansion.expand($0, path: "include") }) else { return [] }
+        guard let elements = node.elements else {
+            context.diagnostics.error(
+                "include must be an array of files such as \"conf.d/*.jsonc\", not \(node.kindName)",
+                at: node.position)
+            return []
+        }
+        return elements.compactMap { element in
+            guard let text = element.string, !text.isEmpty, !text.utf8.contains(0) else {
+                context.diagnostics.error("a file in include must be a string", at: element.position)
+                return nil
+            }
+            return Pattern(path: context.absolute(text), position: element.position)
+        }
+    }
+
+    /// Returns the tree with all files that patterns name.
+    func merged(_ root: ConfigNode, _ patterns: [Pattern]) -> ConfigNode {
         guard let members = root.members, let node = root["include"] else { return root }
         var result = root
         result.kind = .object(members.filter { $0.key != "include" })
         var seen: Set<FileIdentity> = []
-        for path in paths(expansion.expand(node, path: "include")) {
+        // In the order of the patterns, and each in the order of its names.
+        let paths = patterns.flatMap { pattern in
+            self.paths(pattern.path, at: pattern.position).map { ($0, pattern.position) }
+        }
+        for (path, position) in paths {
             guard seen.insert(FileIdentity(path)).inserted else { continue }
             if seen.count > Self.maxFiles {
                 context.diagnostics.error(
                     "include names more than \(Self.maxFiles) files", at: node.position)
                 return result
             }
-            if let file = read(path, at: node.position) { result = merge(file, into: result) }
+            if let file = read(path, at: position) { result = merge(file, into: result) }
         }
         return result
     }
@@ -52,23 +80,6 @@ struct IncludedFiles {
     }
 
     // MARK: Names
-
-    /// Returns the paths that patterns name, each pattern in the order of the names.
-    private func paths(_ node: ConfigNode) -> [String] {
-        guard let elements = node.elements else {
-            context.diagnostics.error(
-                "include must be an array of files such as \"conf.d/*.jsonc\", not \(node.kindName)",
-                at: node.position)
-            return []
-        }
-        return elements.flatMap { element in
-            guard let text = element.string, !text.isEmpty, !text.utf8.contains(0) else {
-                context.diagnostics.error("a file in include must be a string", at: element.position)
-                return [String]()
-            }
-            return paths(context.absolute(text), at: element.position)
-        }
-    }
 
     private func paths(_ pattern: String, at position: SourcePosition) -> [String] {
         guard pattern.contains("*") else { return [pattern] }

@@ -17,6 +17,7 @@ struct AccessCheck {
 
     func run() {
         guard let auth = configuration.auth else { return }
+        checkOwnUser(auth)
         let patterns = own + tokens(auth)
         let names =
             configuration.tools.map { ("tool", $0.name) } + configuration.prompts.map { ("prompt", $0.name) }
@@ -34,6 +35,27 @@ struct AccessCheck {
             context.diagnostics.warning(
                 "\(owner): \"\(pattern.text)\" matches no tool and no prompt", at: pattern.position)
         }
+    }
+
+    /// Warns of rules for users of this machine that leave out the own one, if nothing else lets it in.
+    private func checkOwnUser(_ auth: AuthSettings) {
+        guard let peers = node["peers"], !auth.peers.isEmpty, auth.tokens == nil,
+            auth.authorizationServers.isEmpty, auth.anonymous.isEmpty
+        else { return }
+        let user = Accounts.ownUserID
+        let isCovered = auth.peers.contains { rule in
+            switch rule.match {
+            case .everyone: true
+            case .user(let id): id == user
+            // Groups are looked up when a process calls.
+            case .group: true
+            }
+        }
+        guard !isCovered else { return }
+        context.diagnostics.warning(
+            "auth.peers has no rule for the user that runs this (\(user)), and auth accepts no tokens: a "
+                + "server of this user refuses its own processes; { \"uid\": \(user) } admits them",
+            at: peers.position)
     }
 
     /// The patterns of the configuration itself.

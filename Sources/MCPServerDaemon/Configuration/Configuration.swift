@@ -36,6 +36,8 @@ struct Configuration: Sendable {
     var admin: AdminSettings?
     /// What the server writes down about its work.
     var observe = ObserveSettings()
+    /// The paths that `include` names, as patterns.
+    var includes: [String] = []
     /// The directory of the prompts, if it is to be watched.
     var watchedPrompts: String?
 }

@@ -44,9 +44,12 @@ struct ConfigurationLoader {
         let expansion = Expansion(
             .init(environment: environment, configDirectory: directory, readSecret: context.readSecret),
             diagnostics: diagnostics)
-        root = IncludedFiles(context: context, expansion: expansion).merged(root)
+        let included = IncludedFiles(context: context, expansion: expansion)
+        let includes = included.patterns(of: root)
+        root = included.merged(root, includes)
         for override in overrides { root = root.applying(override, diagnostics: diagnostics) }
-        let configuration = ConfigurationReader(context: context).read(expansion.expand(root))
+        var configuration = ConfigurationReader(context: context).read(expansion.expand(root))
+        configuration.includes = includes.map(\.path)
         return Outcome(configuration: configuration, diagnostics: diagnostics)
     }
 }

@@ -21,22 +21,24 @@ struct CheckCommand {
         if isOnline, let auth = configuration.auth, await !OnlineCheck(environment: environment).run(auth) {
             return .checkFailed
         }
-        if outcome.diagnostics.items.isEmpty {
-            var parts = [
-                Diagnostics.counted(configuration.tools.count, "tool"),
-                configuration.files.count == 1
-                    ? "1 directory of files" : "\(configuration.files.count) directories of files",
-                Diagnostics.counted(configuration.prompts.count, "prompt"),
-            ]
-            if !configuration.upstreams.isEmpty {
-                parts.append(Diagnostics.counted(configuration.upstreams.count, "server"))
-            }
-            if configuration.sandboxedCount > 0 {
-                parts.append(
-                    "\(configuration.sandboxedCount) in a sandbox (\(SandboxSupport.current.description))")
-            }
-            Terminal.out(["\(file): ok (\(parts.joined(separator: ", ")))"])
-        }
+        Terminal.out(["\(file): ok (\(Self.contents(of: configuration)))"])
         return .success
+    }
+
+    private static func contents(of configuration: Configuration) -> String {
+        var parts = [
+            Diagnostics.counted(configuration.tools.count, "tool"),
+            configuration.files.count == 1
+                ? "1 directory of files" : "\(configuration.files.count) directories of files",
+            Diagnostics.counted(configuration.prompts.count, "prompt"),
+        ]
+        if !configuration.upstreams.isEmpty {
+            parts.append(Diagnostics.counted(configuration.upstreams.count, "server"))
+        }
+        if configuration.sandboxedCount > 0 {
+            parts.append(
+                "\(configuration.sandboxedCount) in a sandbox (\(SandboxSupport.current.description))")
+        }
+        return parts.joined(separator: ", ")
     }
 }

@@ -46,8 +46,9 @@ struct ControlCommand {
         if let address = settings.address(environment) { return address }
         Terminal.error(
             CommandLineError(
-                "the address of the server is not known",
-                hint: "give the server's configuration with -c FILE, or its address with --admin"
+                "the address of the server is not known: neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a "
+                    + "directory",
+                hint: "set admin.listen in the configuration, or give the address with --admin"
             ).lines)
         return nil
     }
@@ -128,7 +129,7 @@ struct ControlCommand {
                 let next =
                     upstream["nextTryMilliseconds"]?.intValue
                     .map { " (next try in \(($0 + 999) / 1_000) s)" } ?? ""
-                // Why it is away; a server that is ready was away earlier.
+                // The last error of a server that is ready is over.
                 let isReady = upstream["state"]?.stringValue == UpstreamStatus.State.ready.rawValue
                 let error = isReady ? "-" : upstream["lastError"]?.stringValue ?? "-"
                 return padded(name, width) + "  " + padded(upstream["state"]?.stringValue ?? "", 12)
@@ -194,8 +195,9 @@ struct ControlCommand {
             return .checkFailed
         }
         let changes = report["changes"]?.stringValue ?? ""
-        Terminal.out(["reloaded: \(changes == "none" ? "nothing has changed" : Self.sanitized(changes))"])
         let keys = (report["needsRestart"]?.arrayValue ?? []).compactMap(\.stringValue)
+        let nothing = keys.isEmpty ? "nothing has changed" : "nothing that can change now"
+        Terminal.out(["reloaded: \(changes == "none" ? nothing : Self.sanitized(changes))"])
         if !keys.isEmpty {
             Terminal.out(["not in effect until a restart: \(keys.joined(separator: " "))"])
         }

@@ -34,6 +34,7 @@ struct Daemon {
         }
         switch command {
         case .help: Terminal.out([HelpText.text])
+        case .manual: Terminal.out([ServerManual.text])
         case .version: Terminal.out(["mcp-server \(DaemonVersion.current)"])
         case .schema: Terminal.out([ConfigurationSchema.text])
         case .check(let file, let overrides, let isOnline):

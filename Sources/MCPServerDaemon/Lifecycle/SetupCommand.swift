@@ -22,13 +22,14 @@ struct SetupCommand {
             program: Paths.ownProgram, configuration: shown ?? "/etc/mcp-server/mcp.jsonc",
             upstream: Self.upstream(configuration), host: configuration.auth?.host ?? "mcp.example.com",
             acceptsHost: configuration.auth?.host != nil,
-            bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes)
+            bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
+            stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
         Self.addSockets(of: configuration, to: &subject)
         Terminal.write(kind.text(subject))
         if kind == .systemd, let path = subject.hiddenPath {
             Terminal.error([
                 "warning: the service does not see \(path) (ProtectHome=, PrivateTmp=): "
-                    + "install it elsewhere"
+                    + "put it elsewhere"
             ])
         }
         if [.nginx, .caddy].contains(kind), configuration.auth == nil {
@@ -38,6 +39,24 @@ struct SetupCommand {
             ])
         }
         return .success
+    }
+
+    /// The time to drain, to end the commands and to close everything, with a reserve.
+    private static func stopSeconds(_ configuration: Configuration) -> Int {
+        let drain = configuration.limits.drain ?? HTTPServerOptions().drainTimeout
+        return Int(clamping: (drain + CommandTool.grace).components.seconds) + 8
+    }
+
+    /// The paths that the server needs to see, or to be seen at.
+    private static func paths(of configuration: Configuration) -> [String] {
+        var paths = configuration.files.map(\.root) + configuration.includes
+        paths += [configuration.watchedPrompts, configuration.auth?.tokens].compactMap { $0 }
+        for case .unix(let path, _, _) in (configuration.listen ?? [])
+            + [configuration.admin?.listen].compactMap({ $0 })
+        {
+            paths.append(path)
+        }
+        return paths + configuration.programs.map(\.path)
     }
 
     private static func addSockets(of configuration: Configuration, to subject: inout SetupFile.Subject) {

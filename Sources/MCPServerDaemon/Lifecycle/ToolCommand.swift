@@ -106,10 +106,13 @@ struct ToolCommand {
             let tools = outcome.configuration.tools
             guard let definition = tools.first(where: { $0.name == request.tool }) else {
                 let near = Suggestion.best(for: request.tool, among: tools.map(\.name))
-                let all = tools.prefix(20).map(\.name).joined(separator: ", ")
+                var others = "the tools are \(tools.prefix(20).map(\.name).joined(separator: ", "))"
+                if !outcome.configuration.upstreams.isEmpty {
+                    others += "; those of mcpServers are known to the running server only"
+                }
                 throw CommandLineError(
                     "there is no tool \(TerminalText.quoted(request.tool)) in \(file)",
-                    hint: near.map { "did you mean \($0)?" } ?? "the tools are \(all)")
+                    hint: near.map { "did you mean \($0)?" } ?? others)
             }
             do throws(ToolWords.Flaw) {
                 let arguments = try ToolWords.arguments(request.words, schema: definition.input.schema)

@@ -10,9 +10,9 @@ final class ErrorRing: Sendable {
 
     struct Entry: Sendable, Hashable {
         var time: WallTime
-        /// `call`, `log` or `refused`.
+        /// `call`, `request`, `log` or `refused`.
         var source: String
-        /// The tool or the method; empty for others.
+        /// The tool, or the method and what it is for; empty for others.
         var name: String
         var text: String
     }

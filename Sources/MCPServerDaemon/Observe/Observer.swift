@@ -12,6 +12,8 @@ final class Observer: ServerMiddleware {
     private let redactor: Redactor?
     private let calls: LogSettings.Calls
     private let log: Log
+    /// The refusals of other users that were not logged, and when the next one may be.
+    private let strangers = Mutex<(count: Int, next: ContinuousClock.Instant)>((0, .now))
     private let clients = Mutex<(meta: ByteSlice, text: [UInt8])?>(nil)
 
     init(
@@ -41,7 +43,10 @@ final class Observer: ServerMiddleware {
         }
         if calls == .all || (calls == .failed && outcome.isFailure) { logCall(request, end, outcome) }
         if outcome.isFailure, let errors {
-            errors.add("call", name: request.name ?? request.method, Self.text(of: end, outcome))
+            let isCall = request.method == "tools/call"
+            let name = [isCall ? nil : request.method, request.name].compactMap { $0 }
+            errors.add(
+                isCall ? "call" : "request", name: name.joined(separator: " "), Self.text(of: end, outcome))
         }
         if request.method != "ping" { recorder?.add(request, end, outcome) }
     }
@@ -49,13 +54,27 @@ final class Observer: ServerMiddleware {
     func didRefuse(_ refusal: RefusedRequest) {
         metrics?.refused(refusal.reason)
         audit?.add(line(for: refusal))
-        if calls != .none {
-            log.info(
-                "request refused",
-                [
-                    "reason": refusal.reason.rawValue, "status": refusal.status ?? refusal.code ?? 0,
-                    "address": refusal.peer ?? "-", "detail": refusal.detail ?? "-",
-                ])
+        let isStranger = refusal.reason == .user
+        guard calls != .none || isStranger else { return }
+        let times = isStranger ? strangersToLog() : 1
+        guard times > 0 else { return }
+        log.info(
+            "request refused",
+            [
+                "reason": refusal.reason.rawValue, "status": refusal.status ?? refusal.code ?? 0,
+                "address": refusal.peer ?? "-", "detail": refusal.detail ?? "-", "times": times,
+            ])
+    }
+
+    /// Counts a refusal of another user, which is always logged, but not more than once a second. Returns the
+    /// number since the last line; 0 for none now.
+    private func strangersToLog() -> Int {
+        strangers.withLock { state in
+            state.count += 1
+            let now = ContinuousClock.now
+            guard now >= state.next else { return 0 }
+            defer { state = (0, now + .seconds(1)) }
+            return state.count
         }
     }
 

@@ -41,8 +41,10 @@ struct SandboxDefinition: Sendable, Hashable {
 extension SandboxDefinition {
     /// Returns what the sandbox comes to with what the system can enforce, in one line.
     ///
-    /// - Parameter program: the files that are executed to start the program.
-    func described(_ support: SandboxSupport, program: [String] = []) -> String {
+    /// - Parameters:
+    ///   - program: the files that are executed to start the program.
+    ///   - hasLimits: whether the line includes the limits.
+    func described(_ support: SandboxSupport, program: [String] = [], hasLimits: Bool = true) -> String {
         var parts: [String] = []
         let missing = support.missing(for: sandbox)
         if !missing.isEmpty { parts.append("NOT ENFORCED: " + missing.joined(separator: "; ")) }
@@ -55,7 +57,7 @@ extension SandboxDefinition {
         }
         parts.append(sandbox.network.map(Self.text) ?? "all of the network")
         if let user = sandbox.user { parts.append("user \(userName ?? "\(user.id)")") }
-        parts += Self.texts(limits)
+        if hasLimits { parts += Self.texts(limits) }
         return "\(name.map { "\($0), " } ?? "")\(support.description): " + parts.joined(separator: " · ")
     }
 

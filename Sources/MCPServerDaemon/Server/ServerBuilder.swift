@@ -21,6 +21,9 @@ struct ServerBuilder: Sendable {
     /// The open files needed to run all commands at the same time; connections raise the limit further.
     private static let openFiles = CommandTool.maxRunning * 4 * 9
 
+    /// The time for which clients may keep lists. Those that subscribe hear of a change at once.
+    static let listLifetime = Duration.seconds(60)
+
     func build() throws(BuildError) -> Built {
         let server = makeServer()
         var contents = ServedContents()
@@ -97,6 +100,7 @@ struct ServerBuilder: Sendable {
         if let body = configuration.limits.body { options.limits.maxLineBytes = body }
         if let memory = configuration.limits.memory { options.limits.maxMemoryBytes = memory }
         options.tasks = tasks
+        if configuration.upstreams.isEmpty { options.listTTL = Self.listLifetime }
         if isReloaded || !configuration.upstreams.isEmpty { options.declaredKinds = .all }
         options.log = { [log] line in log.warning(line) }
         configuration.state?.use(in: &options, channel: channel)

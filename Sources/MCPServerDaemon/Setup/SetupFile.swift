@@ -1,3 +1,5 @@
+import MCPCore
+
 /// The files that `mcp-server init` prints, for the programs that start or front a server.
 enum SetupFile: String, Sendable, Hashable, CaseIterable {
     case systemd
@@ -18,15 +20,19 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var acceptsHost = false
         /// The largest message in bytes.
         var bodyBytes: Int
+        /// The time in seconds that a stopping server needs at most.
+        var stopSeconds: Int
+        /// Further paths that the server needs: those of its files, its sockets and what it writes.
+        var paths: [String] = []
         /// The addresses that the service manager listens on, in the form of `ListenStream=`.
         var sockets: [String] = []
         /// The mode and the numeric group of the unix sockets among them.
         var mode: UInt32?
         var group: UInt32?
 
-        /// Why the service cannot see its program or configuration; nil if it can.
+        /// A path that the service cannot see or does not share with others; nil if there is none.
         var hiddenPath: String? {
-            [program, configuration].first { path in
+            ([program, configuration] + paths).first { path in
                 ["/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"].contains { path.hasPrefix($0) }
             }
         }
@@ -62,7 +68,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         WatchdogSec=30
         # The server ends its commands itself; whatever is left after that is killed.
         KillMode=mixed
-        TimeoutStopSec=30
+        TimeoutStopSec=\(subject.stopSeconds)
         User=mcp-server
         RuntimeDirectory=mcp-server
         StateDirectory=mcp-server
@@ -149,7 +155,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
             <key>ProcessType</key>
             <string>Background</string>
             <key>ExitTimeOut</key>
-            <integer>30</integer>
+            <integer>\(subject.stopSeconds)</integer>
             <key>Umask</key>
             <integer>63</integer>
             <key>StandardErrorPath</key>

@@ -47,6 +47,8 @@ struct StateReader {
         var keys: [Redacted<[UInt8]>] = []
         for node in nodes {
             guard let text = secret(node, "state.key") else { continue }
+            // A placeholder without a value is reported already.
+            if text.isEmpty, context.diagnostics.hasError(at: node.position) { continue }
             let key = Redacted(Array(text.utf8))
             if !Self.keyBytes.contains(key.value.count) {
                 context.diagnostics.error(

@@ -19,6 +19,9 @@ struct Account: Sendable, Hashable {
 enum Accounts {
     private static let bufferBytes = 64 << 10
 
+    /// The user id of this process.
+    static var ownUserID: UInt32 { geteuid() }
+
     /// Returns the id of a group; a number is used as it is.
     static func groupID(named name: String) -> UInt32? {
         if let number = UInt32(name) { return number }

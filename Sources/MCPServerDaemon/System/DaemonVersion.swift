@@ -1,4 +1,6 @@
+import MCPCore
+
 /// The version of the program.
 enum DaemonVersion {
-    static let current = "0.1.0"
+    static let current = PackageVersion.current
 }

@@ -90,7 +90,11 @@ struct CommandResult {
         if !errors.isEmpty {
             text += run.errors.count > tail.count ? "\nstderr (end): \(errors)" : "\nstderr: \(errors)"
         }
-        if let sandbox = definition.sandbox, Self.refusals.contains(where: { errors.contains($0) }) {
+        // A shell that may not run a program, or not find it, ends with 126 or 127.
+        let isRefused =
+            Self.refusals.contains { errors.contains($0) }
+            || [.exited(126), .exited(127)].contains(run.status)
+        if let sandbox = definition.sandbox, isRefused {
             text += "\nnote: \(sandbox.title) may have refused this"
         }
         var result = CallToolResult.error(text)

@@ -26,7 +26,7 @@ struct ExecReader {
         for element in elements.dropFirst() {
             if let item = readItem(element) { items.append(item) }
         }
-        ShellCodeCheck(context.diagnostics).run(elements)
+        ShellCodeCheck(path: "\(path).exec", context.diagnostics).run(elements)
         return program.map { CommandTemplate(program: $0, items: items) }
     }
 

@@ -32,7 +32,7 @@ struct Explanation {
         let program = (try? launch.resolvedProgram()).map {
             ProgramFiles.paths(of: $0, searchPath: searchPath)
         }
-        return sandbox.described(.current, program: program ?? [])
+        return sandbox.described(.current, program: program ?? [], hasLimits: false)
     }
 
     private static func limits(_ limits: ResourceLimits) -> String {

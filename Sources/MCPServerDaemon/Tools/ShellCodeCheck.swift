@@ -18,9 +18,14 @@ struct ShellCodeCheck {
     /// The programs whose command may follow a user or a file.
     private static let namesUserFirst: Set<String> = ["su", "runuser", "script"]
 
+    /// The path of the key, `tools.NAME.exec`.
+    private let path: String
     private let diagnostics: Diagnostics
 
-    init(_ diagnostics: Diagnostics) { self.diagnostics = diagnostics }
+    init(path: String, _ diagnostics: Diagnostics) {
+        self.path = path
+        self.diagnostics = diagnostics
+    }
 
     /// Checks the elements of `exec`, including nested arrays and conditions.
     func run(_ elements: [ConfigNode]) {
@@ -35,8 +40,8 @@ struct ShellCodeCheck {
             let hasPlaceholder = (try? TemplateText(source).argumentNames.isEmpty) == false
             if hasPlaceholder, expectsCode || isCodeFlag {
                 diagnostics.error(
-                    "a placeholder inside code would be run as code; pass it as an argument after the code, "
-                        + "where a shell reads it as \"$1\"", at: node.position)
+                    "\(path): a placeholder inside code would be run as code; pass it as an argument after "
+                        + "the code, where a shell reads it as \"$1\"", at: node.position)
             }
             if let letters = Self.codeFlags(of: text) {
                 flags = letters

@@ -2,7 +2,7 @@ import Dispatch
 import MCPCore
 import Synchronization
 
-/// Reads the configuration again when its file or its prompts change, and on SIGHUP.
+/// Reads the configuration again when its files or its prompts change, and on SIGHUP.
 ///
 /// A new configuration is checked as a whole before any part of it is used. If it contains a mistake, the
 /// running one stays in use, and the log reports what is wrong: a typo never takes the server down.
@@ -16,6 +16,13 @@ final class Reloader: Sendable {
         var configuration: Configuration
         var files: FilesWatch?
         var prompts: DirectoryWatch?
+        var includes: [DirectoryWatch] = []
+
+        func cancel() {
+            files?.cancel()
+            prompts?.cancel()
+            for watch in includes { watch.cancel() }
+        }
     }
 
     private let file: String
@@ -170,11 +177,31 @@ final class Reloader: Sendable {
                 return nil
             }
         }
-        let previous = state.withLock { state -> (FilesWatch?, DirectoryWatch?) in
-            defer { (state.files, state.prompts) = (files, prompts) }
-            return (state.files, state.prompts)
+        let includes = watches(of: configuration.includes)
+        let previous = state.withLock { state -> State in
+            defer { (state.files, state.prompts, state.includes) = (files, prompts, includes) }
+            return state
         }
-        previous.0?.cancel()
-        previous.1?.cancel()
+        previous.cancel()
+    }
+
+    /// Returns watches of the directories of included files, one for each directory.
+    private func watches(of patterns: [String]) -> [DirectoryWatch] {
+        Dictionary(grouping: patterns) { Paths.parent(of: $0) }.compactMap { directory, patterns in
+            let names = patterns.compactMap { Paths.components($0).last.map { Glob($0) } }
+            let interest = DirectoryWatch.Interest(
+                files: { name in !name.hasPrefix(".") && names.contains { $0.matches(name) } },
+                directories: { _ in false }, permissions: true)
+            do throws(IOError) {
+                return try DirectoryWatch(directory, interest) { [weak self] changes in
+                    if changes.tellsOfFiles { self?.reload("an included file has changed") }
+                }
+            } catch {
+                log.warning(
+                    "included files are not watched; SIGHUP reads them again",
+                    ["directory": directory, "error": error])
+                return nil
+            }
+        }
     }
 }

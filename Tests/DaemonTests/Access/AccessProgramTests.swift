@@ -257,6 +257,7 @@ import Glibc
             let ruledOther = try await Self.otherUser(strictPort)
         {
             #expect(other == "403" && ruledOther == "401")
+            #expect(await strict.logs("no token, and no rule for the user id 65534"))
         } else {
             print("not tested: a process of another user, which only root can start with python3")
         }

@@ -176,6 +176,20 @@ import Testing
         #expect(!tokens.diagnostics.report.contains { $0.contains("tool rm") })
     }
 
+    // Rules for users of this machine are all there is: the server's own user needs one, too.
+    @Test func warnsOfTheOwnUserWithoutARule() {
+        let own = Accounts.ownUserID
+        for (auth, isWarned) in [
+            (#""peers": [{ "uid": \#(own &+ 1) }]"#, true), (#""peers": [{ "uid": \#(own) }]"#, false),
+            (#""peers": [{ "user": "*" }]"#, false), (#""peers": [{ "group": "0" }]"#, false),
+            (#""peers": [{ "uid": \#(own &+ 1) }], "anonymous": ["*"]"#, false),
+        ] {
+            let report = load("{ \"auth\": { \(auth) } }").diagnostics.report
+            let text = "warning: auth.peers has no rule for the user that runs this (\(own))"
+            #expect(report.contains { $0.contains(text) } == isWarned, "\(auth): \(report)")
+        }
+    }
+
     @Test func theSchemaKnowsEveryKey() throws {
         let schema = try CompiledSchema(try JSONValue(parsing: ConfigurationSchema.text))
         let good =

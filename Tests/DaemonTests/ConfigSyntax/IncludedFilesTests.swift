@@ -70,7 +70,7 @@ import Glibc
         (#"{ "include": ["f"] }"#, "[]", "f:1:1: error: the file must contain an object, not an array"),
         (#"{ "include": ["f"] }"#, "{ x }", "f:1:3: error: expected a key in double quotes"),
         (#"{ "include": ["f"] }"#, #"{ "tols": {} }"#, #"f:1:3: error: unknown key "tols""#),
-        (#"{ "include": ["g"] }"#, "{}", "mcp.jsonc:1:14: error: include: cannot open g: No such file"),
+        (#"{ "include": ["g"] }"#, "{}", "mcp.jsonc:1:15: error: include: cannot open g: No such file"),
         (#"{ "include": ["no/*.json"] }"#, "{}", "mcp.jsonc:1:15: error: include: no cannot be listed"),
         (#"{ "include": ["*/f"] }"#, "{}", "mcp.jsonc:1:15: error: include: only the name of a file may"),
         (#"{ "include": "f" }"#, "{}", "mcp.jsonc:1:14: error: include must be an array of files"),

@@ -8,13 +8,16 @@ import Testing
 @Suite struct SetupFileTests {
     private let subject = SetupFile.Subject(
         program: "/usr/local/bin/mcp-server", configuration: "/etc/a&b.jsonc", upstream: "unix:/run/mcp.sock",
-        host: "mcp.example.com", bodyBytes: 4_194_304, sockets: ["/run/mcp.sock"], mode: 0o660, group: 33)
+        host: "mcp.example.com", bodyBytes: 4_194_304, stopSeconds: 35,
+        sockets: ["/run/mcp.sock"], mode: 0o660, group: 33)
 
     @Test(arguments: SetupFile.allCases) func namesItsSubject(_ file: SetupFile) {
         let text = file.text(subject)
         #expect(text.hasSuffix("\n") && !text.contains("Optional("))
         switch file {
-        case .systemd: #expect(text.contains("\nExecStart=/usr/local/bin/mcp-server -c /etc/a&b.jsonc\n"))
+        case .systemd:
+            #expect(text.contains("\nExecStart=/usr/local/bin/mcp-server -c /etc/a&b.jsonc\n"))
+            #expect(text.contains("\nTimeoutStopSec=35\n"))
         case .systemdSocket:
             #expect(
                 text.contains("[Socket]\nListenStream=/run/mcp.sock\nSocketMode=0660\nSocketGroup=33\n\n["))
@@ -23,6 +26,14 @@ import Testing
         case .caddy: #expect(text.contains("reverse_proxy unix//run/mcp.sock {"))
         case .docker: #expect(text.contains("ENTRYPOINT"))
         }
+    }
+
+    /// A path that the hardened service cannot see is named, whatever it is for.
+    @Test(arguments: [[], ["/srv/docs"], ["/srv/docs", "/tmp/mcp.sock"]]) func hiddenPaths(_ paths: [String])
+    {
+        var own = subject
+        own.paths = paths
+        #expect(own.hiddenPath == (paths.count == 2 ? "/tmp/mcp.sock" : nil))
     }
 
     #if os(Linux)

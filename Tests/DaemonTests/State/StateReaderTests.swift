@@ -94,6 +94,7 @@ import Testing
         #expect(try findings(5).contains { $0.contains("1 to 4 of them") })
         #expect(try self.findings(#"{"key": "${file:short}"}"#).count == 1)
         #expect(try self.findings(#"{"key": "${file:long}"}"#).count == 1)
+        #expect(try self.findings(#"{"key": "${file:none}"}"#).count == 1)
     }
 
     @Test func aKeyThatOthersMayReadIsRefused() throws {

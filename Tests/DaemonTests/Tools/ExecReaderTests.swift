@@ -53,7 +53,9 @@ import Testing
     ])
     func refusesArgumentsInsideCode(exec: String) {
         let found = errors(Self.input, exec)
-        #expect(found.contains { $0.hasPrefix("a placeholder inside code would be run") }, "\(found)")
+        #expect(
+            found.contains { $0.hasPrefix("tools.t.exec: a placeholder inside code would be run") },
+            "\(found)")
     }
 
     @Test(arguments: [

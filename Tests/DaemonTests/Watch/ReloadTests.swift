@@ -216,6 +216,29 @@ import Glibc
         }
     }
 
+    /// A change, an addition and a removal of an included file are noticed like those of the main file.
+    @Test func includedFiles() async throws {
+        let directory = try TemporaryDirectory()
+        let file = "\(directory.path)/mcp.jsonc"
+        try directory.makeDirectory("conf.d")
+        try directory.write("mcp.jsonc", #"{"include":["conf.d/*.jsonc"]}"#)
+        try directory.write("conf.d/a.jsonc", #"{"tools":{"one":{"exec":["true"]}}}"#)
+        let program = try await WatchedProgram(configuration: file, socket: "\(directory.path)/s")
+        try directory.write("conf.d/a.jsonc", #"{"tools":{"two":{"exec":["true"]}}}"#)
+        #expect(await program.logs("+tool two -tool one"))
+        try directory.write("conf.d/b.jsonc", #"{"tools":{"three":{"exec":["true"]}}}"#)
+        #expect(await program.logs("+tool three"))
+        try directory.write("conf.d/b.jsonc", #"{"tools":{"two":{"exec":["true"]}}}"#)
+        #expect(await program.logs("tools.two is defined at"))
+        #expect(unsafe unlink("\(directory.path)/conf.d/b.jsonc") == 0)
+        #expect(await program.logs("-tool three"))
+        // What no pattern names is of no interest.
+        try directory.write("conf.d/note.txt", "x")
+        try directory.write("conf.d/c.jsonc", #"{"tools":{"four":{"exec":["true"]}}}"#)
+        #expect(await program.logs("+tool four"))
+        await program.stop()
+    }
+
     /// What was refused for its permissions is read again when they alone are mended.
     @Test func permissions() async throws {
         let directory = try TemporaryDirectory()
@@ -238,8 +261,12 @@ import Glibc
         let socket = "\(directory.path)/s.sock"
         let program = try await WatchedProgram(configuration: file, socket: socket)
         let client = try await MCPClient.connect(.unix(path: socket))
+        // Clients may keep lists for a while.
+        var options = CallOptions()
+        options.usesCache = false
+        let fresh = options
         func tools() async throws -> [String] {
-            (try await client.request("tools/list")["tools"]?.elements ?? []).compactMap {
+            (try await client.request("tools/list", options: fresh)["tools"]?.elements ?? []).compactMap {
                 $0["name"]?.string
             }
         }
