@@ -22,17 +22,34 @@ enum ClientProgram {
         } catch {
             return usageFailure(error, arguments)
         }
+        if case .complete = request { leaveAtTheLimit() }
         return perform(request, CommandRunner(environment: .process()))
     }
 
+    /// Ends the process when a shell has waited for proposals long enough.
+    private static func leaveAtTheLimit() {
+        let limit = Int(TimeSpan.milliseconds(Completer.limit))
+        DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + .milliseconds(limit)) {
+            ChildPrograms.killAll()
+            _exit(0)
+        }
+    }
+
     private static func usageFailure(_ failure: Failure, _ arguments: [String]) -> Int32 {
-        report(failure, isJSON: arguments.prefix { $0 != "--" }.contains("--json"))
+        let words = arguments.prefix { $0 != "--" }
+        var options = Options()
+        options.json = words.contains("--json")
+        // The line could not be parsed, so the flag is looked for.
+        if let flag = words.firstIndex(where: { $0.hasPrefix("--color") }) {
+            let value = words[flag].split(separator: "=").dropFirst().first.map(String.init)
+            options.color =
+                Options.ColorChoice(rawValue: value ?? words[flag...].dropFirst().first ?? "") ?? .auto
+        }
+        report(failure, options)
         return failure.code.rawValue
     }
 
-    private static func report(_ failure: Failure, isJSON: Bool) {
-        var options = Options()
-        options.json = isJSON
+    private static func report(_ failure: Failure, _ options: Options) {
         let stderr = DescriptorSink(2)
         Console(stdout: stderr, stderr: stderr, options: options, variable: SystemFile.variable).failure(
             failure)
@@ -42,10 +59,10 @@ enum ClientProgram {
         let stop = StopReason()
         var options = Options()
         if case .run(let invocation) = request { options = invocation.options }
-        let isJSON = options.json
+        let reportOptions = options
         let work = Mutex<Task<Void, Never>?>(nil)
         let canceller = Canceller(
-            stop: stop, report: { report($0, isJSON: isJSON) }, cancel: { work.withLock { $0 }?.cancel() })
+            stop: stop, report: { report($0, reportOptions) }, cancel: { work.withLock { $0 }?.cancel() })
         // Before the command starts anything: a signal must not end this process without its children. The
         // command ends when the terminal closes, unless it was started by nohup(1).
         let hangup = SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []

@@ -18,8 +18,14 @@ struct AgentCommand {
         var sessions: [Session] = []
         do throws(Failure) {
             for server in invocation.servers {
-                let own = invocation.forServer(named: server.name)
-                sessions.append(try await connector.connect(server.target, own, name: server.name))
+                var own = invocation.forServer(named: server.name)
+                own.target = server.target
+                if invocation.configured.contains(where: { $0.name == server.name }) {
+                    own.configuredName = server.name
+                }
+                let session = try await connector.connect(server.target, own, name: server.name)
+                sessions.append(session)
+                if invocation.options.checks.isLocked { try await LockedServer.check(session) }
             }
             let code = try await talk(model, sessions)
             await end(sessions, model)
@@ -54,69 +60,83 @@ struct AgentCommand {
             }
             var client = ClientOptions(name: ClientIdentity.name, version: ClientIdentity.version)
             if let limit = invocation.options.connectTimeout { client.connectTimeout = limit }
-            return ChatCompletionsModel(url, model: name, key: key, options: client)
+            var model = ChatCompletionsModel(url, model: name, key: key, options: client)
+            model.parameters = options.parameters
+            return model
         }
     }
 
     private var policies: PolicyTable {
         var table = PolicyTable()
-        switch options.policy {
-        case .ask: table.override = .ask([])
-        case .auto: table.override = .automatic
-        case .deny: table.override = .deny([])
-        case nil: break
-        }
+        for entry in options.toolPolicies { table.set(Self.policy(entry.policy), for: entry.pattern) }
+        table.override = options.policy.map(Self.policy)
         for name in options.trusted { table.trust(ToolSourceID(name)) }
         return table
     }
 
-    /// Returns the failure for an error of the model; errors of servers are reported to the model instead.
-    private func failure(of error: any Error) -> Failure {
-        var failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
-        if failure.code == .authentication {
-            failure.hint = "--model-key-env VAR names the variable that holds the model's key"
+    private static func policy(_ word: AgentOptions.Policy) -> ToolPolicy {
+        switch word {
+        case .ask: .ask([])
+        case .auto: .automatic
+        case .deny: .deny([])
         }
-        if case .program(let words) = options.model, failure.code == .protocolError {
-            failure.code = .unreachable
-            failure.kind = .cannotStart
-            failure.message = "cannot start the model \(inlineText(words.first ?? "")): \(failure.message)"
-        }
-        return failure
+    }
+
+    /// Returns the text of `--system`.
+    private func systemPrompt() throws(Failure) -> String? {
+        guard let text = options.system, text.hasPrefix("@") else { return options.system }
+        return String(decoding: try environment.input.file(String(text.dropFirst())), as: UTF8.self)
     }
 
     private func talk(_ model: any LanguageModel, _ sessions: [Session]) async throws(Failure) -> ExitCode {
+        let file = ConversationFile(environment, path: options.conversation)
+        let isResumed = options.continues || options.conversation != nil
+        let transcript = isResumed ? try file.read() : nil
+        if options.continues, transcript == nil {
+            throw .usage("no earlier conversation was found", hint: "omit --continue to start one")
+        }
+        let person = invocation.options.noInput ? nil : environment.person
+        let decisions = person == nil ? nil : file.permanentDecisions()
         let prompt = ApprovalPrompt(
-            sink: console.stderr, style: console.noteStyle,
-            person: invocation.options.noInput ? nil : environment.person)
-        var printer = AgentPrinter(console: console, printsEvents: options.printsEvents)
+            sink: console.stderr, style: console.noteStyle, person: person, remembers: decisions != nil)
         // The clients know when a server is silent for too long, and when it reports progress.
         var limits = HarnessLimits()
         limits.toolTimeout = nil
+        var behavior = HarnessOptions()
+        if let decisions { behavior.decisions = decisions }
+        let sources = zip(invocation.servers, sessions).map { server, session in
+            MCPServerSource(
+                session.client, id: ToolSourceID(server.name), timeout: invocation.options.timeout,
+                identity: "\(server.target.clientTarget(invocation.options))")
+        }
+        let harness: ToolHarness
+        let given = try systemPrompt()
         do {
-            let sources = zip(invocation.servers, sessions).map { server, session in
-                MCPServerSource(
-                    session.client, id: ToolSourceID(server.name), timeout: invocation.options.timeout)
-            }
-            let harness = try ToolHarness(
+            harness = try ToolHarness(
                 name: "an agent at a command line",
-                summary: "You help the user with the tools you are given.",
-                model: model, sources: sources, policies: policies, limits: limits
+                summary: "You help the user with the tools you are given.", instructions: given, model: model,
+                sources: sources, policies: policies, limits: limits, options: behavior,
+                transcript: transcript ?? []
             ) { await prompt.decide($0) }
-            for try await event in harness.stream(
-                invocation.operands.first ?? "", rounds: options.rounds)
-            { printer.show(event) }
-        } catch let error as HarnessError {
-            printer.giveUp()
-            throw Failure(code: .toolError, kind: .toolError, message: inlineText("\(error)"))
         } catch {
-            printer.giveUp()
-            throw failure(of: error)
+            throw Failure(code: .toolError, kind: .toolError, message: inlineText("\(error)"))
         }
-        // A stream whose reader is cancelled ends like one that is complete.
-        guard printer.isComplete else {
-            printer.giveUp()
-            throw StopReason.interrupted
-        }
+        await noteUnknownTools(sources)
+        try await AgentConversation(harness: harness, file: file, context: context).run()
         return prompt.wasMissed ? .inputRequired : .ok
+    }
+
+    /// Notes policies for tools that do not exist: a misspelt one would protect nothing.
+    private func noteUnknownTools(_ sources: [MCPServerSource]) async {
+        if options.toolPolicies.isEmpty { return }
+        var names: [String] = []
+        for source in sources {
+            names += ((try? await source.tools()) ?? []).map { "\(source.id.name)/\($0.name)" }
+        }
+        for entry in options.toolPolicies {
+            let pattern = Glob(onlyStars: entry.pattern)
+            if names.contains(where: pattern.matches) { continue }
+            console.note("warning: no tool matches \(inlineText(entry.pattern)), for which there is a policy")
+        }
     }
 }

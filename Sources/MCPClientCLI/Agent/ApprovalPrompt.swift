@@ -7,13 +7,16 @@ final class ApprovalPrompt: Sendable {
     private let sink: any Sink
     private let style: Style
     private let person: Person?
+    /// Whether decisions can be kept permanently.
+    private let remembers: Bool
     private let missed = Mutex(false)
 
     /// The number of characters up to which arguments are shown in full; the size of the rest is given, and
     /// it is shown on request.
     private static let shownCharacters = 4_000
 
-    init(sink: any Sink, style: Style, person: Person?) {
+    init(sink: any Sink, style: Style, person: Person?, remembers: Bool = false) {
+        self.remembers = remembers
         self.sink = sink
         self.style = style
         self.person = person
@@ -43,12 +46,16 @@ final class ApprovalPrompt: Sendable {
         let arguments = request.prettyArguments
         let hidden = arguments.unicodeScalars.count - Self.shownCharacters
         sink.write("\n" + (heading(request) + shown(arguments, hidden)).joined(separator: "\n") + "\n")
-        let choices = "[y]es, yes for this [r]un, " + (hidden > 0 ? "[s]how all, " : "") + "[N]o: "
+        let choices =
+            "[y]es, yes for this [r]un, " + (remembers ? "[a]lways, " : "")
+            + (hidden > 0 ? "[s]how all, " : "") + "[N]o" + (remembers ? ", ne[v]er: " : ": ")
         while true {
             sink.write(choices)
             switch await readLine()?.trimmingSpaces().lowercased().first {
             case "y": return .approved()
             case "r": return .approved(remember: .run)
+            case "a" where remembers: return .approved(remember: .always)
+            case "v" where remembers: return .denied(reason: "the user never allows it", remember: .always)
             case "s" where hidden > 0:
                 sink.write(shown(arguments, 0).joined(separator: "\n") + "\n")
             default: return .denied(reason: "the user declined")
@@ -64,7 +71,9 @@ final class ApprovalPrompt: Sendable {
             let mark = request.isTrusted ? "" : style.dim(" (according to the server)")
             lines.append("  \(claims.map { inlineText($0) }.joined(separator: " · "))\(mark)")
         }
-        return lines + request.scopes.map { "  · \(inlineText($0.explanation))" }
+        lines += request.scopes.map { "  · \(inlineText($0.explanation))" }
+        if let timeout = request.toolTimeout { lines.append("  · take up to \(TimeSpan.text(timeout))") }
+        return lines
     }
 
     private func shown(_ arguments: String, _ hidden: Int) -> [String] {

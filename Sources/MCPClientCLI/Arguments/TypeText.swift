@@ -72,7 +72,9 @@ enum TypeText {
     /// Returns the parameters, such as `repo: path`, `limit: int 1…200 = 20`, `author?: string`.
     static func parameters(_ view: SchemaView, depth: Int = 0) -> [String] {
         let required = Set(view.required)
-        return view.propertyNames.map { name in
+        let names = view.propertyNames
+        // Those that are needed come first.
+        return (names.filter(required.contains) + names.filter { !required.contains($0) }).map { name in
             guard let property = view.property(name) else { return inlineText(name) }
             let fallback = property.keyword("default").map { " = " + shortened($0.serialized()) } ?? ""
             let mark = required.contains(name) || !fallback.isEmpty ? "" : "?"

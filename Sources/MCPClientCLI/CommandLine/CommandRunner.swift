@@ -11,11 +11,26 @@ struct CommandRunner: Sendable {
             environment.stdout.write(Help.text(for: command))
             return environment.stdout.failure == nil ? .ok : .unreachable
         case .run(let invocation): return await run(invocation, stop: stop)
+        case .complete(let request):
+            if let request { await complete(request) }
+            return .ok
         }
     }
 
+    /// Prints proposals for a shell, and nothing when something goes wrong.
+    private func complete(_ request: CompletionRequest) async {
+        let completer = Completer(commands: Command.all, environment: environment) { words throws(Failure) in
+            guard case .run(let invocation) = try InvocationParser.parse(words) else {
+                throw .usage("not a command")
+            }
+            return invocation
+        }
+        await completer.complete(request.line) { environment.stdout.write(request.output($0)) }
+    }
+
     private func run(_ invocation: Invocation, stop: StopReason) async -> ExitCode {
-        let buffer = invocation.options.outputFile == nil ? nil : BufferSink()
+        let buffer =
+            invocation.options.outputFile == nil || invocation.command.writesOwnFile ? nil : BufferSink()
         let console = Console(
             stdout: buffer ?? environment.stdout, stderr: environment.stderr, options: invocation.options,
             variable: environment.variable)
@@ -23,7 +38,9 @@ struct CommandRunner: Sendable {
         var save: FileWriter?
         var isPart = false
         do {
-            if let file = invocation.options.outputFile { save = try environment.outputFile(file) }
+            if let file = invocation.options.outputFile, !invocation.command.writesOwnFile {
+                save = try environment.outputFile(file)
+            }
             let resolved = try await invocation.resolvingNames(environment, console)
             code = try await resolved.command.run(
                 CommandContext(
@@ -64,7 +81,7 @@ struct CommandRunner: Sendable {
     private static func isResult(_ bytes: [UInt8], _ code: ExitCode, _ command: Command) -> Bool {
         switch code {
         case .ok: true
-        case .toolError, .inputRequired: !bytes.isEmpty
+        case .toolError, .inputRequired, .checkFailed: !bytes.isEmpty
         case .interrupted, .timeout: command.endsByStopping && !bytes.isEmpty
         case .usage, .unreachable, .authentication, .protocolError: false
         }

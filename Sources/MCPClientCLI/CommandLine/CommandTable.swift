@@ -1,6 +1,10 @@
+import MCPCore
+
 /// The commands, in the order of the help text. Each row is the complete definition of one command.
 extension Command {
-    static let all: [Command] = [
+    static let all: [Command] = main + checks
+
+    private static let main: [Command] = [
         Command(
             name: "info", summary: "identity, protocol versions, capabilities, instructions",
             flags: Flag.connected + Flag.results,
@@ -8,24 +12,33 @@ extension Command {
             run: session { session throws(Failure) in try await InfoCommand(session: session).run() }),
         Command(
             name: "tools", summary: "list tools as signatures", operands: [Operand("GLOB", .optional)],
-            flags: Flag.connected + Flag.results,
-            notes: ["GLOB selects by name: * any text, ? one character, [a-z] one of a set."],
-            examples: ["mcp-client tools localhost:3000 'git_*'"],
+            flags: Flag.connected + Flag.results + ListFlag.allCases.map(Flag.list) + Flag.locking
+                + [.check(.locked)],
+            notes: [
+                "GLOB selects by name: * any text, ? one character, [a-z] one of a set. Descriptions are cut",
+                "after their first line; mcp-client tool TARGET NAME shows all of one tool.",
+            ],
+            examples: [
+                "mcp-client tools localhost:3000 'git_*'",
+                "mcp-client tools localhost:3000 --search 'pull request'",
+            ],
             run: session { session throws(Failure) in
                 try await ListCommands(session: session).tools(glob: session.operand(0))
             }),
         Command(
             name: "tool", summary: "one tool in full: description, arguments, schemas, hints",
-            operands: [Operand("NAME")], flags: Flag.connected + Flag.results,
+            operands: [Operand("NAME", kind: .tool)], flags: Flag.connected + Flag.results,
             examples: ["mcp-client tool git_log -- ./server"],
             run: session { session throws(Failure) in
                 try await ToolCommand(session: session).run(session.operand(0) ?? "")
             }),
         Command(
             name: "call", summary: "call a tool", operands: [Operand("TOOL")], takesArguments: true,
-            flags: Flag.connected + Flag.results + Flag.answering + [
-                .output(.raw), .output(.structured), .arguments(.noValidate),
+            flags: Flag.connected + Flag.results + Flag.answering + Flag.sending + Flag.locking + [
+                .output(.raw), .output(.structured), .output(.images), .arguments(.noValidate),
+                .interaction(.yes), .check(.locked),
             ],
+            usesCache: true,
             notes: [
                 "ARGS follow the tool name and get their types from the tool's schema:",
                 "  k=v             a value; id=000123 stays text if the schema specifies a string",
@@ -55,7 +68,9 @@ extension Command {
             run: session { session throws(Failure) in try await ListCommands(session: session).templates() }),
         Command(
             name: "read", summary: "read resources", operands: [Operand("URI", .oneOrMore)],
-            flags: Flag.connected + Flag.results + Flag.answering + [.output(.raw)],
+            flags: Flag.connected + Flag.results + Flag.answering + Flag.sending
+                + [.output(.raw), .output(.images)],
+            usesCache: true,
             examples: ["mcp-client read localhost:3000 file:///notes.txt"],
             run: session { session throws(Failure) in
                 try await ReadCommand(session: session).run(session.invocation.operands)
@@ -65,8 +80,11 @@ extension Command {
             examples: ["mcp-client prompts localhost:3000"],
             run: session { session throws(Failure) in try await ListCommands(session: session).prompts() }),
         Command(
-            name: "prompt", summary: "get a prompt", operands: [Operand("NAME")], takesArguments: true,
-            flags: Flag.connected + Flag.results + Flag.answering + [.output(.raw), .arguments(.noValidate)],
+            name: "prompt", summary: "get a prompt", operands: [Operand("NAME", kind: .prompt)],
+            takesArguments: true,
+            flags: Flag.connected + Flag.results + Flag.answering + Flag.sending
+                + [.output(.raw), .arguments(.noValidate)],
+            usesCache: true,
             notes: ["ARGS are k=v, k=@file, k=@- or --k v; a prompt's arguments are always strings."],
             examples: ["mcp-client prompt localhost:3000 review code=@main.swift"],
             run: session { session throws(Failure) in
@@ -76,7 +94,7 @@ extension Command {
         Command(
             name: "raw", summary: "send any request, print the result",
             operands: [Operand("METHOD"), Operand("JSON", .optional)],
-            flags: Flag.connected + Flag.results + Flag.answering, printsWire: true,
+            flags: Flag.connected + Flag.results + Flag.answering + Flag.sending, printsWire: true,
             notes: ["JSON is the params object; @FILE reads it from a file, @- from stdin."],
             examples: ["mcp-client raw localhost:3000 tools/call '{\"name\":\"now\"}'"],
             run: { context throws(Failure) in
@@ -89,8 +107,13 @@ extension Command {
             }),
         Command(
             name: "complete", summary: "values that a server proposes for an argument",
-            operands: [Operand("SUBJECT"), Operand("ARGUMENT"), Operand("PREFIX", .optional)],
+            operands: [
+                Operand("SUBJECT", kind: .completionSubject),
+                Operand("ARGUMENT", kind: .completionArgument),
+                Operand("PREFIX", .optional, kind: .completionValue),
+            ],
             flags: Flag.connected + Flag.results,
+            usesCache: true,
             notes: ["SUBJECT is prompt:NAME or the text of a resource template."],
             examples: ["mcp-client complete localhost:3000 prompt:review language sw"],
             run: session { session throws(Failure) in
@@ -111,14 +134,37 @@ extension Command {
                 try await WatchCommand(session: session).run(session.invocation.operands)
             }),
         Command(
-            name: "ping", summary: "measure one round trip", flags: Flag.connected,
+            name: "shell", summary: "type commands to one connection, with history and completion",
+            flags: Flag.connected + Flag.answering,
+            notes: [
+                "Lines are the commands above without TARGET: tools, call add a=2 b=3. Tab completes, Ctrl-C",
+                "cancels the call, Ctrl-D ends. Without a terminal, lines are read from stdin, and the",
+                "status is that of the last one.",
+            ],
+            examples: ["mcp-client shell localhost:3000"],
+            run: untilStopped { context throws(Failure) in
+                try await ShellCommand(
+                    context: context, commands: insideShell,
+                    parse: { words throws(Failure) in
+                        let request = try InvocationParser.parse(words + ["--", "server"])
+                        guard case .run(let invocation) = request else {
+                            throw .usage("there is no help here", hint: "help COMMAND explains a command")
+                        }
+                        return invocation
+                    }, help: { Help.text(for: $0) }
+                ).run()
+            }),
+        Command(
+            name: "ping", summary: "measure one round trip", group: .diagnose, flags: Flag.connected,
             examples: ["mcp-client ping localhost:3000"],
             run: session { session throws(Failure) in try await PingCommand(session: session).run() }),
         Command(
             name: "bench", summary: "call a tool many times, print how long the calls took",
+            group: .diagnose,
             operands: [Operand("TOOL")], takesArguments: true,
             flags: Flag.connected + Flag.results + [.arguments(.noValidate)]
                 + BenchFlag.allCases.map(Flag.bench),
+            usesCache: true,
             notes: [
                 "The processor time of the server is shown where it can be read: a program after --,",
                 "or a server of the same user on this machine (Linux).",
@@ -132,8 +178,11 @@ extension Command {
             name: "agent", summary: "let a model use the tools of servers, with your approval",
             operands: [Operand("PROMPT"), Operand("TARGET", .zeroOrMore)], targets: .several,
             flags: Flag.connected + [.output(.output)] + Flag.answering + Flag.withModel
-                + [.agent(.policy), .agent(.trust), .agent(.rounds), .agent(.events)],
+                + [.agent(.policy), .agent(.trust), .agent(.rounds), .agent(.events)] + Flag.conversing
+                + Flag.locking + [.check(.locked)],
+            usesCache: true,
             notes: [
+                "PROMPT - reads prompts from the terminal, one per line; from a pipe, one prompt.",
                 "Every call that may change something, or that only the server claims to be harmless, needs",
                 "your approval before it runs. Without a terminal it is denied, and the status is 7.",
                 "Servers are named server1, server2 and so on, unless --server names them.",
@@ -162,7 +211,7 @@ extension Command {
             run: untilStopped { context throws(Failure) in try await HostCommand(context).run() }),
         Command(
             name: "provide", summary: "offer tools in a channel of a daemon, until it is stopped",
-            operands: [Operand("DAEMON")], targets: .none, takesProgram: true,
+            group: .setUp, operands: [Operand("DAEMON")], targets: .none, takesProgram: true,
             flags: [.transport(.bearerEnv)] + ProvideFlag.allCases.map(Flag.provide),
             notes: [
                 "DAEMON is http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
@@ -175,9 +224,10 @@ extension Command {
             ],
             run: untilStopped { context throws(Failure) in try await ProvideCommand(context).run() }),
         Command(
-            name: "config", summary: "show and change which servers have names",
+            name: "config", summary: "show and change which servers have names", group: .setUp,
             operands: [
-                Operand("ACTION"), Operand("NAME", .optional), Operand("URL", .optional),
+                Operand("ACTION", kind: .choices(ConfigCommand.actions)),
+                Operand("NAME", .optional, kind: .server), Operand("URL", .optional),
             ],
             targets: .none, takesProgram: true,
             flags: [.output(.json), .transport(.environment), .transport(.directory), .transport(.header)],
@@ -194,9 +244,10 @@ extension Command {
             ],
             run: { context throws(Failure) in try ConfigCommand(context: context).run() }),
         Command(
-            name: "login", summary: "log in to a server (OAuth) and keep its tokens",
+            name: "login", summary: "log in to a server (OAuth) and keep its tokens", group: .setUp,
             isForHTTP: true,
             flags: Flag.connected + Flag.login,
+            meanings: [.transport(.timeout): "longest wait for the person (5m)"],
             notes: [
                 "Opens the login page of the authorization server in the browser, and waits until it",
                 "returns to an address of this machine, which can also be pasted at the terminal.",
@@ -209,7 +260,7 @@ extension Command {
             ],
             run: { context throws(Failure) in try await LoginCommand(context: context).run() }),
         Command(
-            name: "logout", summary: "revoke and delete the tokens for a server",
+            name: "logout", summary: "revoke and delete the tokens for a server", group: .setUp,
             operands: [Operand("TARGET", .optional)], targets: .none,
             isForHTTP: true, flags: Flag.authorized + [.auth(.all), .auth(.forget)],
             examples: [
@@ -217,7 +268,7 @@ extension Command {
             ],
             run: { context throws(Failure) in try await LogoutCommand(context: context).run() }),
         Command(
-            name: "auth", summary: "show logins, or print a token for another program",
+            name: "auth", summary: "show logins, or print a token for another program", group: .setUp,
             operands: [Operand("status|token"), Operand("TARGET", .optional)], targets: .none,
             isForHTTP: true, flags: Flag.authorized + [.auth(.show)],
             notes: [
@@ -231,6 +282,7 @@ extension Command {
             run: { context throws(Failure) in try await AuthCommand(context: context).run() }),
         Command(
             name: "doctor", summary: "show how a login to a server would begin, step by step",
+            group: .diagnose,
             operands: [Operand("TARGET")], targets: .none, isForHTTP: true, flags: Flag.authorized,
             notes: [
                 "Asks the server what it demands, and reads its metadata and those of its authorization",
@@ -238,29 +290,81 @@ extension Command {
             ],
             examples: ["mcp-client doctor https://mcp.example.com/mcp"],
             run: { context throws(Failure) in try await DoctorCommand(context: context).run() }),
+        Command(
+            name: "completion", summary: "print the script that completes command lines in a shell",
+            group: .setUp, operands: [Operand("SHELL", kind: .choices(CompletionScript.shells))],
+            targets: .none, flags: [],
+            notes: [
+                "SHELL is bash, zsh or fish. The script asks mcp-client for each proposal: commands, flags",
+                "and their values, configured servers, and of a server its tools, prompts, resources and",
+                "arguments.",
+                "The first lines of the script say how to install it.",
+            ],
+            examples: ["mcp-client completion bash"],
+            run: { context throws(Failure) in
+                let shell = context.invocation.operand(0) ?? ""
+                guard let script = CompletionScript.text(for: shell) else {
+                    throw .usage(
+                        "there is no completion for \(quoted(shell))",
+                        hint: "SHELL is " + CompletionScript.shells.joined(separator: ", "))
+                }
+                context.console.stdout.write(script)
+                return .ok
+            }),
         version,
+        help,
     ]
+
+    /// The commands of `shell`: those that use one server of any kind.
+    private static var insideShell: [Command] {
+        all.filter { $0.targets == .one && !$0.isForHTTP && $0.name != "shell" }
+    }
 
     /// The `version` command, which `--version` runs too.
     static let version = Command(
-        name: "version", summary: "print the version; no network access", targets: .none, flags: [],
+        name: "version", summary: "print the version; no network access", group: .setUp, targets: .none,
+        flags: [],
         run: { context in
             VersionCommand(console: context.console).run()
             return .ok
         })
 
+    private static let help = Command(
+        name: "help", summary: "explain a command", group: .setUp,
+        operands: [Operand("COMMAND", .optional)], targets: .none, flags: [.auth(.all), .other(.manual)],
+        meanings: [.auth(.all): "all commands and flags"],
+        examples: ["mcp-client help call", "mcp-client help --man"],
+        run: { context throws(Failure) in
+            let command = try context.invocation.operand(0).map { name throws(Failure) in try find(name) }
+            let options = context.invocation.options
+            context.console.stdout.write(
+                options.manual
+                    ? ClientManual.text
+                    : command == nil && options.auth.isForAll ? Help.everything : Help.text(for: command))
+            return .ok
+        })
+
     static func named(_ name: String) -> Command? { all.first { $0.name == name } }
+
+    /// Returns the command with a name.
+    static func find(_ word: String) throws(Failure) -> Command {
+        if let command = named(word) { return command }
+        let best = Suggestion.best(for: word, among: all.map(\.name))
+        throw .usage(
+            "\(quoted(word)) is not a command", details: best.map { ["did you mean \($0)?"] } ?? [],
+            hint: "mcp-client --help lists the commands")
+    }
 }
 
 extension Command {
     /// Returns an action that works with the server that TARGET names.
-    private static func session(
+    static func session(
         _ work: @escaping @Sendable (Session) async throws(Failure) -> ExitCode
     ) -> Run {
         { context throws(Failure) in try await context.withSession(work) }
     }
 
-    private static func session(
+    static func session(
         _ work: @escaping @Sendable (Session) async throws(Failure) -> Void
     ) -> Run {
         session { session throws(Failure) in
@@ -270,7 +374,7 @@ extension Command {
     }
 
     /// Returns an action whose work ends in an orderly way when it is cancelled.
-    private static func untilStopped(
+    static func untilStopped(
         _ work: @escaping @Sendable (CommandContext) async throws(Failure) -> ExitCode
     ) -> Run {
         { context throws(Failure) in

@@ -1,75 +1,116 @@
+import MCPCore
+
 /// Help texts, made from the tables of commands and flags.
 enum Help {
     static func text(for command: Command?) -> String {
         if let command { return commandHelp(command) }
-        return overview()
+        return overview
     }
 
-    private static func overview() -> String {
-        var lines = [
-            "mcp-client talks to MCP servers.",
+    // MARK: Overview
+
+    /// The text of `--help`, which fits on one screen of 24 lines and 80 columns.
+    static var overview: String {
+        var lines = ["mcp-client talks to MCP servers.", ""] + usage + [""]
+        let width = 10
+        func row(_ title: String, _ parts: [String], separator: String = " ") {
+            for (index, line) in TextWrap.joined(parts, separator: separator, width: 79 - width).enumerated()
+            {
+                lines.append((index == 0 ? title : "").padded(to: width) + line)
+            }
+        }
+        for group in Command.Group.allCases {
+            row(group.rawValue, Command.all.filter { $0.group == group }.map(\.name), separator: "  ")
+        }
+        lines.append("")
+        row("TARGET", targetSentence.split(separator: " ").map(String.init))
+        lines.append("")
+        lines += table(frequent.map { ($0.row.synopsis, $0.row.summary) })
+        lines.append("")
+        row("Exit", ExitCode.allCases.map { "\($0.rawValue) \($0.brief)" }, separator: " · ")
+        lines += [
             "",
-            "usage: mcp-client [FLAGS] COMMAND TARGET [OPERANDS]",
-            "       mcp-client [FLAGS] COMMAND [OPERANDS] -- PROGRAM ARGS…",
-            "",
-            "Commands",
+            "mcp-client help COMMAND explains one command, help --all shows everything.",
+            "Try it: mcp-client tools -- mcp-server --demo",
         ]
-        lines += table(Command.all.map { ($0.synopsis, $0.summary) })
-        lines += [""] + target
-        lines += flags(Flag.allCases)
-        lines += ["", "Exit codes"]
-        lines += table(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) })
-        lines += ["", "mcp-client COMMAND --help says more about one command."]
-        return lines.joined(separator: "\n") + "\n"
+        return joined(lines)
     }
+
+    private static let usage = [
+        "usage: mcp-client [FLAGS] COMMAND TARGET [OPERANDS]",
+        "       mcp-client [FLAGS] COMMAND [OPERANDS] -- PROGRAM ARGS…",
+    ]
+
+    private static let targetSentence =
+        "a configured name, http[s]://HOST:PORT/PATH, HOST:PORT, unix:///PATH, or a program after --"
+
+    /// The flags that most people need first.
+    private static let frequent: [Flag] = [
+        .output(.json), .output(.quiet), .output(.verbose), .transport(.timeout),
+    ]
+
+    /// The text of `help --all`: all commands and all flags.
+    static var everything: String {
+        var lines = ["mcp-client talks to MCP servers.", ""] + usage
+        for group in Command.Group.allCases {
+            let commands = Command.all.filter { $0.group == group }
+            if !commands.isEmpty { lines += ["", group.rawValue] }
+            lines += table(commands.map { ($0.synopsis, $0.summary) })
+        }
+        lines += ["", "TARGET"] + table(targets)
+        lines += flags(Flag.allCases) { $0.row.summary }
+        lines += ["", "Exit status"]
+        lines += table(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) })
+        lines += ["", "Environment"] + table(variables)
+        return joined(lines)
+    }
+
+    // MARK: One command
 
     private static func commandHelp(_ command: Command) -> String {
         var lines = ["mcp-client \(command.name): \(command.summary)", "", "usage: \(command.usage)"]
-        if command.targets != .none, !command.isForHTTP {
-            let words =
-                ["mcp-client", command.name, "[FLAGS]"] + command.ownPlaceholders + [
-                    "--", "PROGRAM", "ARGS…",
-                ]
-            lines.append("       " + words.joined(separator: " "))
-        }
+        if let line = command.programUsage { lines.append("       " + line) }
         if !command.notes.isEmpty { lines += [""] + command.notes }
         if command.isForHTTP {
             lines += ["", "TARGET"] + table(httpTargets)
         } else if command.targets != .none {
-            lines += [""] + target
+            lines += ["", "TARGET"] + table(targets)
         }
-        lines += flags(Flag.allCases.filter { command.knows($0) && $0 != .other(.version) })
+        lines += flags(command.allFlags, command.meaning)
         if !command.examples.isEmpty { lines += ["", "Examples"] + command.examples.map { "  " + $0 } }
-        return lines.joined(separator: "\n") + "\n"
+        return joined(lines)
     }
 
-    private static let httpTargets = [
+    // MARK: Tables
+
+    static let httpTargets = [
         ("http[s]://HOST:PORT/PATH", "a Streamable HTTP endpoint, used as given"),
         ("HOST:PORT", "HTTP on this machine, path /mcp"),
     ]
 
-    private static var target: [String] {
-        ["TARGET"]
-            + table([
-                httpTargets[0],
-                (
-                    "unix:///PATH#/ENDPOINT",
-                    "Streamable HTTP over a unix socket; without # the endpoint is /mcp"
-                ),
-                httpTargets[1],
-                ("-- PROGRAM ARGS…", "a program that speaks MCP on stdin and stdout"),
-            ])
-    }
+    static let targets = [
+        ("NAME", "a configured server: mcp-client config list shows them"),
+        (".", "the server that MCP_TARGET names, or the only configured one"),
+        httpTargets[0],
+        ("unix:///PATH#/ENDPOINT", "Streamable HTTP over a unix socket; without # the endpoint is /mcp"),
+        httpTargets[1],
+        ("-- PROGRAM ARGS…", "a program that speaks MCP on stdin and stdout"),
+    ]
 
-    private static func flags(_ flags: [Flag]) -> [String] {
+    static let variables = [
+        ("MCP_TARGET", "the server that . stands for"),
+        ("MCP_CONFIG", "the only file of servers to read"),
+        ("MCP_INPUT_ID", "the value of ${input:ID} in a file of servers"),
+        ("MCP_AUTH_STORE", "the directory of logins, or memory"),
+        ("MCP_AUTH_ALLOW", "hosts of authorization servers at any address, without https"),
+        ("NO_COLOR, CLICOLOR_FORCE", "switch colours off, and on"),
+        ("COLUMNS", "the width of a terminal that does not tell it"),
+    ]
+
+    private static func flags(_ flags: [Flag], _ meaning: (Flag) -> String) -> [String] {
         var lines: [String] = []
         for heading in Flag.Heading.allCases {
-            let rows = flags.filter { $0.heading == heading }.map(\.row).map { row in
-                (
-                    ([row.names.joined(separator: ", ")] + (row.value.map { [$0] } ?? []))
-                        .joined(separator: " "), row.summary
-                )
-            }
+            let rows = flags.filter { $0.heading == heading }.map { ($0.row.synopsis, meaning($0)) }
             if !rows.isEmpty { lines += ["", "\(heading.rawValue) flags"] + table(rows) }
         }
         return lines
@@ -77,8 +118,26 @@ enum Help {
 
     private static func table(_ rows: [(String, String)]) -> [String] {
         let width = rows.map(\.0.count).max() ?? 0
-        return rows.map { row in
-            "  " + row.0 + String(repeating: " ", count: width - row.0.count + 2) + row.1
-        }
+        return rows.map { row in "  " + row.0.padded(to: width + 2) + row.1 }
+    }
+
+    private static func joined(_ lines: [String]) -> String { lines.joined(separator: "\n") + "\n" }
+}
+
+extension Command {
+    /// The second usage line, with a program in the place of TARGET; nil where none can be used.
+    var programUsage: String? {
+        guard targets != .none, !isForHTTP else { return nil }
+        return (["mcp-client", name, "[FLAGS]"] + ownPlaceholders + ["--", "PROGRAM", "ARGS…"])
+            .joined(separator: " ")
+    }
+
+    /// The flags in the order of help texts.
+    var allFlags: [Flag] { Flag.allCases.filter { knows($0) && $0 != .other(.version) } }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
     }
 }

@@ -9,10 +9,16 @@ struct InvocationParser {
     private var arguments: [String] = []
     private let hasProgram: Bool
 
+    /// The first word of the command lines that the scripts of `completion` run.
+    static let completionWord = "__complete"
+
     /// Parses a command line.
     ///
     /// - Parameter arguments: the arguments without the name of the program.
     static func parse(_ arguments: [String]) throws(Failure) -> CommandLineRequest {
+        if arguments.first == Self.completionWord {
+            return .complete(CompletionRequest(Array(arguments.dropFirst())))
+        }
         let dashes = arguments.firstIndex(of: "--")
         let head = Array(arguments[..<(dashes ?? arguments.count)])
         let program = dashes.map { Array(arguments[($0 + 1)...]) }
@@ -38,15 +44,29 @@ struct InvocationParser {
             let word = head[index]
             index += 1
             if let end = flagsEndAfter, words.count >= end {
-                arguments.append(word)
+                try readAfterTool(word, head, &index)
             } else if word.hasPrefix("-"), word != "-" {
                 try readFlag(word, head, &index)
             } else if command == nil {
-                command = try Self.command(named: word)
+                command = try Command.find(word)
             } else {
                 words.append(word)
             }
         }
+    }
+
+    /// Reads a word after the tool name. It belongs to the tool, unless it is a short flag, which no
+    /// argument of a tool looks like. After `--name`, it may be the value of that.
+    private mutating func readAfterTool(
+        _ word: String, _ head: [String], _ index: inout Int
+    ) throws(Failure) {
+        let isValue = arguments.last.map { $0.hasPrefix("--") && !$0.contains("=") } ?? false
+        let flag = Flag.named(word) ?? Flag.named(String(word.prefix(2)))
+        guard word.hasPrefix("-"), !word.hasPrefix("--"), !word.contains("="), let flag, !isValue else {
+            return arguments.append(word)
+        }
+        if flag == .other(.help) { return arguments.append("--help") }
+        try readFlag(word, head, &index)
     }
 
     private mutating func readFlag(_ word: String, _ head: [String], _ index: inout Int) throws(Failure) {
@@ -186,14 +206,6 @@ struct InvocationParser {
             throw .usage("--bearer-env and --bearer-file cannot be combined")
         }
         try InvocationCheck.transport(invocation)
-    }
-
-    private static func command(named word: String) throws(Failure) -> Command {
-        if let command = Command.named(word) { return command }
-        let best = Suggestion.best(for: word, among: Command.all.map(\.name))
-        throw .usage(
-            "\(quoted(word)) is not a command", details: best.map { ["did you mean \($0)?"] } ?? [],
-            hint: "mcp-client --help lists the commands")
     }
 
     private static func unknownFlag(_ word: String) -> Failure {

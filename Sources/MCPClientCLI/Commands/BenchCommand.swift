@@ -9,7 +9,9 @@ struct BenchCommand {
     private static let maxWarmUp = 200
 
     func run(_ name: String, _ words: [String]) async throws(Failure) -> ExitCode {
-        let arguments = try await CallCommand(session: session).arguments(name, words)
+        if try await ToolCommand(session: session).helped(name, words) { return .ok }
+        let arguments = try await CallCommand(session: session).arguments(
+            name, words, session.environment.input.rereadable)
         let params: JSONObject = ["name": .string(name), "arguments": .object(arguments)]
         let load = Load(client: session.client, params: params, timeout: options.timeout)
         let count = options.benchCount

@@ -6,27 +6,100 @@ struct CallCommand {
     private var options: Options { session.options }
 
     func run(_ name: String, _ words: [String]) async throws(Failure) -> ExitCode {
-        let arguments = try await arguments(name, words)
-        let progress = ProgressLine(name: name, console: session.console)
-        defer { progress?.finish() }
-        // Progress is requested even when it is not shown: every report restarts `--timeout`.
-        let result = try await session.request(
-            "tools/call", ["name": .string(name), "arguments": .object(arguments)], about: name
-        ) { progress?.show($0) }
-        progress?.finish()
+        if try await ToolCommand(session: session).helped(name, words) { return .ok }
+        let input = session.environment.input.rereadable
+        let before = session.client.reusedCount
+        let arguments = try await arguments(name, words, input)
+        let params: JSONObject = ["name": .string(name), "arguments": .object(arguments)]
+        if try session.isOnlyShown("tools/call", params, wantsProgress: true) { return .ok }
+        try await confirm(name)
+        let isTypedByKeptList = session.client.reusedCount > before
+        var result: RawJSON
+        do throws(Failure) { result = try await send(name, arguments) } catch {
+            // The server no longer has the tool that the arguments were made for, so it did nothing.
+            guard error.rpcCode == MCPError.invalidParamsCode, isTypedByKeptList else { throw error }
+            session.client.dropCache()
+            let renewed = try await self.arguments(name, words, input)
+            guard renewed != arguments else { throw error }
+            result = try await send(name, renewed)
+        }
+        if isTypedByKeptList, result["isError"]?.bool == true {
+            result = try await renewed(result, name, words, arguments, input)
+        }
         return try show(result, name)
     }
 
+    /// Returns what takes the place of the error of a tool whose arguments were made for an older schema.
+    ///
+    /// The tool may have run, so it is called again only if that does no harm.
+    private func renewed(
+        _ result: RawJSON, _ name: String, _ words: [String], _ sent: JSONObject, _ input: ArgumentInput
+    ) async throws(Failure) -> RawJSON {
+        session.client.dropCache()
+        let arguments = try? await arguments(name, words, input)
+        guard arguments != sent else { return result }
+        let params: JSONObject = ["name": .string(name), "arguments": .object(sent)]
+        if let arguments, session.client.mayRepeat("tools/call", params) {
+            return try await send(name, arguments)
+        }
+        session.console.note("note: \(inlineText(name)) takes other arguments now; the next call uses them")
+        return result
+    }
+
+    private func send(_ name: String, _ arguments: JSONObject) async throws(Failure) -> RawJSON {
+        let progress = ProgressLine(name: name, console: session.console)
+        defer { progress?.finish() }
+        // Progress is requested even when it is not shown: every report restarts `--timeout`.
+        return try await session.request(
+            "tools/call", ["name": .string(name), "arguments": .object(arguments)], about: name
+        ) { progress?.show($0) }
+    }
+
+    /// Asks the person at the terminal before a tool runs that says it may destroy something. A script is not
+    /// asked, because there is no one to answer.
+    private func confirm(_ name: String) async throws(Failure) {
+        guard !options.yes, !options.noInput, let person = session.environment.person else { return }
+        let tool = try await ToolLookup(session: session).tool(name)
+        guard tool["annotations"]?["destructiveHint"]?.bool == true,
+            tool["annotations"]?["readOnlyHint"]?.bool != true
+        else { return }
+        let (sink, style) = (session.console.stderr, session.console.noteStyle)
+        let question = "\(style.bold(inlineText(name))) may change or delete something, possibly irreversibly"
+        let reply = await person.answer { readLine in
+            sink.write(question + "; call it? [y]es, [N]o: ")
+            return await readLine()
+        }
+        if ["y", "yes"].contains((reply ?? nil)?.trimmingSpaces().lowercased() ?? "") { return }
+        throw Failure(
+            code: .inputRequired, kind: .inputRequired,
+            message: "\(inlineText(name)) was not called", details: ["nothing was sent"],
+            hint: "--yes calls it without a question", hasPrefix: false)
+    }
+
     /// Returns the arguments. The schema is not needed when nothing is typed and nothing is checked.
-    func arguments(_ name: String, _ words: [String]) async throws(Failure) -> JSONObject {
+    func arguments(
+        _ name: String, _ words: [String], _ input: ArgumentInput
+    ) async throws(Failure) -> JSONObject {
+        try await session.withFreshLists { () throws(Failure) in
+            try await checkedArguments(name, words, input)
+        }
+    }
+
+    private func checkedArguments(
+        _ name: String, _ words: [String], _ input: ArgumentInput
+    ) async throws(Failure) -> JSONObject {
         let isWholeObject = words.count == 1 && words[0].hasPrefix("{")
         var schema: JSONValue = ["type": "object"]
-        if !(options.noValidate && isWholeObject) {
+        if !(options.noValidate && isWholeObject) || options.checks.isLocked {
             let tool = try await ToolLookup(session: session).tool(name)
+            if options.checks.isLocked {
+                let directory = session.environment.currentDirectory
+                try LockedServer(session.invocation, in: directory).check(.tools, name, tool.value)
+            }
             schema = tool["inputSchema"]?.value ?? schema
         }
         return try ArgumentReader(invocation: session.invocation, console: session.console)
-            .read(words, name: name, schema: schema, input: session.environment.input)
+            .read(words, name: name, schema: schema, input: input)
     }
 
     private func show(_ result: RawJSON, _ name: String) throws(Failure) -> ExitCode {

@@ -83,6 +83,9 @@ struct ConfigCommand {
     }
 
     private func report(_ catalog: ServerCatalog) {
+        for place in catalog.missing where place.kind == .chosen {
+            console.note("note: MCP_CONFIG names \(place.shown(in: environment)), which does not exist")
+        }
         for problem in catalog.sources.flatMap(\.problems) { console.note("note: " + inlineText(problem)) }
     }
 
@@ -152,7 +155,7 @@ struct ConfigCommand {
             case .http(let url): entry["url"] = .string(url)
             case .unix(let path, let endpoint):
                 entry["url"] = .string("unix://\(absolute(path))#\(endpoint)")
-            case .program: break
+            case .program, .recording: break
             }
             if !options.headers.isEmpty {
                 entry["headers"] = .object(
@@ -201,12 +204,22 @@ struct ConfigCommand {
             _ = try catalog.entry(name, for: "config import")
         }
         var added: [String] = []
-        for entry in catalog.entries where entry.place.kind == .host && !entry.isDisabled {
-            let isWanted = wanted.isEmpty || wanted.contains(entry.name)
-            if !isWanted || present.contains(entry.name) || added.contains(entry.name) { continue }
+        for entry in catalog.entries where entry.place.kind == .host {
+            guard wanted.isEmpty || wanted.contains(entry.name) else { continue }
+            let obstacle =
+                entry.isDisabled
+                ? "it is disabled there"
+                : present.contains(entry.name)
+                    ? "\(own.place.shown(in: environment)) has one of this name"
+                    : added.contains(entry.name) ? "another one of this name was imported" : nil
+            if let obstacle {
+                console.note("not imported: \(inlineText(entry.name)) (\(entry.position)): \(obstacle)")
+                continue
+            }
             try own.add(entry.name, entry.node.json)
             added.append(entry.name)
         }
+        report(catalog)
         let names = added.map { inlineText($0) }.joined(separator: ", ")
         console.note(
             added.isEmpty

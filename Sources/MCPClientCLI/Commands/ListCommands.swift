@@ -7,28 +7,73 @@ struct ListCommands {
 
     func tools(glob: String?) async throws(Failure) {
         let pattern = glob.map { Glob($0) }
-        var rows: [(signature: String, name: String, hint: String?, description: String?)] = []
+        var locked: LockedServer?
+        if session.options.checks.isLocked {
+            locked = try LockedServer(session.invocation, in: session.environment.currentDirectory)
+        }
+        var rows: [Row] = []
         var bytes = 0
         var total = 0
-        try await pages("tools/list", "tools", matching: pattern, name: "name") { element throws(Failure) in
+        try await pages("tools/list", "tools", where: { isWanted($0, pattern) }) { element throws(Failure) in
+            try locked?.check(.tools, element["name"]?.string ?? "", element.value)
+            if isJSON { return }
             let tool = try session.decode("tool", element) { json throws(JSONError) in try Tool(json: json) }
-            rows.append((Signature.tool(tool), tool.name, Signature.hint(tool), tool.description))
+            rows.append(
+                Row(
+                    signature: session.options.onlyNames ? inlineText(tool.name) : Signature.tool(tool),
+                    name: tool.name, hint: Signature.hint(tool), description: tool.description))
             bytes += Self.modelBytes(element)
         } count: {
             total += $0
         }
         guard !isJSON else { return }
-        let width = rows.map(\.signature.count).filter { $0 <= 100 }.max() ?? 0
-        for row in rows {
-            var line = colored(row.signature, name: row.name)
-            if let hint = row.hint {
-                let gap = String(repeating: " ", count: max(0, width - row.signature.count) + 3)
-                line += gap + (hint == "destructive" ? console.style.red(hint) : console.style.green(hint))
-            }
-            console.line(line)
-            describe(row.description)
+        if session.options.onlyNames {
+            for row in rows { console.line(row.signature) }
+        } else {
+            show(rows)
         }
         footer(rows.count, total, "tool", extra: "\((bytes + 3) / 4) tokens (est.)")
+        if rows.isEmpty, total > 0 {
+            console.note("mcp-client tools … --search WORDS looks into descriptions; --names lists all names")
+        }
+    }
+
+    private struct Row {
+        let signature: String
+        let name: String
+        let hint: String?
+        let description: String?
+    }
+
+    private func show(_ rows: [Row]) {
+        let widest = console.width.map { min(100, $0 - 14) } ?? 100
+        let width = rows.map(\.signature.count).filter { $0 <= widest }.max() ?? 0
+        for row in rows {
+            showSignature(row, width)
+            describeBriefly(row.description)
+        }
+    }
+
+    private func showSignature(_ row: Row, _ width: Int) {
+        let bold = inlineText(row.name).count
+        guard let hint = row.hint else { return console.wrapped(row.signature, hanging: 4, bold: bold) }
+        let colored = hint == "destructive" ? console.style.red(hint) : console.style.green(hint)
+        guard row.signature.count <= width || console.width == nil else {
+            console.wrapped(row.signature, hanging: 4, bold: bold)
+            return console.line("    " + colored)
+        }
+        let gap = String(repeating: " ", count: max(0, width - row.signature.count) + 3)
+        let name = console.style.bold(String(row.signature.prefix(bold)))
+        console.line(name + row.signature.dropFirst(bold) + gap + colored)
+    }
+
+    /// Whether a tool is listed: its name matches the pattern, and all words of the search are in its texts.
+    private func isWanted(_ tool: RawJSON, _ pattern: Glob?) -> Bool {
+        if let pattern, !pattern.matches(tool["name"]?.string ?? "") { return false }
+        if session.options.search.isEmpty { return true }
+        let texts = ["name", "title", "description"].compactMap { tool[$0]?.string }
+        let text = texts.joined(separator: " ").lowercased()
+        return session.options.search.allSatisfy { text.contains($0) }
     }
 
     func resources() async throws(Failure) {
@@ -38,7 +83,7 @@ struct ListCommands {
                 try Resource(json: json)
             }
             entry(resource.uri, [resource.name, resource.mimeType, resource.size.map(ByteSize.text)])
-            describe(resource.description)
+            describeBriefly(resource.description)
         } count: {
             total += $0
         }
@@ -52,7 +97,7 @@ struct ListCommands {
                 try ResourceTemplate(json: json)
             }
             entry(template.uriTemplate, [template.name, template.mimeType])
-            describe(template.description)
+            describeBriefly(template.description)
         } count: {
             total += $0
         }
@@ -65,8 +110,8 @@ struct ListCommands {
             let prompt = try session.decode("prompt", element) { json throws(JSONError) in
                 try Prompt(json: json)
             }
-            console.line(colored(Signature.prompt(prompt), name: prompt.name))
-            describe(prompt.description)
+            console.wrapped(Signature.prompt(prompt), hanging: 4, bold: inlineText(prompt.name).count)
+            describeBriefly(prompt.description)
         } count: {
             total += $0
         }
@@ -79,21 +124,18 @@ struct ListCommands {
 
     /// Prints each page as JSON, or passes its elements to `show`.
     private func pages(
-        _ method: String, _ member: String, matching pattern: Glob? = nil, name: String = "name",
+        _ method: String, _ member: String, where isWanted: ((RawJSON) -> Bool)? = nil,
         show: (RawJSON) throws(Failure) -> Void, count: (Int) -> Void
     ) async throws(Failure) {
         try await session.pages(method) { page throws(Failure) in
             let elements = try session.elements(page, member, method: method)
             count(elements.count)
-            let chosen = elements.filter { element in
-                guard let pattern else { return true }
-                return pattern.matches(element[name]?.string ?? "")
-            }
+            let chosen = isWanted.map { elements.filter($0) } ?? elements
+            if !isJSON || member == "tools" { for element in chosen { try show(element) } }
             if isJSON {
-                let shown = pattern == nil ? page : Self.replace(member, of: page, with: chosen)
+                let shown =
+                    chosen.count == elements.count ? page : Self.replace(member, of: page, with: chosen)
                 _ = try session.printer.printJSON(shown)
-            } else {
-                for element in chosen { try show(element) }
             }
             return true
         }
@@ -113,11 +155,6 @@ struct ListCommands {
 
     // MARK: Lines
 
-    private func colored(_ signature: String, name: String) -> String {
-        let shown = inlineText(name)
-        return console.style.bold(shown) + signature.dropFirst(shown.count)
-    }
-
     private func entry(_ first: String, _ others: [String?]) {
         let rest = others.compactMap { $0 }.filter { $0 != first && !$0.isEmpty }.map {
             "   " + inlineText($0)
@@ -125,13 +162,14 @@ struct ListCommands {
         console.line(console.style.bold(TerminalText.inline(first, limit: 2000)) + rest.joined())
     }
 
-    /// Prints a description, which is the server's prose: it is always escaped, and indented by four spaces.
-    private func describe(_ description: String?) {
-        guard let description else { return }
-        let text = TerminalText.block(description.trimmingWhitespace())
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) where !text.isEmpty {
-            console.line(line.isEmpty ? "" : "    " + line)
-        }
+    /// Prints the first line of a description, which is the server's prose: it is escaped, and indented by
+    /// four spaces. An ellipsis stands for the rest.
+    private func describeBriefly(_ description: String?) {
+        let lines = (description ?? "").split(whereSeparator: \.isNewline).map { $0.trimmingWhitespace() }
+            .filter { !$0.isEmpty }
+        guard let first = lines.first else { return }
+        let text = TerminalText.block(first)
+        console.wrapped("    " + text + (lines.count > 1 ? " …" : ""))
     }
 
     private func footer(_ shown: Int, _ total: Int, _ noun: String, extra: String? = nil) {

@@ -37,7 +37,7 @@ struct LoginCommand {
             throw .usage(
                 "login needs an HTTP server, and a unix socket has no login page",
                 hint: "--bearer-file FILE or --bearer-env VAR sends a token to it")
-        case .program, nil:
+        case .program, .recording, nil:
             throw .usage(
                 "login needs an HTTP server", hint: "a program takes its credentials from its environment")
         }

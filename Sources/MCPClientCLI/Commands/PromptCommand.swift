@@ -5,16 +5,23 @@ struct PromptCommand {
     let session: Session
 
     func run(_ name: String, _ words: [String]) async throws(Failure) {
+        let raw = try await ToolLookup(session: session).prompt(name)
+        let prompt = try session.decode("prompt", raw) { json throws(JSONError) in try Prompt(json: json) }
+        if words.contains("--help"), !prompt.arguments.contains(where: { $0.name == "help" }) {
+            if try !session.printer.printJSON(raw) { show(prompt) }
+            return
+        }
         let arguments = try await arguments(name, words)
         var params: JSONObject = ["name": .string(name)]
         if !arguments.isEmpty { params["arguments"] = .object(arguments) }
+        if try session.isOnlyShown("prompts/get", params) { return }
         let result = try await session.request("prompts/get", params, about: name)
         if try session.printer.printJSON(result) { return }
-        let prompt = try session.decode("prompt result", result) { json throws(JSONError) in
+        let answer = try session.decode("prompt result", result) { json throws(JSONError) in
             try GetPromptResult(json: json)
         }
         var pieces: [ContentPiece] = []
-        for (index, message) in prompt.messages.enumerated() {
+        for (index, message) in answer.messages.enumerated() {
             if !session.options.raw {
                 pieces.append(.line((index > 0 ? "\n" : "") + "[\(inlineText(message.role.rawValue))]"))
             }
@@ -24,11 +31,32 @@ struct PromptCommand {
     }
 
     private func arguments(_ name: String, _ words: [String]) async throws(Failure) -> JSONObject {
-        let raw = try await ToolLookup(session: session).prompt(name)
-        let prompt = try session.decode("prompt", raw) { json throws(JSONError) in try Prompt(json: json) }
-        let reader = ArgumentReader(invocation: session.invocation, console: session.console)
-        return try reader.read(
-            words, name: name, schema: Self.schema(prompt), input: session.environment.input)
+        let input = session.environment.input.rereadable
+        return try await session.withFreshLists { () throws(Failure) in
+            let raw = try await ToolLookup(session: session).prompt(name)
+            let prompt = try session.decode("prompt", raw) { json throws(JSONError) in try Prompt(json: json)
+            }
+            let reader = ArgumentReader(invocation: session.invocation, console: session.console)
+            return try reader.read(words, name: name, schema: Self.schema(prompt), input: input)
+        }
+    }
+
+    /// Shows the prompt and its arguments.
+    private func show(_ prompt: Prompt) {
+        let console = session.console
+        console.line(console.style.bold(Signature.prompt(prompt)))
+        if let text = prompt.description { console.line("    " + inlineText(text)) }
+        let rows = prompt.arguments.map { argument in
+            [
+                inlineText(argument.name), argument.required ? "required" : "",
+                argument.description.map { inlineText($0) } ?? "",
+            ]
+        }
+        if !rows.isEmpty { console.line("\narguments") }
+        for line in ToolCommand.columns(rows) { console.line("  " + line) }
+        let words = ArgumentCheck(name: prompt.name, schema: Self.schema(prompt)).usageWords()
+        let line = session.invocation.line("prompt", [ShellWord.quote(prompt.name)] + words)
+        console.line("\nusage: " + line)
     }
 
     /// Returns a schema for a prompt, which lists its arguments without one; all of them are strings

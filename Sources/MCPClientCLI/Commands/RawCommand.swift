@@ -6,6 +6,7 @@ struct RawCommand {
 
     func run(_ method: String, _ json: String?) async throws(Failure) {
         let params = try Self.params(json, session.environment.input)
+        if try session.isOnlyShown(method, params) { return }
         let result = try await session.request(method, params)
         if try !session.printer.printJSON(result) { session.printer.printWire(result) }
     }

@@ -7,6 +7,7 @@ struct ReadCommand {
     func run(_ uris: [String]) async throws(Failure) {
         var contents: [ResourceContents] = []
         for uri in uris {
+            if try session.isOnlyShown("resources/read", ["uri": .string(uri)]) { continue }
             let result = try await session.request("resources/read", ["uri": .string(uri)], about: uri)
             if try session.printer.printJSON(result) { continue }
             for element in try session.elements(result, "contents", method: "resources/read") {

@@ -19,7 +19,7 @@ struct ServerProcessor {
         switch target {
         case .program: pids = ChildPrograms.pids()
         case .http(let url): pids = Self.listener(url).map { [$0] } ?? []
-        case .unix, nil: return nil
+        case .unix, .recording, nil: return nil
         }
         if pids.isEmpty || seconds == nil { return nil }
     }

@@ -5,19 +5,33 @@ struct ToolCommand {
     let session: Session
 
     func run(_ name: String) async throws(Failure) {
+        try show(try await ToolLookup(session: session).tool(name), withSchemas: true)
+    }
+
+    /// Shows the tool if the words ask for help, as in `call T TOOL --help`; returns false if they do not. A
+    /// tool with an argument of that name gets it.
+    func helped(_ name: String, _ words: [String]) async throws(Failure) -> Bool {
+        guard words.contains("--help") else { return false }
         let raw = try await ToolLookup(session: session).tool(name)
+        guard SchemaView(raw["inputSchema"]?.value ?? [:]).property("help") == nil else { return false }
+        try show(raw, withSchemas: false)
+        return true
+    }
+
+    private func show(_ raw: RawJSON, withSchemas: Bool) throws(Failure) {
         if try session.printer.printJSON(raw) { return }
         let tool = try session.decode("tool", raw) { json throws(JSONError) in try Tool(json: json) }
         let console = session.console
-        var line = console.style.bold(Signature.tool(tool))
-        if let hint = Signature.hint(tool) { line += "   " + hint }
-        console.line(line)
-        if let title = tool.title ?? tool.annotations?.title { console.line("    " + inlineText(title)) }
+        let hint = Signature.hint(tool).map { "   " + $0 } ?? ""
+        console.wrapped(Signature.tool(tool) + hint, hanging: 4, bold: inlineText(tool.name).count)
+        if let title = tool.title ?? tool.annotations?.title { console.wrapped("    " + inlineText(title)) }
         indented(tool.description)
         arguments(tool)
         annotations(tool)
-        schema("input schema", tool.inputSchema)
-        if let output = tool.outputSchema { schema("output schema", output) }
+        if withSchemas {
+            schema("input schema", tool.inputSchema)
+            if let output = tool.outputSchema { schema("output schema", output) }
+        }
         let words = ArgumentCheck(name: tool.name, schema: tool.inputSchema).usageWords()
         console.line("")
         console.line("usage: " + session.invocation.line("call", [ShellWord.quote(tool.name)] + words))
@@ -40,7 +54,8 @@ struct ToolCommand {
         guard !rows.isEmpty else { return }
         session.console.line("")
         session.console.line("arguments")
-        for line in Self.columns(rows) { session.console.line("  " + line) }
+        let indent = min(rows.map { $0[0].count + 2 }.max() ?? 0, 24)
+        for line in Self.columns(rows) { session.console.wrapped("  " + line, hanging: indent) }
     }
 
     private func annotations(_ tool: Tool) {
@@ -66,7 +81,7 @@ struct ToolCommand {
         guard let text, !text.isEmpty else { return }
         let block = TerminalText.block(text.trimmingWhitespace())
         for line in block.split(separator: "\n", omittingEmptySubsequences: false) {
-            session.console.line(line.isEmpty ? "" : margin + line)
+            session.console.wrapped(line.isEmpty ? "" : margin + line)
         }
     }
 

@@ -9,6 +9,7 @@ struct WatchCommand {
     ///
     /// - Parameter uris: the resources to watch; none means the lists of tools, prompts and resources.
     func run(_ uris: [String]) async throws(Failure) {
+        try options.exec?.check(session.environment)
         let filter = uris.isEmpty ? SubscriptionFilter.lists : SubscriptionFilter(resourceURIs: uris)
         do {
             // No call is made, so there is no response with which a change could arrive.
@@ -57,7 +58,7 @@ struct WatchCommand {
 
     private func show(_ change: ServerChange) async {
         let event = WatchEvent(change)
-        let outcome = await options.exec.asyncMap { await $0.run(event) }
+        let outcome = await options.exec.asyncMap { await $0.run(event, printingTo: session.console) }
         if options.json {
             var object = event.json
             if let outcome { object["exec"] = .string(outcome) }

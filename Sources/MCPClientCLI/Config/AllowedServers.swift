@@ -26,7 +26,7 @@ struct AllowedServers: Sendable {
 
     func contains(_ entry: ConfigSource.Entry) -> Bool { digests().contains(Self.digest(entry)) }
 
-    /// Remembers an entry. Returns false if there is no place for that.
+    /// Remembers an entry. Returns false if nothing can be stored.
     func allow(_ entry: ConfigSource.Entry) -> Bool {
         let digest = Self.digest(entry)
         let all = (digests().filter { $0 != digest } + [digest]).suffix(Self.maxEntries)

@@ -23,6 +23,11 @@ struct CommandEnvironment: Sendable {
     /// The current directory, where the search for the configuration of a project begins.
     var currentDirectory = "/"
 
+    /// The next line of the standard input, for commands that read lines; nil at the end.
+    var nextLine: @Sendable () async -> String? = { nil }
+    /// Whether lines are edited at the terminal.
+    var editsLines = false
+
     /// Opens a page in a browser; nil where there is none.
     var openPage: (@Sendable (String) async throws(Failure) -> Void)?
 
@@ -33,6 +38,7 @@ struct CommandEnvironment: Sendable {
         let stderr = DescriptorSink(2)
         let hasPerson = SystemFile.isTerminal(0) && stderr.isTerminal
         let secrets = SecretVariables()
+        let reader = InputReader()
         return CommandEnvironment(
             stdout: DescriptorSink(1), stderr: stderr,
             input: ArgumentInput(
@@ -50,6 +56,7 @@ struct CommandEnvironment: Sendable {
             connect: { target, flags, options in
                 try await MCPClient.connect(target.clientTarget(flags), options: options)
             },
-            allVariables: { Environment.all }, currentDirectory: Files.currentDirectory ?? "/")
+            allVariables: { Environment.all }, currentDirectory: Files.currentDirectory ?? "/",
+            nextLine: { await reader.line() }, editsLines: hasPerson)
     }
 }

@@ -8,7 +8,7 @@ struct OwnConfiguration {
     init(_ environment: CommandEnvironment) throws(Failure) {
         guard let path = ConfigPlace.ownPath(environment) else {
             throw .usage(
-                "there is no place for a configuration: neither XDG_CONFIG_HOME nor HOME is set")
+                "cannot find the configuration: neither XDG_CONFIG_HOME nor HOME is set")
         }
         place = ConfigPlace(path: path, kind: .own, program: "mcp-client")
         shown = place.shown(in: environment)

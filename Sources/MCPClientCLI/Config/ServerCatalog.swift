@@ -35,6 +35,11 @@ struct ServerCatalog: Sendable {
     /// - Throws: if there is none, or if a file that comes before it cannot be understood: the server that
     ///   was meant may be in there.
     func entry(_ name: String, for command: String) throws(Failure) -> ConfigSource.Entry {
+        if let chosen = missing.first(where: { $0.kind == .chosen }) {
+            throw .usage(
+                "MCP_CONFIG names \(chosen.shown(in: environment)), which does not exist",
+                details: ["no other file was searched"], hint: "correct MCP_CONFIG, or unset it")
+        }
         for source in sources {
             if let entry = source.entries.first(where: { $0.name == name }) {
                 try check(source)
@@ -48,6 +53,12 @@ struct ServerCatalog: Sendable {
             if source.place.kind != .host { try check(source) }
         }
         throw unknown(name, command)
+    }
+
+    /// Returns why files of the project that come before the file of an entry were passed over.
+    func passedOver(before entry: ConfigSource.Entry) -> [String] {
+        sources.prefix { $0.place != entry.place }.filter { $0.place.kind == .project && $0.entries.isEmpty }
+            .flatMap(\.problems)
     }
 
     /// Returns the only server that is configured.

@@ -8,6 +8,8 @@ struct ResolvedServer: Sendable {
     var environment: [(name: String, value: String)] = []
     var directory: String?
     var headers: [(name: String, value: String)] = []
+    /// How to log in.
+    var login: ServerLogin?
     /// The texts that came from outside of the file and may be secret.
     var secrets: [String] = []
 }
@@ -23,11 +25,12 @@ struct ServerResolver: Sendable {
 
     /// Returns the server that a word on the command line stands for.
     func server(_ word: String) async throws(Failure) -> ResolvedServer {
-        guard word == "." else { return try await resolved(catalog.entry(word, for: command)) }
+        if Target.isFile(word) { return try file(word) }
+        guard word == "." else { return try await resolved(entry(word)) }
         guard let chosen = environment.variable("MCP_TARGET"), !chosen.isEmpty, chosen != "." else {
             return try await resolved(catalog.only(for: command))
         }
-        if Target.isName(chosen) { return try await resolved(catalog.entry(chosen, for: command)) }
+        if Target.isName(chosen) { return try await resolved(entry(chosen)) }
         let target: Target
         do throws(Failure) { target = try Target(parsing: chosen) } catch {
             throw .usage("MCP_TARGET: \(error.message)", details: error.details, hint: error.hint)
@@ -35,7 +38,31 @@ struct ServerResolver: Sendable {
         return ResolvedServer(name: target.shortName, target: target)
     }
 
+    /// Returns the server that a file stands for. A file that cannot be used is reported before anything
+    /// starts.
+    private func file(_ path: String) throws(Failure) -> ResolvedServer {
+        let bytes = try environment.input.file(path)
+        if path.hasSuffix(".jsonl") {
+            _ = try Recording(bytes, name: inlineText(path))
+            return ResolvedServer(
+                name: path, target: .recording(ConfigPlace.absolute(path, in: environment.currentDirectory)))
+        }
+        return try RegistryDocument(bytes, name: inlineText(path), variable: environment.variable).server()
+    }
+
     private var catalog: ServerCatalog { ServerCatalog(environment) }
+
+    /// Returns the server with a name; says which file it might have been expected in.
+    private func entry(_ name: String) throws(Failure) -> ConfigSource.Entry {
+        let catalog = catalog
+        let entry = try catalog.entry(name, for: command)
+        for problem in catalog.passedOver(before: entry).prefix(3) {
+            console.note(
+                "note: \(inlineText(problem)); \(quoted(name)) is that of "
+                    + entry.place.shown(in: environment))
+        }
+        return entry
+    }
 
     /// Returns all servers of a file that the user named.
     func servers(of source: ConfigSource) async throws(Failure) -> [ResolvedServer] {
@@ -72,12 +99,15 @@ struct ServerResolver: Sendable {
             if words[0].contains("/") { words[0] = ConfigPlace.absolute(words[0], in: origin) }
             target = .program(words)
         }
+        if let login = server.login, let problem = AuthOptions.problem(of: login) {
+            throw .usage("the server \(quoted(entry.name)) cannot be used", details: ["oauth.\(problem)"])
+        }
         let directory = server.directory.map {
             ConfigPlace.absolute($0, in: base ?? entry.place.directory)
         }
         return ResolvedServer(
             name: entry.name, target: target, environment: server.environment,
-            directory: directory ?? base, headers: server.headers, secrets: secrets)
+            directory: directory ?? base, headers: server.headers, login: server.login, secrets: secrets)
     }
 
     // MARK: Expansion
@@ -169,7 +199,9 @@ struct ServerResolver: Sendable {
             let sink = console.stderr
             let text =
                 "\(shown) of this project configures \(quoted(entry.name)):\n"
-                + Self.summary(entry.node) + "use it, now and until it changes? [y/N] "
+                + Self.summary(entry.node)
+                + "(without a terminal: mcp-client config allow \(ShellWord.quote(entry.name)))\n"
+                + "use it, now and until it changes? [y/N] "
             let answer = await person.answer { readLine in
                 sink.write(text)
                 return await readLine()
@@ -189,9 +221,9 @@ struct ServerResolver: Sendable {
     /// What a server of a project would do.
     static func summary(_ node: ConfigNode) -> String {
         var lines = [MaskedEntry.line(node)]
-        for key in ["env", "headers"] {
+        for key in ["env", "headers", "oauth"] {
             for member in node[key]?.members ?? [] {
-                let value = member.value.string.map(MaskedEntry.masked) ?? ""
+                let value = member.value.string.map(MaskedText.value) ?? ""
                 lines.append("\(key): \(inlineText(member.key))=\(inlineText(value))")
             }
         }

@@ -15,6 +15,8 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case timeout = 6
     /// The server requests input, and no one can provide it.
     case inputRequired = 7
+    /// A check failed.
+    case checkFailed = 8
     /// Interrupted by Ctrl-C.
     case interrupted = 130
 
@@ -29,7 +31,18 @@ enum ExitCode: Int32, Sendable, CaseIterable {
         case .protocolError: "protocol error: JSON-RPC error, unknown tool or resource, malformed response"
         case .timeout: "timeout or deadline"
         case .inputRequired: "the server requests input and none is available"
+        case .checkFailed: "a check failed: test, verify, lint, diff, replay, or --locked"
         case .interrupted: "interrupted"
         }
     }
+}
+
+extension ExitCode {
+    /// The meaning in a word or two, for the help text of one screen.
+    var brief: String { Self.briefs[rawValue] ?? meaning }
+
+    private static let briefs: [Int32: String] = [
+        0: "ok", 1: "tool error", 2: "usage", 3: "unreachable", 4: "authorization", 5: "protocol",
+        6: "timeout", 7: "needs input", 8: "check failed", 130: "Ctrl-C",
+    ]
 }

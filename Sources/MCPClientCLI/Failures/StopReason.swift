@@ -4,16 +4,24 @@ import Synchronization
 final class StopReason: Sendable {
     private let state = Mutex<Failure?>(nil)
     private let isReported = Mutex(false)
+    private let interruption = Mutex<(@Sendable () -> Bool)?>(nil)
 
     /// Sets the reason; only the first one counts.
     func set(_ failure: Failure) {
         state.withLock { if $0 == nil { $0 = failure } }
     }
 
+    /// Sets what an interrupt by Ctrl-C does first; it returns whether that was enough. Nil: it ends the
+    /// command.
+    func onInterrupt(_ handler: (@Sendable () -> Bool)?) { interruption.withLock { $0 = handler } }
+
+    /// Passes an interrupt to the command; returns false if it has to end.
+    func takesInterrupt() -> Bool { interruption.withLock { $0 }?() ?? false }
+
     var failure: Failure? { state.withLock { $0 } }
 
-    /// Returns whether the caller is the one that prints the reason: the command, or whoever ends the process
-    /// without waiting for it.
+    /// Claims the printing of the reason, which only the first caller gets: the command, or the canceller
+    /// that ends the process without waiting for it.
     func claimReport() -> Bool {
         isReported.withLock { isReported in
             defer { isReported = true }

@@ -18,10 +18,27 @@ struct AgentOptions: Sendable {
     var trusted: [String] = []
     var rounds: Int?
     var printsEvents = false
+    /// The policies of single tools, in the order given.
+    var toolPolicies: [(pattern: String, policy: Policy)] = []
+    /// A text, or `@` and a file.
+    var system: String?
+    var parameters: JSONObject = [:]
+    var continues = false
+    var conversation: String?
 
     mutating func apply(_ flag: AgentFlag, _ value: FlagValue) throws(Failure) {
+        if flag == .goOn { return continues = true }
         let text = try value.nonEmpty()
         switch flag {
+        case .allow: toolPolicies.append((Self.pattern(text), .auto))
+        case .ask: toolPolicies.append((Self.pattern(text), .ask))
+        case .deny: toolPolicies.append((Self.pattern(text), .deny))
+        case .system: system = text
+        case .parameter:
+            let (name, value) = try Self.parameter(text)
+            parameters[name] = value
+        case .goOn: break
+        case .conversation: conversation = text
         case .server: servers.append(try Self.server(text))
         case .model: model = try Self.model(text)
         case .modelCommand: model = .program(text.split(separator: " ").map(String.init))
@@ -37,6 +54,26 @@ struct AgentOptions: Sendable {
             guard text == "jsonl" else { throw .usage("--events \(quoted(text)) is not jsonl") }
             printsEvents = true
         }
+    }
+
+    /// Returns a pattern for `source/tool`; a name without a source is meant for all sources.
+    private static func pattern(_ text: String) -> String { text.contains("/") ? text : "*/\(text)" }
+
+    /// The members of the request that this program sets itself.
+    private static let ownParameters: Set<String> = [
+        "model", "messages", "tools", "stream", "stream_options",
+    ]
+
+    private static func parameter(_ text: String) throws(Failure) -> (String, JSONValue) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw .usage("--param \(quoted(text)) is not NAME=JSON", hint: "--param temperature=0.2")
+        }
+        if ownParameters.contains(parts[0]) {
+            throw .usage("--param \(parts[0]): this program sets it itself")
+        }
+        return (parts[0], (try? JSONValue(parsing: parts[1])) ?? .string(parts[1]))
     }
 
     private static func server(_ value: String) throws(Failure) -> NamedTarget {

@@ -17,6 +17,8 @@ struct AuthOptions: Sendable {
 
     var scopes: [String] = []
     var clientID: String?
+    /// The secret of a configured server's client; the flags name where one is.
+    var configuredSecret: Redacted<String>?
     var clientSecretEnv: String?
     var clientSecretFile: String?
     var clientKey: String?
@@ -41,6 +43,30 @@ struct AuthOptions: Sendable {
     var isForAll = false
     var forgets = false
     var showsToken = false
+
+    /// Returns what is wrong with the login of a configured server.
+    static func problem(of login: ServerLogin) -> String? {
+        if let grant = login.grant, Grant(rawValue: grant) == nil {
+            let names = Grant.allCases.map(\.rawValue).joined(separator: ", ")
+            return "grant is \(quoted(grant)), not one of \(names)"
+        }
+        let wrong = login.scopes.first { !ScopeSyntax.isScope($0) }
+        return wrong.map { "scopes contains \(quoted($0)), which is not a scope" }
+    }
+
+    /// Completes the flags by what the configuration of a server says. The command line wins, and another
+    /// client there has no secret from here.
+    mutating func complete(by login: ServerLogin) {
+        if clientID == nil || clientID == login.clientID {
+            clientID = login.clientID ?? clientID
+            configuredSecret = login.clientSecret.map { Redacted($0) }
+        }
+        if scopes.isEmpty { scopes = login.scopes }
+        issuer = issuer ?? login.issuer
+        resource = resource ?? login.resource
+        grant = grant ?? login.grant.flatMap(Grant.init)
+        if callbackPort == 0 { callbackPort = login.callbackPort ?? 0 }
+    }
 
     mutating func apply(_ flag: AuthFlag, _ value: FlagValue) throws(Failure) {
         if flag.row.value != nil { _ = try value.nonEmpty() }

@@ -14,6 +14,13 @@ struct Options: Sendable {
     var verbosity = 0
     var timings = false
     var color = ColorChoice.auto
+    /// Whether images are shown in the terminal.
+    var images = false
+    /// What `tools` lists: names only, and only what contains these words.
+    var onlyNames = false
+    var search: [String] = []
+    /// Whether a tool that may destroy something runs without a question at the terminal.
+    var yes = false
     var headers: [HeaderLine] = []
     var bearerEnv: String?
     var bearerFile: String?
@@ -28,6 +35,8 @@ struct Options: Sendable {
     /// The limit for connecting; nil for the one of the library.
     var connectTimeout: Duration?
     var noValidate = false
+    /// Whether nothing is kept between runs, and nothing that was kept is used.
+    var noCache = false
     /// Answers to the server's questions, by field, and a file of such answers.
     var answers: [EnvironmentEntry] = []
     var answersFile: String?
@@ -48,8 +57,10 @@ struct Options: Sendable {
     var agent = AgentOptions()
     var host = HostOptions()
     var auth = AuthOptions()
+    var checks = CheckOptions()
     var help = false
     var version = false
+    var manual = false
     /// The flags in the order given, to be checked against the command.
     var given: [Flag] = []
 
@@ -76,6 +87,8 @@ struct Options: Sendable {
         case .agent(let flag): try agent.apply(flag, value)
         case .host(let flag): try host.apply(flag, value)
         case .auth(let flag): try auth.apply(flag, value)
+        case .check(let flag): try apply(flag, value)
+        case .list(let flag): try apply(flag, value)
         case .other(let flag): apply(flag)
         }
     }

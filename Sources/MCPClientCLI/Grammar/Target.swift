@@ -3,6 +3,8 @@ enum Target: Sendable, Hashable {
     case http(String)
     case unix(path: String, endpoint: String)
     case program([String])
+    /// A file with a recorded conversation, which answers in place of the server.
+    case recording(String)
 
     /// Parses TARGET. A failure lists the accepted forms.
     init(parsing text: String) throws(Failure) {
@@ -34,16 +36,22 @@ enum Target: Sendable, Hashable {
 
     static let forms =
         "TARGET is a configured NAME, http[s]://HOST:PORT/PATH, unix:///PATH, the path of a socket, "
-        + "HOST:PORT/PATH, or -- PROGRAM ARGS at the end"
+        + "FILE.jsonl, HOST:PORT/PATH, or -- PROGRAM ARGS at the end"
 
     /// Whether a word has the form of the name of a configured server; `.` stands for the only one, or for
     /// that of `MCP_TARGET`.
     static func isName(_ text: String) -> Bool {
-        if text == "." { return true }
+        if text == "." || isFile(text) { return true }
         let isPath = text.contains("/") || text.hasPrefix(".") || text.hasPrefix("~")
         return !text.isEmpty && !text.hasPrefix("-") && !isPath && !text.contains(":")
             && !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
             && !SystemFile.isSocket(text.split(separator: "#").first.map(String.init) ?? "")
+    }
+
+    /// Whether a word is a recording, or the `server.json` of a registry: files that stand for servers.
+    static func isFile(_ text: String) -> Bool {
+        !text.contains("://")
+            && (text.hasSuffix(".jsonl") || text == "server.json" || text.hasSuffix("/server.json"))
     }
 
     /// A name for messages, without secrets that a command line or a URL may contain.
@@ -54,6 +62,7 @@ enum Target: Sendable, Hashable {
                 url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first?
                     .split(separator: "@").last ?? "server")
         case .unix(let path, _): String(path.split(separator: "/").last ?? "server")
+        case .recording(let path): String(path.split(separator: "/").last ?? "server")
         case .program(let words): String(words.first?.split(separator: "/").last ?? "server")
         }
     }

@@ -17,9 +17,11 @@ struct FormSpec {
     static func json(for schema: JSONValue, value: JSONValue? = nil) -> JSONValue {
         var maker = FormSpec(root: schema)
         let place = Place(path: "", value: value, isRequired: true, depth: 0)
-        let made = maker.part(schema, place)
+        var made = maker.part(schema, place)
         // Arguments are always an object, even if the schema leaves that open.
-        return .object(made["kind"] == "json" ? maker.object([:], place) : made)
+        if made["kind"] == "json" { made = maker.object([:], place) }
+        if made["members"]?.arrayValue?.isEmpty == true { made["isEmpty"] = true }
+        return .object(made)
     }
 
     private init(root: JSONValue) { self.root = root }
@@ -76,6 +78,7 @@ struct FormSpec {
             part["min"] = schema["minimum"]
             part["max"] = schema["maximum"]
             part["step"] = schema["multipleOf"] ?? (Self.type(of: schema) == "integer" ? 1 : "any")
+            part["range"] = FormRange.text(schema["minimum"], schema["maximum"])
             return part
         case "string": return text(schema, place)
         case "array"
@@ -106,6 +109,9 @@ struct FormSpec {
         var part = part(types[format] == nil ? "text" : "line", place, value: place.value)
         part["type"] = types[format].map { .string($0) }
         part["maxLength"] = schema["maxLength"]
+        let length = FormRange.text(schema["minLength"], schema["maxLength"], unit: "character")
+        let pattern = schema["pattern"]?.stringValue.map { "matches \($0)" }
+        part["range"] = FormRange.joined(length?.stringValue, pattern)
         let example = format == "date-time" ? "2026-01-31T12:00:00Z" : schema["examples"]?[0]?.stringValue
         part["hint"] = example.map { .string($0) }
         return part
@@ -125,6 +131,7 @@ struct FormSpec {
         let items = schema["items"] ?? [:]
         let none = Place(path: "\(place.path)/-", value: nil, isRequired: true, depth: place.depth + 1)
         part["isGroup"] = true
+        part["range"] = FormRange.text(schema["minItems"], schema["maxItems"], unit: "item")
         part["item"] = .object(self.part(items, none))
         let count = min(schema["minItems"]?.intValue ?? 0, 10)
         let values: [JSONValue?] = place.value?.arrayValue ?? Array(repeating: nil, count: max(0, count))
@@ -159,7 +166,9 @@ struct FormSpec {
             var rest = Place(path: "\(place.path)/", value: nil, isRequired: false, depth: place.depth + 1)
             if !others.isEmpty { rest.value = .object(others) }
             var more = self.part("json", rest)
-            more["label"] = properties.isEmpty ? "Members" : "Further members"
+            more["label"] = properties.isEmpty ? "Other arguments (JSON)" : "More members (JSON)"
+            if place.depth > 0, properties.isEmpty { more["label"] = "Members (JSON)" }
+            more["folds"] = .bool(others.isEmpty)
             part["more"] = .object(more)
         }
         return part
@@ -171,6 +180,9 @@ struct FormSpec {
         part["name"] = .string(name)
         part["label"] = .string(schema["title"]?.stringValue ?? name)
         if let description = schema["description"]?.stringValue { part["description"] = .string(description) }
+        // What need not be given does not take room until it is wanted.
+        let isLarge = part["kind"] == "object" || part["kind"] == "either"
+        if isLarge, !place.isRequired, place.value == nil, schema["default"] == nil { part["folds"] = true }
         return part
     }
 

@@ -1,3 +1,4 @@
+import MCPApps
 import MCPCore
 
 /// The files of the page and of the sandbox, as built into the program.
@@ -17,6 +18,7 @@ enum HostAssets {
         case "/cards.js": script(PackageResources.cards_js)
         case "/dom.js": script(PackageResources.dom_js)
         case "/form.js": script(PackageResources.form_js)
+        case "/guard.js": script(PackageResources.guard_js)
         case "/questions.js": script(PackageResources.questions_js)
         case "/relay.js": script(PackageResources.relay_js)
         default: nil
@@ -33,7 +35,11 @@ enum HostAssets {
     ///   - host: the origin of the page.
     ///   - allow: the features of the device that the view may use.
     static func sandbox(host: String, allow: String) -> [UInt8] {
-        filled(PackageResources.sandbox_html, ["{{HOST}}": host, "{{ALLOW}}": allow])
+        filled(
+            PackageResources.sandbox_html,
+            [
+                "{{HOST}}": host, "{{ALLOW}}": allow, "{{LIMIT}}": "\(AppHost.maxMessageBytes)",
+            ])
     }
 
     /// Returns the document which shows that names below `localhost` lead here.

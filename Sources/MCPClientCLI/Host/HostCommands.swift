@@ -13,6 +13,7 @@ struct HostCommands {
             separator: "/", omittingEmptySubsequences: false
         ).map(String.init)
         if request.path == "/api/events" { return try await events() }
+        if request.path == "/api/alive" { return HostAnswer.done }
         switch (request.method, parts[0], parts.count) {
         case (_, "views", 2...):
             return try await view(HostID(rawValue: parts[1]), Array(parts.dropFirst(2)))
@@ -101,6 +102,13 @@ struct HostCommands {
             await handler.feed.begins(id)
             await host.reloadView(id)
         case ("POST", ["lost"]): await host.viewLost(id)
+        case ("POST", ["busy"]): await host.viewIsBusy(id, try object()["isBusy"] == true)
+        case ("POST", ["stopped"]):
+            guard let reason = ViewStop(rawValue: try text("reason", in: try object())) else {
+                throw HostRefusal.malformed("unknown reason")
+            }
+            await host.viewStopped(id, reason)
+        case ("POST", ["ask"]): await host.askAgain(id)
         default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")
         }
         return HostAnswer.done
@@ -152,6 +160,9 @@ struct HostCommands {
         case ("POST", 2) where rest[1] == "retry":
             let id = try await host.retry(HostID(rawValue: rest[0]))
             return HostAnswer.json(["id": .string(id.rawValue)], status: 201)
+        case ("POST", 2) where rest[1] == "view":
+            try await host.showView(of: HostID(rawValue: rest[0]))
+            return HostAnswer.done
         case ("DELETE", 1):
             await host.cancel(HostID(rawValue: rest[0]))
             return HostAnswer.done
@@ -210,8 +221,8 @@ struct HostCommands {
         let body = try object()
         let answer: QuestionAnswer
         switch body["decision"]?.stringValue ?? body["action"]?.stringValue {
-        case "allow":
-            answer = .allow(remember: body["remember"] == "run" ? .run : .once)
+        case "allow" where body["remember"] == "view": answer = .allowView
+        case "allow": answer = .allow(remember: body["remember"] == "run" ? .run : .once)
         // For a page to visit, there is nothing to fill in.
         case "accept": answer = body["content"]?.objectValue.map { .accept($0) } ?? .allow()
         case "deny", "decline": answer = .deny

@@ -26,6 +26,9 @@ struct HostEventWriter {
         case .viewOpened(let view):
             views[view.id] = view
             return json(view)
+        case .view(let view):
+            views[view.id] = view
+            return Self.state(view)
         case .viewMessage(let view, let message):
             return ["type": "view.msg", "id": .string(view.rawValue), "message": message]
         case .viewSize(let view, _, let height):
@@ -66,7 +69,7 @@ struct HostEventWriter {
         if let info = server.info, info.name != server.name { parts.append(info.name) }
         if let version = server.info?.version, !version.isEmpty { parts.append(version) }
         if let version = server.version {
-            parts.append("\(version.text) (\(version.isModern ? "modern" : "legacy"))")
+            parts.append("MCP \(version.text)")
             parts.append(count(server.toolCount, "tool"))
         }
         let (state, problem): (String, String?) =
@@ -99,9 +102,11 @@ struct HostEventWriter {
                 tools.map { tool in
                     [
                         "id": .string(tool.name), "tool": .string(tool.name),
-                        "server": .string(server.rawValue),
-                        "description": .string(tool.title ?? tool.description ?? ""),
+                        "server": .string(server.rawValue), "title": .string(tool.displayName),
+                        "name": tool.displayName == tool.name ? .null : .string(tool.name),
+                        "description": Self.text(tool.description.map { Self.clipped($0) }),
                         "badge": .string(Self.badge(tool)),
+                        "isForViews": .bool(!tool.visibility.contains(.model)),
                     ]
                 }),
         ]
@@ -119,7 +124,6 @@ struct HostEventWriter {
     private static func badge(_ tool: Tool) -> String {
         var words: [String] = []
         if (try? tool.uiResourceURI()) != nil { words.append("view") }
-        if !tool.visibility.contains(.model) { words.append("for views") }
         if !tool.visibility.contains(.app) { words.append("for the model") }
         return words.joined(separator: " · ")
     }
@@ -151,6 +155,7 @@ struct HostEventWriter {
             "state": .string(call.state.rawValue), "stateText": .string(Self.words(call.state)),
             "line": .string(line.joined(separator: " · ")), "isOver": .bool(call.state.isOver),
             "canUse": .bool(canUse), "canRetry": .bool(canRetry && call.state.isOver),
+            "isLoadingView": .bool(call.isLoadingView), "canShow": .bool(call.canShowView),
             "isWorking": .bool(!call.state.isOver && progress != nil),
             "progress": progress?.total == nil ? .null : JSONValue(progress?.progress ?? 0),
             "total": progress?.total.map { JSONValue($0) } ?? .null,
@@ -189,6 +194,15 @@ struct HostEventWriter {
         }
         let domains = view.csp.externalDomains
         if !domains.isEmpty { warnings.append("It may reach \(domains.joined(separator: ", ")).") }
+        if !view.csp.rejected.isEmpty {
+            let left = view.csp.rejected.prefix(5).map { inlineText($0) }.joined(separator: ", ")
+            warnings.append("Left out of its policy: \(left).")
+        }
+        let refused = view.resource.meta.permissions.subtracting(view.permissions).map(\.rawValue).sorted()
+        if !refused.isEmpty {
+            let list = refused.joined(separator: ",")
+            warnings.append("It asks for \(list), which it may not use; --grant \(list) allows that.")
+        }
         let problem =
             address == nil ? "No port is left for the views of this server; remove another server." : nil
         return [
@@ -200,7 +214,25 @@ struct HostEventWriter {
             "shortHash": .string(String(view.resource.hash.prefix(8))),
             "about": .string("\(view.resource.uri)\nSHA-256 \(view.resource.hash)"),
             "warning": .string(warnings.joined(separator: " ")), "problem": Self.text(problem),
-            "mode": .string(view.mode.rawValue),
+            "mode": .string(view.mode.rawValue), "isReady": .bool(view.isReady),
+        ]
+    }
+
+    /// Returns the event for the state of a view, which is shown at the view.
+    private static func state(_ view: HostedView) -> JSONValue {
+        var notes: [String] = []
+        if view.usesWebRTC {
+            notes.append("It uses WebRTC: it can send what it sees to any address, whatever its policy says.")
+        }
+        if view.isSilenced {
+            notes.append("You declined several of its questions in a row, so it may not ask any more.")
+        }
+        return [
+            "type": "view.note", "id": .string(view.id.rawValue), "isReady": .bool(view.isReady),
+            "notes": .string(notes.joined(separator: " ")), "allowsCalls": .bool(view.allowsCalls),
+            "isTrustedOrSilent": .bool(view.allowsCalls || view.isSilenced),
+            "waiting": view.waitingQuestions == 0 ? .null : .string("\(view.waitingQuestions) more"),
+            "canExpand": .bool(view.isReady && view.modes.contains(.fullscreen)),
         ]
     }
 
@@ -246,6 +278,7 @@ struct HostEventWriter {
             "type": "history", "id": .string(entry.id), "tool": .string(entry.tool),
             "server": .string(entry.server), "arguments": entry.arguments, "state": .string(state),
             "stateText": .string(HostedCall.State(rawValue: state).map(words) ?? state),
+            "isByView": .bool(json["by"]?.stringValue == "view"),
             "line": .string(line.joined(separator: " · ")), "time": json["time"] ?? .null,
             "text": .string(ContentJSON.pretty(.object(shown), maxLine)),
         ]
@@ -258,5 +291,5 @@ struct HostEventWriter {
     /// The size of the longest arguments that are put into a form: 256 KiB.
     private static let maxArguments = 256 << 10
 
-    private static func clipped(_ text: String) -> String { ContentJSON.clipped(text, maxLine) }
+    static func clipped(_ text: String) -> String { ContentJSON.clipped(text, maxLine) }
 }

@@ -103,28 +103,52 @@ actor HostFeed {
         taken[view] = number
         var readable: [JSONValue] = []
         for message in messages {
-            guard let problem = Self.problem(of: message) else {
-                readable.append(message)
-                continue
+            switch Self.read(message.stringValue ?? "") {
+            case .success(let message): readable.append(message)
+            case .failure(let unreadable):
+                await host.receive(readable, from: view)
+                readable = []
+                await host.receivedUnreadable(unreadable.reason, id: unreadable.id, from: view)
             }
-            await host.receive(readable, from: view)
-            readable = []
-            await host.receivedUnreadable(problem, id: message["id"], from: view)
         }
         await host.receive(readable, from: view)
         return .taken
     }
 
-    /// Returns the reason why a message cannot be accepted, or nil.
-    private static func problem(of message: JSONValue) -> String? {
-        if message.isNull { return "it is not JSON" }
-        if message["jsonrpc"] == nil, message["lost"] == true { return "it is not readable JSON" }
-        if message["jsonrpc"] == nil, let bytes = message["oversize"]?.intValue {
-            return "\(bytes) characters; at most \(AppHost.maxMessageBytes) are accepted"
+    /// A message that cannot be accepted, with its id if that could be read.
+    private struct Unreadable: Error {
+        let reason: String
+        var id: JSONValue?
+    }
+
+    /// Reads a message, which comes as text: the page does not look into it.
+    private static func read(_ text: String) -> Result<JSONValue, Unreadable> {
+        let size = text.utf8.count
+        guard size <= AppHost.maxMessageBytes else {
+            return .failure(
+                Unreadable(reason: "\(size) bytes; at most \(AppHost.maxMessageBytes) are accepted"))
         }
-        let size = RawJSON(message).bytes.count
-        guard size > AppHost.maxMessageBytes else { return nil }
-        return "\(size) bytes; at most \(AppHost.maxMessageBytes) are accepted"
+        guard let message = try? JSONValue(parsing: text) else {
+            return .failure(Unreadable(reason: "it is not readable JSON", id: id(ofUnreadable: text)))
+        }
+        if message["jsonrpc"] == nil, let length = message["oversize"]?.intValue {
+            let reason = "\(length) characters; at most \(AppHost.maxMessageBytes) are accepted"
+            return .failure(Unreadable(reason: reason, id: message["id"]))
+        }
+        return .success(message)
+    }
+
+    /// Returns the id of a message that is JSON except for halves of surrogate pairs, which scripts can
+    /// write.
+    private static func id(ofUnreadable text: String) -> JSONValue? {
+        var bytes = Array(text.utf8)
+        guard bytes.count >= 6 else { return nil }
+        for start in 0 ... bytes.count - 6
+        where bytes[start] == 0x5C && bytes[start + 1] == 0x75 && (bytes[start + 2] | 0x20) == 0x64 {
+            bytes.replaceSubrange(start + 2 ..< start + 6, with: "fffd".utf8)
+        }
+        let id = (try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)))?["id"]
+        return id?.stringValue?.unicodeScalars.contains("\u{FFFD}") == true ? nil : id
     }
 
     /// Restarts the numbering of a view's messages, because its frame is created again.

@@ -42,7 +42,12 @@ struct HostHandler: HTTPRequestHandler {
             return HostAnswer.text(405, "Only GET", [("Allow", "GET, HEAD")])
         }
         return HostAnswer.make(
-            200, type: asset.type, asset.bytes, [("Content-Security-Policy", policy)])
+            200, type: asset.type, asset.bytes,
+            [
+                ("Content-Security-Policy", policy),
+                // A page that opened this one gets no hold of its window.
+                ("Cross-Origin-Opener-Policy", "same-origin"),
+            ])
     }
 
     /// The policy for what the page may load: itself, the frames of views, and the images and sounds of

@@ -9,22 +9,14 @@ enum QuestionJSON {
     static func json(_ question: HostQuestion) -> JSONValue {
         var json: JSONObject = ["type": "question", "id": .string(question.id.rawValue)]
         json["path"] = .string("approvals/\(question.id)")
+        json["view"] = HostEventWriter.text(question.view?.rawValue)
         json["from"] = .string(question.view == nil ? question.server : "A view of \(question.server) asks")
         json["answers"] = yesOrNo("Allow")
         switch question.subject {
         case .approval(let request): add(request, question, &json)
         case .elicitation(let request): add(request, question, &json)
-        case .link(let url):
-            json["title"] = "Open this address in a new tab?"
-            json["code"] = .string(url)
-            json["answers"] = yesOrNo("Open")
-        case .download(let files):
-            json["title"] = "Save \(files.count == 1 ? "this file" : "these files")?"
-            json["lines"] = .array(
-                files.map { file in
-                    .string(file.bytes.map { "\(file.name) (\(ByteSize.text($0)))" } ?? file.name)
-                })
-            json["answers"] = yesOrNo("Save")
+        case .link(let url): add(url, &json)
+        case .download(let files): add(files, question, &json)
         case .message(let text):
             json["title"] = "Send this on your behalf?"
             json["code"] = .string(text)
@@ -44,18 +36,49 @@ enum QuestionJSON {
             case .user: "you"
             }
         json["from"] = .string("\(question.server) · asked by \(asker)")
-        json["title"] = .string("Allow \(request.tool.displayName) to run?")
-        if let description = request.tool.description {
-            json["text"] = .string(request.isTrusted ? description : "The server says: \(description)")
+        // A server chooses the title; what runs is the name.
+        let tool = request.tool
+        json["title"] = .string("Allow \(tool.name) to run?")
+        var texts: [String] = []
+        if tool.displayName != tool.name { texts.append("The server calls it “\(tool.displayName)”.") }
+        if let description = tool.description {
+            texts.append(request.isTrusted ? description : "The server says: \(description)")
         }
-        json["lead"] = "It may"
-        json["lines"] = .array(request.scopes.map { .string($0.explanation) })
+        if !texts.isEmpty { json["text"] = .string(texts.joined(separator: "\n")) }
+        if tool.annotations == nil {
+            json["lead"] = "The server does not say whether it changes anything."
+        } else {
+            json["lead"] = "It may"
+            json["lines"] = .array(request.scopes.map { .string($0.explanation) })
+        }
         json["code"] = .string(request.prettyArguments)
+        json["codeLabel"] = "Arguments"
+        let wider: JSONValue =
+            question.view == nil
+            ? answer("Allow for this run", ["decision": "allow", "remember": "run"], look: "wide")
+            : answer("Allow all from this view", ["decision": "allow", "remember": "view"], look: "wide")
         json["answers"] = [
-            answer("Deny", ["decision": "deny"], look: "no", isFirst: true),
-            answer("Allow for this run", ["decision": "allow", "remember": "run"]),
+            answer("Deny", ["decision": "deny"], look: "no"), wider,
             answer("Allow", ["decision": "allow"], look: "primary yes"),
         ]
+    }
+
+    private static func add(_ url: String, _ json: inout JSONObject) {
+        json["title"] = .string("Open \(WebAddress.host(of: url)) in a new tab?")
+        json["code"] = .string(url)
+        json["codeLabel"] = "Address"
+        json["warnings"] = .array(WebAddress.warnings(about: url).map { .string($0) })
+        json["answers"] = yesOrNo("Open")
+    }
+
+    private static func add(_ files: [HostedFile], _ question: HostQuestion, _ json: inout JSONObject) {
+        json["title"] = "Save \(files.count == 1 ? "this file" : "these files")?"
+        json["lines"] = .array(
+            files.map { file in
+                let source = file.bytes.map(ByteSize.text) ?? "from \(question.server), \(file.uri)"
+                return .string("\(file.name) · \(file.mimeType) · \(source)")
+            })
+        json["answers"] = yesOrNo("Save")
     }
 
     private static func add(_ request: ElicitRequest, _ question: HostQuestion, _ json: inout JSONObject) {
@@ -70,23 +93,25 @@ enum QuestionJSON {
             json["form"] = FormSpec.json(for: schema.json)
             accept["takesForm"] = true
         }
-        if let url = request.url { json["code"] = .string(url) }
+        if let url = request.url {
+            json["code"] = .string(url)
+            json["codeLabel"] = "Address"
+            json["warnings"] = .array(WebAddress.warnings(about: url).map { .string($0) })
+        }
         json["answers"] = [
-            answer("Not now", ["action": "cancel"], isFirst: request.schema == nil),
-            answer("Decline", ["action": "decline"], look: "no"), .object(accept),
+            answer("Not now", ["action": "cancel"]), answer("Decline", ["action": "decline"], look: "no"),
+            .object(accept),
         ]
     }
 
     private static func yesOrNo(_ yes: String) -> JSONValue {
         [
-            answer("Deny", ["decision": "deny"], look: "no", isFirst: true),
+            answer("Deny", ["decision": "deny"], look: "no"),
             answer(yes, ["decision": "allow"], look: "primary yes"),
         ]
     }
 
-    private static func answer(
-        _ label: String, _ body: JSONValue, look: String = "", isFirst: Bool = false
-    ) -> JSONValue {
-        ["label": .string(label), "look": .string(look), "body": body, "isFirst": .bool(isFirst)]
+    private static func answer(_ label: String, _ body: JSONValue, look: String = "") -> JSONValue {
+        ["label": .string(label), "look": .string(look), "body": body]
     }
 }

@@ -31,6 +31,9 @@ final class Interaction: Sendable {
         self.subject = subject
     }
 
+    /// Forgets the questions that were left unanswered, before another command.
+    func forget() { unanswered.withLock { $0 = [] } }
+
     /// The failure with which the command must end if a question was left unanswered.
     var failure: Failure? {
         let open = unanswered.withLock { $0 }

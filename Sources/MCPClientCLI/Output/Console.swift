@@ -6,6 +6,10 @@ struct Console: Sendable {
     let stderr: any Sink
     let isQuiet: Bool
     let isJSON: Bool
+    /// Whether every event is a line of JSON.
+    let printsEvents: Bool
+    /// The columns of the terminal that stdout is; nil for a pipe or a file, whose lines are never broken.
+    let width: Int?
     /// The colours of stdout.
     let style: Style
     /// The colours of stderr.
@@ -16,6 +20,8 @@ struct Console: Sendable {
         self.stderr = stderr
         isQuiet = options.quiet
         isJSON = options.json
+        printsEvents = options.checks.printsEvents
+        width = Self.width(of: stdout, variable)
         style = Style.choose(options.color, isTerminal: stdout.isTerminal, variable: variable)
         noteStyle = Style.choose(options.color, isTerminal: stderr.isTerminal, variable: variable)
     }
@@ -23,8 +29,44 @@ struct Console: Sendable {
     /// Writes a line of ours; texts from the server in it are already escaped.
     func line(_ text: String) { stdout.write(text + "\n") }
 
+    /// The width that is assumed when a terminal does not tell it.
+    private static let usualWidth = 80
+
+    private static func width(of sink: any Sink, _ variable: (String) -> String?) -> Int? {
+        guard sink.isTerminal else { return nil }
+        let told = sink.columns ?? variable("COLUMNS").flatMap { Int($0) } ?? usualWidth
+        return min(max(told, 20), 1_000)
+    }
+
+    /// Writes a line of ours, broken at blanks where the terminal ends.
+    func wrapped(_ text: String, hanging: Int = 0, bold count: Int = 0) {
+        guard let width else { return line(bold(text, count)) }
+        for (index, part) in TextWrap.lines(text, width: width, hanging: hanging).enumerated() {
+            line(index == 0 ? bold(part, count) : part)
+        }
+    }
+
+    private func bold(_ text: String, _ count: Int) -> String {
+        style.bold(String(text.prefix(count))) + text.dropFirst(count)
+    }
+
     /// Writes JSON exactly as on the wire, in one line.
-    func json(_ value: RawJSON) { stdout.write(Array(value.bytes) + [UInt8(ascii: "\n")]) }
+    func json(_ value: RawJSON) {
+        if printsEvents { return event("result", value) }
+        stdout.write(Array(value.bytes) + [UInt8(ascii: "\n")])
+    }
+
+    /// Writes an event of `--jsonl`: its kind, and what it is about.
+    func event(_ kind: StaticString, _ value: RawJSON) {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("event")
+        writer.string(kind)
+        writer.key(kind)
+        writer.raw(value)
+        writer.endObject()
+        stdout.write(writer.finish().array + [UInt8(ascii: "\n")])
+    }
 
     /// Writes a server's text: unchanged to a pipe, made harmless on a terminal. The output ends with a line
     /// end.
@@ -42,5 +84,6 @@ struct Console: Sendable {
     func failure(_ failure: Failure) {
         stderr.write(FailureText.lines(failure, style: noteStyle))
         if isJSON { stderr.write(FailureText.json(failure)) }
+        if printsEvents { event("error", RawJSON(FailureText.value(failure))) }
     }
 }

@@ -14,6 +14,10 @@ enum FailureText {
 
     /// `{"error":{"kind":"auth_required","code":4,"message":…,"status":401,"hint":…}}`
     static func json(_ failure: Failure) -> String {
+        JSONValue.object(["error": value(failure)]).serialized() + "\n"
+    }
+
+    static func value(_ failure: Failure) -> JSONValue {
         var error: JSONObject = [
             "kind": .string(failure.kind.rawValue), "code": JSONValue(failure.code.rawValue),
             "message": .string(failure.message),
@@ -22,6 +26,6 @@ enum FailureText {
         if let status = failure.status { error["status"] = JSONValue(status) }
         if let rpcCode = failure.rpcCode { error["rpcCode"] = JSONValue(rpcCode) }
         if let hint = failure.hint { error["hint"] = .string(hint) }
-        return JSONValue.object(["error": .object(error)]).serialized() + "\n"
+        return .object(error)
     }
 }

@@ -6,6 +6,8 @@ struct ResultPrinter: Sendable {
     let options: Options
     /// Writes a file next to the one given by `-o`.
     let saveFile: @Sendable ([UInt8], String) throws(Failure) -> Void
+    /// How the terminal shows images; nil if it does not.
+    var terminalGraphics: TerminalGraphics?
 
     /// Whether the flags request JSON or a part of it.
     var printsJSON: Bool { options.json || options.structured || options.select != nil }
@@ -44,9 +46,22 @@ struct ResultPrinter: Sendable {
             case .text(let text): console.text(text)
             case .line(let line): console.line(line)
             case .bytes(let bytes, let mimeType):
+                if let image = image(bytes, mimeType) { console.stdout.write(image) }
                 console.line(ContentPiece.placeholder(bytes.count, mimeType))
             }
         }
+    }
+
+    /// Returns what shows an image on the terminal; nil if none was asked for, or if it cannot be shown.
+    private func image(_ bytes: [UInt8], _ mimeType: String) -> String? {
+        guard options.images, mimeType.lowercased().hasPrefix("image/") else { return nil }
+        guard console.stdout.isTerminal, let graphics = terminalGraphics else {
+            console.note("--images: this terminal shows no images (kitty or iTerm2 protocol)")
+            return nil
+        }
+        let text = graphics.text(bytes)
+        if text == nil { console.note("--images: " + graphics.reason(bytes)) }
+        return text
     }
 
     private func printRaw(_ pieces: [ContentPiece]) throws(Failure) {

@@ -17,7 +17,7 @@ struct TracePrinter: Sendable {
             style.cyan(">") + " " + (showsWire ? line(String(bytes)) : Self.summary(bytes, method: method))
         case .received(let bytes):
             style.green("<") + " " + (showsWire ? line(String(bytes)) : Self.summary(bytes, method: nil))
-        case .httpRequest(let head): showsWire ? lines(head, style.cyan(">")) : nil
+        case .httpRequest(let head): showsWire ? lines(Self.masked(head), style.cyan(">")) : nil
         case .httpResponse(_, let head): showsWire ? lines(head, style.green("<")) : nil
         case .garbage(let text): style.red("!") + " not a message: " + line(text)
         case .warning(let text): style.red("!") + " " + line(text)
@@ -42,6 +42,14 @@ struct TracePrinter: Sendable {
         }
         words.append("(\(ByteSize.text(bytes.count)))")
         return words.joined(separator: " ")
+    }
+
+    /// Masks the query in the first line, `GET /mcp?key=… HTTP/1.1`.
+    private static func masked(_ head: String) -> String {
+        let first = head.prefix { !$0.isNewline }
+        let words = first.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        return words.map { $0.contains("?") ? MaskedText.url($0) : $0 }.joined(separator: " ")
+            + head[first.endIndex...]
     }
 
     private func lines(_ head: String, _ mark: String) -> String {

@@ -1,12 +1,24 @@
 /// A command: its syntax, its help text and its action. All commands are listed in `Command.all`.
+///
+/// The parser, the help texts, the manual page, the completion and the reference in docs/cli.md are made from
+/// these rows and from those of the flags.
 struct Command: Sendable {
     typealias Run = @Sendable (CommandContext) async throws(Failure) -> ExitCode
 
     /// The number of servers that a command connects to; several servers are operands that follow the others.
     enum Targets: Sendable { case none, one, several }
 
+    /// The headings under which help texts list commands.
+    enum Group: String, Sendable, CaseIterable {
+        case use = "Use"
+        case diagnose = "Diagnose"
+        case check = "Guard"
+        case setUp = "Set up"
+    }
+
     let name: String
     let summary: String
+    var group = Group.use
     var operands: [Operand] = []
     /// Whether words after the last operand belong to the tool or prompt, not to this program.
     var takesArguments = false
@@ -17,11 +29,18 @@ struct Command: Sendable {
     var takesProgram = false
     /// The flags that the command accepts in addition to those of every command.
     let flags: [Flag]
+    /// What flags mean for this command, where that differs from what they mean for others.
+    var meanings: [Flag: String] = [:]
     /// Whether the command prints responses as they arrive, including one in which the server asks a
     /// question.
     var printsWire = false
+    /// Whether lists that were kept by earlier commands are used. Commands that show something ask the
+    /// server.
+    var usesCache = false
     /// Whether the output printed before the command is stopped is a result.
     var endsByStopping = false
+    /// Whether `-o FILE` is written by the command itself, while it runs.
+    var writesOwnFile = false
     /// Additional lines of `COMMAND --help`.
     var notes: [String] = []
     var examples: [String] = []
@@ -40,6 +59,9 @@ struct Command: Sendable {
         operands.map(\.placeholder) + (takesArguments ? ["[ARGS]"] : [])
     }
 
+    /// Returns what a flag means for this command.
+    func meaning(of flag: Flag) -> String { meanings[flag] ?? flag.row.summary }
+
     func knows(_ flag: Flag) -> Bool { Flag.common.contains(flag) || flags.contains(flag) }
 
     /// Returns the failure for a command line that lacks these words.
@@ -54,10 +76,14 @@ struct Operand: Sendable {
 
     let name: String
     let count: Count
+    /// What the word stands for.
+    let kind: WordKind
 
-    init(_ name: String, _ count: Count = .one) {
+    /// - Parameter kind: what the word stands for; by default what its name describes.
+    init(_ name: String, _ count: Count = .one, kind: WordKind? = nil) {
         self.name = name
         self.count = count
+        self.kind = kind ?? WordKind(placeholder: name)
     }
 
     var placeholder: String {

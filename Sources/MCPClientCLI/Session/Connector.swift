@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 
 /// A connector that opens the connection described by the flags.
 struct Connector {
@@ -20,11 +21,14 @@ struct Connector {
         options.authorizer =
             if let authorizer { authorizer } else { try await logins.authorizer(for: target) }
         let interaction = try interaction(invocation, name ?? invocation.operands.first ?? "the server")
+        // What a server reports before the connection is open is noise; -v shows it.
+        let isOpen = ConnectionState()
+        let show = options.onLog
+        options.onLog = { if isOpen.isSet { show?($0) } }
         options.onElicit = { try await interaction.answer($0) }
         options.supportsElicitationURL = true
         let sent = SentLog()
         let waiting = WaitingLine(for: target, console: console, options: invocation.options)
-        var memory: HandshakeMemory?
         if case .program = target {
             let trace = options.trace
             options.trace = { event in
@@ -32,20 +36,21 @@ struct Connector {
                 trace?(event)
             }
             options.onServerStderr = { waiting?.hear($0) }
-            memory = HandshakeMemory(environment.variable)
-            options.profiles = memory?.cache
         }
+        keepLists(invocation, &options)
         let start = ContinuousClock.now
         do {
             let (environment, ready) = (environment, options)
             let client = try await WaitingLine.showing(waiting) {
-                try await environment.connect(target, invocation.options, ready)
+                try await Retry(invocation.options.checks.retries, console).connecting {
+                    try await environment.connect(target, invocation.options, ready)
+                }
             }
-            memory?.save()
-            timings.add("connect", ContinuousClock.now - start, isRequest: false)
+            isOpen.set()
+            timings.add("connect", ContinuousClock.now - start, requests: client.requestCount)
             return Session(
                 client: client, invocation: invocation, console: console, environment: environment,
-                timings: timings, interaction: interaction, memory: memory)
+                timings: timings, interaction: interaction)
         } catch let failure as Failure {
             throw failure
         } catch {
@@ -63,6 +68,17 @@ struct Connector {
             }
             throw Self.explain(failure, sent: sent.text, after: ContinuousClock.now - start)
         }
+    }
+
+    /// Keeps what the server says between runs; not where that is compared with a lock file, which is about
+    /// what it says now.
+    private func keepLists(_ invocation: Invocation, _ options: inout ClientOptions) {
+        guard !invocation.options.noCache, !invocation.options.checks.isLocked,
+            let cache = DiskCache(environment.variable)
+        else { return }
+        options.records = cache
+        options.profiles = ServerProfileCache()
+        options.usesRecords = invocation.command.usesCache
     }
 
     /// Adds to a failure after how long the program ended instead of responding, and what had been sent to
@@ -87,7 +103,9 @@ struct Connector {
         if let token = try bearer(flags) { options.headers.append(("Authorization", "Bearer \(token)")) }
         options.logLevel = flags.logLevel
         let (stderr, isQuiet, style) = (console.stderr, console.isQuiet, console.noteStyle)
+        let console = console
         options.onLog = { message in
+            if console.printsEvents { return console.event("log", RawJSON(message.json)) }
             if !isQuiet { stderr.write(LogLine.text(message, style: style) + "\n") }
         }
         if flags.verbosity > 0 {
@@ -153,4 +171,11 @@ struct Connector {
         }
         return token
     }
+}
+
+/// Whether a connection is open.
+private final class ConnectionState: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .acquiring) }
+    func set() { value.store(true, ordering: .releasing) }
 }

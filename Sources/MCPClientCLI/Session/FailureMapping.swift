@@ -134,12 +134,15 @@ enum FailureMapping {
         }
         let (code, kind) = codes(error)
         var failure = Failure(
-            code: code, kind: kind, message: TerminalText.inline(error.message, limit: 1000),
-            hint: error.hint.map { inlineText($0) }, status: error.httpStatus)
+            code: code, kind: kind,
+            message: TerminalText.inline(invocation.masking(error.message), limit: 1000),
+            hint: error.hint.map { inlineText(invocation.masking($0)) }, status: error.httpStatus)
         let stderr = error.details.compactMap { $0.dropping(prefix: "stderr: ") }
         let shown = StderrExcerpt.lines(of: stderr)
         failure.details = shown.map { "stderr: " + inlineText($0) }
-        failure.details += error.details.filter { !$0.hasPrefix("stderr: ") }.map { inlineText($0) }
+        failure.details += error.details.filter { !$0.hasPrefix("stderr: ") }.map {
+            inlineText(invocation.masking($0))
+        }
         if error.kind == .authentication, error.httpStatus == 401 {
             failure.hint =
                 if invocation.usesLogins {
@@ -152,12 +155,20 @@ enum FailureMapping {
 
         }
         if error.httpStatus == 429, failure.hint == nil {
-            failure.hint = "the server limits the requests of this client; try again later"
+            let wait = error.details.lazy.compactMap { $0.dropping(prefix: "Retry-After: ") }.first
+            failure.hint = "the server limits the requests of this client; try again " + whenToRetry(wait)
         }
         if stderr.count > shown.count, failure.hint == nil {
             failure.hint = "-v shows everything that it wrote to stderr"
         }
         return failure
+    }
+
+    /// Returns when the server wants to be asked again (RFC 9110, section 10.2.3): in seconds, or at a time.
+    private static func whenToRetry(_ value: String?) -> String {
+        guard let value, !value.isEmpty else { return "later" }
+        guard let seconds = Int(value) else { return "after \(inlineText(value))" }
+        return seconds > 0 ? "in \(seconds) s" : "now"
     }
 
     private static func codes(_ error: ClientError) -> (ExitCode, Failure.Kind) {

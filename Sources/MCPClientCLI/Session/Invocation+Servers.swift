@@ -13,6 +13,7 @@ extension Invocation {
             let server = try await resolver.server(serverName)
             resolved = resolved.using(server)
             resolved.target = server.target
+            if !Target.isFile(serverName) { resolved.configuredName = server.name }
             try InvocationCheck.transport(resolved)
         }
         for name in serverNames {
@@ -38,6 +39,7 @@ extension Invocation {
             server.headers.filter { !given.contains($0.name.lowercased()) }.map {
                 Options.HeaderLine(name: $0.name, value: $0.value)
             } + options.headers
+        if let login = server.login { invocation.options.auth.complete(by: login) }
         return invocation
     }
 

@@ -8,6 +8,8 @@ struct Invocation: Sendable {
     var serverName: String?
     /// The names of configured servers of a command that connects to several.
     var serverNames: [String] = []
+    /// The name of a configured server, once it has become `target`.
+    var configuredName: String?
     /// TARGET as it was typed, for messages; nil when the server is the program after `--`.
     var targetText: String?
     /// The servers of a command that connects to several, with their names.
@@ -24,20 +26,32 @@ struct Invocation: Sendable {
 
     /// Returns the command line of a login, with scopes to ask for if there are any.
     func loginLine(_ scopes: [String] = []) -> String {
-        let flags = scopes.isEmpty ? [] : ["--scope", ShellWord.quote(scopes.joined(separator: " "))]
+        var flags = scopes.isEmpty ? [] : ["--scope", ShellWord.quote(scopes.joined(separator: " "))]
+        // Without its id, another client would be registered.
+        if options.given.contains(.auth(.clientID)), let client = options.auth.clientID {
+            flags += ["--client-id", ShellWord.quote(client)]
+        }
         let server = targetText ?? operand(command.name == "auth" ? 1 : 0) ?? "TARGET"
-        return (["mcp-client", "login"] + flags + [ShellWord.quote(server)]).joined(separator: " ")
+        return (["mcp-client", "login"] + flags + [ShellWord.quote(MaskedText.words([server]).joined())])
+            .joined(separator: " ")
     }
 
     /// Returns a command line with the same target before or after the given words, for hints and usage
-    /// lines.
+    /// lines. Secrets in it are masked.
     func line(_ command: String, _ words: [String]) -> String {
         var line = ["mcp-client", command]
-        if let targetText { line.append(ShellWord.quote(targetText)) }
+        if let targetText { line += MaskedText.words([targetText]).map(ShellWord.quote) }
         line += words
         if targetText == nil, case .program(let program) = target {
-            line += ["--"] + program.map(ShellWord.quote)
+            line += ["--"] + MaskedText.words(program).map(ShellWord.quote)
         }
         return line.joined(separator: " ")
+    }
+
+    /// Returns a text without the secrets in the URL of the server.
+    func masking(_ text: String) -> String {
+        guard case .http(let url) = target else { return text }
+        let masked = MaskedText.url(url)
+        return masked == url ? text : text.replacing(url, with: masked)
     }
 }

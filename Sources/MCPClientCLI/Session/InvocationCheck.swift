@@ -6,7 +6,7 @@ enum InvocationCheck {
         switch invocation.target {
         case nil: return
         case .program: isProgram = true
-        case .http, .unix: isProgram = false
+        case .http, .unix, .recording: isProgram = false
         }
         for case .transport(let flag) in invocation.options.given {
             switch flag {
@@ -23,7 +23,7 @@ enum InvocationCheck {
                 if !isProgram {
                     throw .usage("\(Flag.transport(flag).name) is for a program after --, not for HTTP")
                 }
-            case .protocolVersion, .timeout, .deadline, .connectTimeout: break
+            case .protocolVersion, .timeout, .deadline, .connectTimeout, .noCache: break
             }
         }
     }

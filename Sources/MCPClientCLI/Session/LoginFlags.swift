@@ -114,7 +114,7 @@ struct LoginFlags {
     private func identity() throws(Failure) -> OAuthSettings.Identity {
         let own = try secret(
             flags.clientSecretEnv, flags.clientSecretFile, .auth(.clientSecretEnv), .auth(.clientSecretFile))
-        let secret = own ?? environment.secret("MCP_CLIENT_SECRET")
+        let secret = own ?? flags.configuredSecret?.value ?? environment.secret("MCP_CLIENT_SECRET")
         if let id = flags.clientID {
             return .registered(OAuthClientIdentity(clientID: id, clientSecret: secret), issuer: flags.issuer)
         }

@@ -1,5 +1,9 @@
 import MCPCore
 
+#if os(macOS) && canImport(MCPFoundation)
+import MCPFoundation
+#endif
+
 /// The logins that the flags, the environment and the store describe.
 struct Logins: Sendable {
     let environment: CommandEnvironment
@@ -13,7 +17,7 @@ struct Logins: Sendable {
         let store =
             (try? FileTokenStore.named(options.auth.store, environment.variable)) ?? MemoryTokenStore()
         let settings = try await flags(for: url, in: store).settings()
-        return OAuthAuthorizer(for: url, settings: settings, store: store)
+        return OAuthAuthorizer(for: url, settings: settings, store: store, http: Self.platformHTTP)
     }
 
     /// Returns the authorizer of a command about logins.
@@ -27,7 +31,17 @@ struct Logins: Sendable {
         let flags = try await flags(for: url, in: store)
         let person = try person?(flags.grant) ?? LoginPerson()
         return OAuthAuthorizer(
-            for: url, settings: try flags.settings(showing: person.showCode), store: store, user: person.user)
+            for: url, settings: try flags.settings(showing: person.showCode), store: store, user: person.user,
+            http: Self.platformHTTP)
+    }
+
+    /// The platform's own HTTP, where it brings its TLS: macOS has no OpenSSL. Nil for this library's.
+    private static var platformHTTP: (any OAuthHTTP)? {
+        #if os(macOS) && canImport(MCPFoundation)
+        URLSessionOAuth()
+        #else
+        nil
+        #endif
     }
 
     /// Returns an authorizer that has no person and keeps nothing, with HTTP that `observing` makes.
@@ -37,7 +51,8 @@ struct Logins: Sendable {
         var flags = LoginFlags(environment: environment, options: options)
         flags.asksPerson()
         let settings = try flags.settings()
-        let http = observing(HTTPFetcher(for: url, allowedHosts: settings.allowedHosts), url)
+        let http = observing(
+            Self.platformHTTP ?? HTTPFetcher(for: url, allowedHosts: settings.allowedHosts), url)
         let authorizer = OAuthAuthorizer(
             for: url, settings: settings, store: MemoryTokenStore(), http: http)
         return (authorizer, http)

@@ -8,8 +8,6 @@ struct Session: Sendable {
     let environment: CommandEnvironment
     let timings: Timings
     let interaction: Interaction
-    /// What was found out about programs, for the next run.
-    var memory: HandshakeMemory?
 
     var options: Options { invocation.options }
 
@@ -19,7 +17,8 @@ struct Session: Sendable {
         let environment = environment
         return ResultPrinter(
             console: console, options: options,
-            saveFile: { bytes, path throws(Failure) in try environment.saveFile(bytes, path) })
+            saveFile: { bytes, path throws(Failure) in try environment.saveFile(bytes, path) },
+            terminalGraphics: TerminalGraphics(environment.variable))
     }
 
     /// `ops 1.4.0 · 2026-07-28`
@@ -39,11 +38,17 @@ struct Session: Sendable {
     ) async throws(Failure) -> RawJSON {
         var call = CallOptions()
         call.timeout = options.timeout
-        call.onProgress = onProgress
-        let start = ContinuousClock.now
-        defer { timings.add(method, ContinuousClock.now - start, isRequest: true) }
+        call.onProgress = progress(onProgress)
+        call.usesCache = invocation.command.usesCache
+        let (start, count) = (ContinuousClock.now, client.requestCount)
+        defer {
+            timings.add(method, ContinuousClock.now - start, requests: client.requestCount - count)
+        }
         do {
-            return try await client.request(method, params, options: call)
+            let (client, ready) = (client, call)
+            return try await Retry(options.checks.retries, console).sending(
+                isRepeatable: client.mayRepeat(method, params)
+            ) { try await client.request(method, params, options: ready) }
         } catch {
             if let question = (error as? ClientError)?.result, options.json || invocation.command.printsWire {
                 printer.printWire(question)
@@ -52,16 +57,64 @@ struct Session: Sendable {
         }
     }
 
+    /// Prints the request that would be sent; returns false without `--dry-run`.
+    func isOnlyShown(
+        _ method: String, _ params: JSONObject, wantsProgress: Bool = false
+    ) throws(Failure) -> Bool {
+        guard options.checks.isDryRun else { return false }
+        do throws(ClientError) {
+            var call = CallOptions()
+            if wantsProgress { call.onProgress = { _ in } }
+            let message = try client.preview(method, params, options: call)
+            console.stdout.write(message.bytes.array + [UInt8(ascii: "\n")])
+        } catch {
+            throw FailureMapping.failure(error, method: method, subject: nil, invocation: invocation)
+        }
+        console.note("\(inlineText(method)) was not sent")
+        return true
+    }
+
+    /// Returns what receives progress: with `--jsonl` also its events.
+    private func progress(_ show: (@Sendable (Progress) -> Void)?) -> (@Sendable (Progress) -> Void)? {
+        guard console.printsEvents else { return show }
+        let console = console
+        return { progress in
+            var object: JSONObject = ["progress": JSONValue(progress.progress)]
+            if let total = progress.total { object["total"] = JSONValue(total) }
+            if let message = progress.message { object["message"] = .string(message) }
+            console.event("progress", RawJSON(.object(object)))
+            show?(progress)
+        }
+    }
+
     /// The largest number of pages that a list may have before the server is considered faulty.
     static let maxPages = 1000
+    /// The largest number of entries of a list, and its largest size, of all pages together.
+    static let maxListEntries = 50_000
+    static let maxListBytes = 32 << 20
+
+    /// The member of a page that has the entries.
+    private static let members = [
+        "tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources",
+        "resources/templates/list": "resourceTemplates",
+    ]
 
     /// Requests the pages of a list method until `visit` returns false.
     func pages(
         _ method: String, visit: (RawJSON) throws(Failure) -> Bool
     ) async throws(Failure) {
         var cursor: String?
+        var entries = 0
+        var bytes = 0
         for _ in 0 ..< Self.maxPages {
             let page = try await request(method, cursor.map { ["cursor": .string($0)] } ?? [:])
+            bytes += page.bytes.count
+            entries += Self.members[method].flatMap { page[$0]?.elements?.count } ?? 0
+            if entries > Self.maxListEntries || bytes > Self.maxListBytes {
+                throw .malformed(
+                    "the list of \(method) is too long",
+                    details: ["more than \(Self.maxListEntries) entries or \(Self.maxListBytes >> 20) MiB"])
+            }
             guard try visit(page) else { return }
             // An empty string is a valid cursor (PAGE-04); repeating the same cursor would never end.
             guard let next = page["nextCursor"]?.string else { return }

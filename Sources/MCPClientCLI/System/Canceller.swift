@@ -37,10 +37,11 @@ final class Canceller: Sendable {
     /// Watches signals, from the moment it returns. Keep the watch while they are to be watched; without a
     /// descriptor for it, they keep their usual effect.
     func watch(_ signals: [Int32]) -> SignalWatch? {
-        try? SignalWatch(signals) { [self] _ in queue.async { self.signalled() } }
+        try? SignalWatch(signals) { [self] signal in queue.async { self.signalled(signal) } }
     }
 
-    private func signalled() {
+    private func signalled(_ signal: Int32) {
+        if signal == SIGINT, stop.takesInterrupt() { return }
         let times = count.withLock { count in
             count += 1
             return count
@@ -67,6 +68,7 @@ final class Canceller: Sendable {
     private func leave(_ failure: Failure) {
         // First, because the end of the children may end the command.
         let isReporting = stop.claimReport()
+        TerminalMode.restore()
         ChildPrograms.killAll()
         OutputFile.removeUnfinished()
         let code = failure.code.rawValue

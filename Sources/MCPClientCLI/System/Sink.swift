@@ -1,3 +1,4 @@
+import MCPCore
 import Synchronization
 
 #if canImport(Darwin)
@@ -12,6 +13,8 @@ import Glibc
 protocol Sink: Sendable {
     /// Whether a person reads it directly.
     var isTerminal: Bool { get }
+    /// The width of the terminal; nil if it is none, or does not tell.
+    var columns: Int? { get }
     /// Writes all bytes. Failures are reported once, at the end, by `failure`.
     func write(_ bytes: [UInt8])
     /// The reason why not everything was written; nil when all is well, or when the reader simply went away.
@@ -22,6 +25,7 @@ protocol Sink: Sendable {
 
 extension Sink {
     var isClosed: Bool { false }
+    var columns: Int? { nil }
 
     func write(_ text: String) { write(Array(text.utf8)) }
 }
@@ -53,6 +57,8 @@ final class DescriptorSink: Sink {
         self.descriptor = descriptor
         isTerminal = isatty(descriptor) == 1
     }
+
+    var columns: Int? { isTerminal ? Terminal.columns(of: descriptor) : nil }
 
     var failure: String? { failed.withLock { $0.message } }
 

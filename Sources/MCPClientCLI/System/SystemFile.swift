@@ -47,6 +47,24 @@ enum SystemFile {
         }
     }
 
+    /// Returns what can be read now, at most 64 KiB; empty at the end, nil after a failure.
+    static func readSome(_ descriptor: Int32) -> [UInt8]? {
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                unsafe Self.readOnce(descriptor, buffer.baseAddress, buffer.count)
+            }
+            if count >= 0 { return Array(chunk[..<count]) }
+            if errno == EAGAIN {
+                _ = waitUntilReadable(descriptor, milliseconds: 100)
+            } else if errno != EINTR {
+                return nil
+            }
+        }
+    }
+
+    static func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
+
     private static func readOnce(_ descriptor: Int32, _ start: UnsafeMutableRawPointer?, _ count: Int) -> Int
     {
         #if canImport(Darwin)
@@ -113,6 +131,12 @@ enum SystemFile {
     static func isSocket(_ path: String) -> Bool {
         var info = stat()
         return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    /// Whether the path leads to a directory.
+    static func isDirectory(_ path: String) -> Bool {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Whether the path leads to a file that can be run.

@@ -3,8 +3,19 @@ import Testing
 @testable import MCPClientCLI
 
 struct HelpTests {
-    @Test func theOverviewNamesEveryCommandFlagAndExitCode() {
-        let text = Help.text(for: nil)
+    @Test func theOverviewFitsOneScreen() {
+        let lines = Help.overview.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 24 + 1)
+        for line in lines { #expect(line.count <= 80, "\(line)") }
+        for command in Command.all {
+            let isNamed = lines.contains { $0.split(separator: " ").contains(Substring(command.name)) }
+            #expect(isNamed, "\(command.name)")
+        }
+        for code in ExitCode.allCases { #expect(Help.overview.contains("\(code.rawValue) \(code.brief)")) }
+    }
+
+    @Test func everythingNamesEveryCommandFlagAndExitCode() {
+        let text = Help.everything
         for command in Command.all { #expect(text.contains("\n  \(command.name) ")) }
         for flag in Flag.allCases {
             for name in flag.row.names { #expect(text.contains(name)) }

@@ -250,6 +250,6 @@ struct CallCommandTests {
         let outcome = try await harness().run("--timings", "call", "localhost:1", "git_log", "repo=web")
         #expect(outcome.stderr.hasPrefix("connect "))
         #expect(outcome.stderr.contains(" · tools/list "))
-        #expect(outcome.stderr.hasSuffix(" ms · 2 requests\n"))
+        #expect(outcome.stderr.hasSuffix(" ms · 3 requests\n"))
     }
 }

@@ -76,6 +76,36 @@ import Testing
         await setting.end()
     }
 
+    /// What a file of servers says about the login; flags win.
+    @Test func configuredLogins() async throws {
+        var setting = try Self.silent()
+        let folder = setting.directory
+        for name in ["home", "home/.cursor"] { folder.makeDirectory(name) }
+        let url = setting.server.url
+        func configure(_ members: String) throws {
+            let text =
+                #"{"mcpServers": {"ops": {"url": "\#(url)", "oauth": {\#(members)}}}}"#
+            try folder.write("home/.cursor/mcp.json", text)
+        }
+        setting.harness.variables["HOME"] = folder.path + "/home"
+        setting.harness.directory = folder.path + "/home"
+        try configure(#""clientId": "ci", "clientSecret": "secret-of-ci", "grant": "client-credentials""#)
+        let login = await setting.run("login", "ops")
+        #expect(login.code == .ok, "\(login.stderr)")
+        #expect(setting.server.grants("client_credentials").count == 1)
+        for name in setting.files {
+            let bytes = try Files.read("\(setting.store)/\(name)", maxBytes: 1 << 20)
+            #expect(!String(decoding: bytes, as: UTF8.self).contains("secret-of-ci"))
+        }
+        // Another client is not given the secret of the configured one.
+        let other = await setting.run("login", "--client-id", "other", "ops")
+        #expect(other.code == .usage && other.stderr.contains("needs a secret or a key"), "\(other.stderr)")
+        try configure(#""grant": "password""#)
+        let unknown = await setting.run("login", "ops")
+        #expect(unknown.stderr.contains("oauth.grant is \"password\", not one of code, "))
+        await setting.end()
+    }
+
     // MARK: Other grants
 
     @Test func aDeviceShowsACode() async throws {

@@ -113,6 +113,26 @@ import Testing
         #expect(outcome.stdout.contains("updated \(Self.uri)  → test exited 0 in "), "\(outcome.stdout)")
     }
 
+    @Test func whatAProgramWritesIsShown() async throws {
+        for (flags, stream) in [([], "stdout"), (["--json"], "stderr")] {
+            let outcome = await run(
+                try server(),
+                flags + ["--count", "1", "--exec", "echo got {uri}", "watch", "localhost:1", Self.uri]
+            ) { $0.notifyResourceUpdated(Self.uri) }
+            let text = stream == "stdout" ? outcome.stdout : outcome.stderr
+            #expect(text.contains("got \(Self.uri)\n"), "\(outcome)")
+            #expect(flags.isEmpty || outcome.stdout.hasPrefix("{"))
+        }
+    }
+
+    @Test func aProgramThatDoesNotExistIsFoundOutAtTheStart() async throws {
+        var harness = CommandHarness(server: try server())
+        harness.variables = ["PATH": "/usr/bin:/bin"]
+        let outcome = await harness.run("--exec", "no-such-program", "watch", "localhost:1")
+        #expect(outcome.code == .usage)
+        #expect(outcome.stderr.contains("--exec: there is no program \"no-such-program\""))
+    }
+
     @Test func aProgramThatFailsSaysWhy() async throws {
         let program = try EventProgram(parsing: "ls /nonexistent/{event}")
         let outcome = await program.run(WatchEvent(.resourceUpdated("a:b")))

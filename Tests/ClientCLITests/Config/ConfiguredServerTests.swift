@@ -81,7 +81,9 @@ import Testing
         #expect(await harness(typed: ["n"]).run("info", "ops").code == .usage)
         let asked = await harness(typed: ["y"]).run("info", "ops")
         #expect(asked.code == .ok && asked.connections == 1)
-        #expect(asked.stderr.contains("configures \"ops\":\n  ops\n  env: TOKEN=***\nuse it, now and until"))
+        #expect(asked.stderr.contains("configures \"ops\":\n  ops\n  env: TOKEN=***\n(without a terminal:"))
+        #expect(
+            asked.stderr.contains("mcp-client config allow ops)\nuse it, now and until it changes? [y/N] "))
         #expect(await harness().run("info", "ops").code == .ok)
         try write("work/project/" + name, entry.replacing("\"ops\",", with: "\"evil\","))
         #expect(await harness().run("info", "ops").connections == 0)
@@ -132,6 +134,27 @@ import Testing
         #expect(
             outcome.stderr.contains("cannot be used") && outcome.stderr.contains(problem), "\(outcome.stderr)"
         )
+    }
+
+    /// A server of the same name from another file is used, and that is said.
+    @Test func aProjectFileThatIsPassedOverIsNamed() async throws {
+        try write(".cursor/mcp.json", entry)
+        try write("work/project/.mcp.json", "{ broken")
+        let outcome = await harness().run("info", "ops")
+        #expect(outcome.code == .ok)
+        #expect(outcome.stderr.contains(".mcp.json:1:3: error:"), "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("; \"ops\" is that of ~/.cursor/mcp.json\n"), "\(outcome.stderr)")
+        try write("work/project/.mcp.json", "{}")
+        #expect(await !harness().run("info", "ops").stderr.contains("is that of"))
+    }
+
+    @Test func aChosenFileThatDoesNotExist() async throws {
+        try write(".cursor/mcp.json", entry)
+        let variables = ["MCP_CONFIG": folder.path + "/none.json"]
+        let outcome = await harness(variables).run("info", "ops")
+        #expect(outcome.code == .usage && outcome.connections == 0)
+        #expect(outcome.stderr.hasPrefix("error: MCP_CONFIG names \(folder.path)/none.json, which does not"))
+        #expect(await harness(variables).run("config", "list").stderr.contains("note: MCP_CONFIG names"))
     }
 
     // MARK: Words
@@ -239,7 +262,10 @@ import Testing
         try write(".cursor/mcp.json", entry)
         #expect(
             await harness().run("config", "import").stderr == "imported ops into ~/.config/mcp/mcp.jsonc\n")
-        #expect(await harness().run("config", "import", "ops").stderr == "nothing to import\n")
+        #expect(
+            await harness().run("config", "import", "ops").stderr
+                == "not imported: ops (~/.cursor/mcp.json:1:17): ~/.config/mcp/mcp.jsonc has one of this name\n"
+                + "nothing to import\n")
         #expect(await harness().run("config", "remove", "ops").code == .ok)
         #expect(await harness().run("config", "import", "nope").code == .usage)
         let get = await harness().run("--json", "config", "get", "ops")
@@ -259,6 +285,7 @@ import Testing
     // MARK: Secrets
 
     @Test(arguments: [
+        (#"{"url": "unix:///run/a.sock#/mcp"}"#, #"{"url":"unix:///run/a.sock#/mcp"}"#),
         (
             #"{"url": "https://u:p@h/x?api_key=S3CRET&v=${V}#f"}"#,
             #"{"url":"https://***@h/x?api_key=***&v=${V}***"}"#

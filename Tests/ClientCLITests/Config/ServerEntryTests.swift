@@ -64,12 +64,43 @@ import Testing
             #"{"command": "x", "envFile": ".env"}"#,
             "has envFile, which is not read: use env with ${file:PATH}"
         ),
+        (#"{"url": "http://h/", "oauth": "x"}"#, "has oauth that is not an object"),
+        (
+            #"{"command": "x", "oauth": {"clientId": "c"}}"#,
+            "has oauth, but a command: programs get credentials from env"
+        ),
+        (#"{"url": "http://h/", "oauth": {"clientId": 1}}"#, "has oauth with a clientId that is not a text"),
+        (#"{"url": "http://h/", "oauth": {"scopes": [1]}}"#, "has oauth with scopes that are not strings"),
+        (
+            #"{"url": "http://h/", "oauth": {"callbackPort": 70000}}"#,
+            "has oauth with a callbackPort that is not a port"
+        ),
+        (
+            #"{"url": "http://h/", "oauth": {"clientSecret": "s"}}"#,
+            "has oauth with a secret, but no clientId"
+        ),
+        (
+            #"{"url": "http://h/", "oauth": {"authServerMetadataUrl": "https://x"}}"#,
+            #"has oauth with "authServerMetadataUrl", which is not supported"#
+        ),
         (#"{"command": "x", "disabled": "yes"}"#, "has a disabled that is neither true nor false"),
     ])
     func whatIsWrongIsSaid(members: String, problem: String) {
         let (entry, problems) = read(members)
         #expect(entry == nil)
         #expect(problems.contains(#"the server "a" \#(problem)"#), "\(problems)")
+    }
+
+    @Test(arguments: [
+        #"{"clientId": "c", "clientSecret": "s", "scopes": ["a", "b"], "issuer": "https://i", "callbackPort": 7}"#,
+        #"{"client_id": "c", "client_secret": "s", "scope": "a b", "issuer": "https://i", "callback_port": 7}"#,
+    ])
+    func howToLogIn(members: String) throws {
+        let entry = try #require(read(#"{"url": "http://h/", "oauth": \#(members)}"#).entry)
+        let login = try #require(entry.login)
+        #expect(login.clientID == "c" && login.clientSecret == "s" && login.scopes == ["a", "b"])
+        #expect(login.issuer == "https://i" && login.callbackPort == 7)
+        #expect(read(#"{"url": "http://h/", "oauth": true}"#).entry?.login == nil)
     }
 
     @Test func theListHasTwoNames() {

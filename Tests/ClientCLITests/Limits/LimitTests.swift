@@ -22,10 +22,24 @@ import Testing
         LimitProof(
             "configuration file of any program", LimitText.bytes(ConfigPlace.maxBytes), configuration),
         LimitProof("allowed servers of projects", LimitText.grouped(AllowedServers.maxEntries), allowed),
+        LimitProof("one file of the cache", LimitText.bytes(DiskCache.maxFileBytes), cachedFile),
         LimitProof(
-            "file of remembered programs",
-            "\(LimitText.bytes(HandshakeMemory.maxBytes)), \(ServerProfileCache.maxServers) programs", memory),
+            "files of the cache",
+            "\(DiskCache.maxFiles), \(LimitText.bytes(DiskCache.maxBytes)) in all", cachedFiles),
         LimitProof("pages of one list", LimitText.grouped(Session.maxPages), pages),
+        LimitProof(
+            "one list with all its pages",
+            "\(LimitText.grouped(Session.maxListEntries)) entries, \(LimitText.bytes(Session.maxListBytes))",
+            lists),
+        LimitProof(
+            "proposals of a completion",
+            "\(LimitText.grouped(Candidate.maxCount)), \(Candidate.maxBytes) bytes each", proposals),
+        LimitProof("time for proposals", LimitText.seconds(Completer.limit), proposalTime),
+        LimitProof(
+            "history of `shell`",
+            "\(LimitText.grouped(ShellHistory.maxLines)) lines, \(LimitText.bytes(ShellHistory.maxBytes))",
+            history),
+        LimitProof("image shown in a terminal", LimitText.bytes(TerminalGraphics.maxBytes), images),
         LimitProof(
             "line on a terminal", "\(LimitText.grouped(TerminalText.maxLineLength)) characters", lineOfText),
     ]
@@ -79,17 +93,28 @@ import Testing
         #expect(allowed.allow(entry(2)) && !allowed.contains(entry(0)) && allowed.contains(entry(2)))
     }
 
-    @Sendable private static func memory() async throws {
-        for (count, isRead) in [(ServerProfileCache.maxServers, true), (3_000, false)] {
-            let folder = TemporaryDirectory()
-            for name in [".cache", ".cache/mcpcore"] { folder.makeDirectory(name) }
-            let rows = (0 ..< count).map {
-                #""command \#($0)-0123456789012345678901": {"version":"2024-11-05","probedAt":1,"needsHandshake":true}"#
-            }
-            try folder.write(".cache/mcpcore/handshakes.json", "{\(rows.joined(separator: ","))}")
-            let memory = try #require(HandshakeMemory { $0 == "HOME" ? folder.path : nil })
-            #expect(memory.cache.count == (isRead ? ServerProfileCache.maxServers : 0))
+    @Sendable private static func cachedFile() async throws {
+        let folder = TemporaryDirectory()
+        let cache = try #require(DiskCache { $0 == "HOME" ? folder.path : nil })
+        cache.write("a", [UInt8](repeating: 0x20, count: DiskCache.maxFileBytes))
+        cache.write("b", [UInt8](repeating: 0x20, count: DiskCache.maxFileBytes + 1))
+        #expect(cache.read("a") != nil && cache.read("b") == nil)
+    }
+
+    @Sendable private static func cachedFiles() async throws {
+        let folder = TemporaryDirectory()
+        let cache = try #require(DiskCache { $0 == "XDG_CACHE_HOME" ? folder.path : nil })
+        for number in 0 ... DiskCache.maxFiles { cache.write("\(number)", [0x20]) }
+        let count = try Files.names(in: folder.path + "/mcp-client").names.count
+        #expect(count == DiskCache.maxFiles)
+        #expect(cache.read("\(DiskCache.maxFiles)") != nil)
+        let large = [UInt8](repeating: 0x20, count: DiskCache.maxFileBytes)
+        for number in 0 ... DiskCache.maxBytes / DiskCache.maxFileBytes {
+            cache.write("large\(number)", large)
         }
+        let names = try Files.names(in: folder.path + "/mcp-client").names
+        let sizes = try names.map { try Files.info(folder.path + "/mcp-client/" + $0).size }
+        #expect(sizes.reduce(0, +) <= DiskCache.maxBytes)
     }
 
     @Sendable private static func pages() async throws {
@@ -99,6 +124,80 @@ import Testing
             let outcome = await CommandHarness(server: server).run("tools", "localhost:1")
             #expect(outcome.code == code, "\(outcome.stderr)")
             #expect(excess == 0 || outcome.stderr.contains("has more than 1000 pages"))
+        }
+    }
+
+    /// A server that adds pages without end: each has one long entry.
+    @Sendable private static func lists() async throws {
+        let folder = TemporaryDirectory()
+        let text = String(repeating: "x", count: 3 << 20)
+        let entry = #"{"name":"t","inputSchema":{"type":"object"},"description":"\#(text)"}"#
+        try folder.write("page", #"{"resultType":"complete","tools":[\#(entry)],"nextCursor":""#)
+        try folder.write(
+            "server.sh",
+            """
+            n=0
+            while read -r line; do
+              id=${line#*'"id":'}; id=${id%%[!0-9]*}
+              case $line in
+              *'"server/discover"'*)
+                printf '{"jsonrpc":"2.0","id":%s,"result":%s}\\n' "$id" \
+                '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}' ;;
+              *'"tools/list"'*)
+                n=$((n+1)); printf '{"jsonrpc":"2.0","id":%s,"result":' "$id"
+                cat "${0%/*}/page"; printf '%s"}}\\n' $n ;;
+              esac
+            done
+            """)
+        let outcome = try await ProgramRunner.client(
+            "tools", "--names", "--", "/bin/sh", folder.path + "/server.sh", limit: 60)
+        #expect(outcome.code == 5)
+        #expect(
+            outcome.stderr.contains("the list of tools/list is too long"), "\(outcome.stderr.prefix(500))")
+        #expect(outcome.stdout.isEmpty)
+    }
+
+    @Sendable private static func proposals() async throws {
+        let request = try #require(CompletionRequest(["fish", ""]))
+        let many = (0 ... Candidate.maxCount).map { Candidate(value: "c\($0)") }
+        #expect(request.output(many).split(separator: "\n").count == Candidate.maxCount)
+        for (excess, isShown) in [(0, true), (1, false)] {
+            let value = String(repeating: "x", count: Candidate.maxBytes + excess)
+            #expect(request.output([Candidate(value: value)]).isEmpty != isShown)
+        }
+    }
+
+    @Sendable private static func proposalTime() async throws {
+        let folder = TemporaryDirectory()
+        try folder.write(
+            "c.json", #"{"mcpServers": {"silent": {"command": "/bin/sh", "args": ["-c", "exec sleep 600"]}}}"#
+        )
+        let outcome = try await ProgramRunner.client(
+            "__complete", "fish", "call", "silent", "", environment: ["MCP_CONFIG": folder.path + "/c.json"])
+        #expect(outcome.code == 0 && outcome.stdout.isEmpty)
+        #expect(outcome.duration >= Completer.limit && outcome.duration < .seconds(20))
+    }
+
+    @Sendable private static func history() async throws {
+        for (line, count) in [("a", ShellHistory.maxLines), (String(repeating: "x", count: 4_029), 65)] {
+            let folder = TemporaryDirectory()
+            folder.makeDirectory("mcpcore")
+            let lines = (0 ..< count).map { "\(line)\($0)\n" }.joined()
+            try folder.write("mcpcore/" + ShellHistory.name, lines)
+            let history = ShellHistory { $0 == "XDG_STATE_HOME" ? folder.path : nil }
+            #expect(history.lines.count == count)
+            let last = String(repeating: "l", count: 100)
+            history.add(last)
+            let again = ShellHistory { $0 == "XDG_STATE_HOME" ? folder.path : nil }
+            #expect(again.lines.last == last && again.lines.first == "\(line)1")
+        }
+    }
+
+    @Sendable private static func images() async throws {
+        let head: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        for graphics in [TerminalGraphics.kitty, .iTerm] {
+            let whole = head + [UInt8](repeating: 0, count: TerminalGraphics.maxBytes - head.count)
+            #expect(graphics.text(whole) != nil && graphics.text(whole + [0]) == nil)
         }
     }
 
@@ -137,6 +236,8 @@ import Testing
         LimitProof(
             "lines of the log, arguments, problems", LimitText.bytes(HostEventWriter.maxLine), lines),
         LimitProof("messages of a view that wait in the page", "2,000, 16 MiB", relay),
+        LimitProof("messages of a view in a second", "450; 2,000 or 64 MiB", rates),
+        LimitProof("times that a view takes the keyboard in 10 s", "6; 2 while the user types", thefts),
         LimitProof("servers whose views have ports of their own", "\(SandboxPorts.maxPorts)", ports),
         LimitProof("depth and parts of a form", "\(FormSpec.maxDepth), \(FormSpec.maxNodes)", forms),
         LimitProof("connections of each listener", "\(HostServer.maxConnections)", connections),
@@ -207,8 +308,24 @@ import Testing
         let file = "Sources/MCPClientCLI/Host/Assets/relay.js"
         let root = URL(fileURLWithPath: #filePath).appending(path: "../../../..").standardized
         let script = try String(contentsOf: root.appending(path: file), encoding: .utf8)
-        #expect(script.contains("view.queue.length < 2000 && size < 16 * limit"))
+        #expect(script.contains("view.queue.length >= 2000 || view.waiting + text.length > 16 * limit"))
         #expect(AppHost.maxMessageBytes == 1 << 20)
+    }
+
+    /// What these scripts do is proven in browsers: `noMessageBlocksThePage`, `aViewThatFloodsIsRemoved`,
+    /// `aViewDoesNotTakeTheKeyboard`.
+    private static func script(_ name: String) throws -> String {
+        String(decoding: try #require(HostAssets.asset(atPath: name)).bytes, as: UTF8.self)
+    }
+
+    @Sendable private static func rates() async throws {
+        #expect(
+            try script("/relay.js").contains("maxMessages = 450, hardMessages = 2000, hardSize = 64 << 20"))
+    }
+
+    @Sendable private static func thefts() async throws {
+        let text = try script("/guard.js")
+        #expect(text.contains("maxThefts = 6, maxWhileTyping = 2") && text.contains("now - time < 10000"))
     }
 
     @Sendable private static func ports() async throws {

@@ -26,30 +26,14 @@ struct ConnectingTests {
         let first = try await run(words, fault)
         #expect(first.code == 0 && first.stdout == "fine, handshake\n", "\(first.stderr)")
         #expect(steps.contains("server/discover"))
-        let file = try Files.info(folder.path + "/.cache/mcpcore/handshakes.json")
-        #expect(file.permissions & 0o777 == 0o600)
+        let cache = folder.path + "/.cache/mcp-client"
+        let file = try #require(try Files.names(in: cache).names.first)
+        let mode = try Files.info(cache + "/" + file).permissions & 0o777
+        #expect(mode == 0o600)
         try Files.replace(folder.path + "/log", with: [])
         let second = try await run(words, fault)
         #expect(second.stdout == "fine, handshake\n" && second.stderr.isEmpty, "\(second.stderr)")
         #expect(steps == ["start", "initialize", "notifications/initialized", "tools/list", "tools/call"])
-    }
-
-    /// What others could have written is not used, and left as it is.
-    @Test(arguments: ["junk", "link", "open"]) func aMemoryThatIsNotOurs(_ kind: String) async throws {
-        folder.makeDirectory(".cache")
-        folder.makeDirectory(".cache/mcpcore")
-        let name = ".cache/mcpcore/handshakes.json"
-        switch kind {
-        case "junk": try folder.write(name, "]")
-        case "link":
-            try folder.write("elsewhere", "{}")
-            folder.link(name, to: folder.path + "/elsewhere")
-        default:
-            try folder.write(name, "{}")
-            _ = try ProcessRunner.run(ProcessLaunch("chmod", ["666", "\(folder.path)/\(name)"]))
-        }
-        let outcome = try await run(["call", "t"], "dies")
-        #expect(outcome.code == 0 && outcome.stdout == "fine, handshake\n", "\(outcome.stderr)")
     }
 
     /// Both streams are shown, and where the program may be found instead.

@@ -19,10 +19,18 @@ struct ProvideTests {
         ])
     }
 
+    /// The machine may be busy with other tests.
+    private static let patient: ClientOptions = {
+        var options = ClientOptions()
+        options.connectTimeout = .seconds(60)
+        return options
+    }()
+
     // C23, C31
     @Test func toolsOfADeviceRunInTheProvidersProcess() async throws {
         let daemon = try daemon()
-        let agent = try await MCPClient.connect(.unix(path: path, endpoint: "/mcp/channels/c"))
+        let agent = try await MCPClient.connect(
+            .unix(path: path, endpoint: "/mcp/channels/c"), options: Self.patient)
         let changes = try await agent.listen(SubscriptionFilter(toolsListChanged: true))
         let started = AsyncStream.makeStream(of: Int32.self)
         async let outcome = ProgramRunner.client(
@@ -62,7 +70,8 @@ struct ProvideTests {
             whileRunning: { started.continuation.yield($0) })
         var pids = started.stream.makeAsyncIterator()
         let pid = try #require(await pids.next())
-        let agent = try await MCPClient.connect(.unix(path: path, endpoint: "/mcp/channels/c"))
+        let agent = try await MCPClient.connect(
+            .unix(path: path, endpoint: "/mcp/channels/c"), options: Self.patient)
         for _ in 0 ..< 1_000 {
             if try await agent.listTools().contains(where: { $0.name == "echo" }) { break }
             try await Task.sleep(for: .milliseconds(10))

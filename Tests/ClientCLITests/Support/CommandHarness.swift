@@ -38,6 +38,7 @@ struct CommandCode: Hashable, Sendable {
     static let protocolError = Self(.protocolError)
     static let timeout = Self(.timeout)
     static let inputRequired = Self(.inputRequired)
+    static let checkFailed = Self(.checkFailed)
     static let interrupted = Self(.interrupted)
 }
 
@@ -110,6 +111,8 @@ struct CommandHarness {
         environment.allVariables = { variables }
         environment.currentDirectory = directory
         if let person { environment.person = Person { person.line() } }
+        let lines = Typist((stdin ?? "").split(separator: "\n").map(String.init))
+        environment.nextLine = { lines.line() }
         var code = ExitCode.usage
         do {
             let request = try InvocationParser.parse(words)

@@ -28,6 +28,7 @@ enum AuthFlag: Sendable, CaseIterable {
         case .grant:
             FlagRow(
                 "--auth-grant", value: "GRANT",
+                kind: .choices(AuthOptions.Grant.allCases.map(\.rawValue)),
                 summary: "grant: code, client-credentials, jwt-bearer, enterprise or device (code)")
         case .assertionFile:
             FlagRow("--assertion-file", value: "FILE", summary: "the assertion (JWT) for jwt-bearer")
@@ -53,7 +54,9 @@ enum AuthFlag: Sendable, CaseIterable {
         case .callbackPort:
             FlagRow("--callback-port", value: "PORT", summary: "port to which the browser returns (0: any)")
         case .callbackHost:
-            FlagRow("--callback-host", value: "HOST", summary: "127.0.0.1 or localhost (127.0.0.1)")
+            FlagRow(
+                "--callback-host", value: "HOST", kind: .choices(["127.0.0.1", "localhost"]),
+                summary: "127.0.0.1 or localhost (127.0.0.1)")
         case .noBrowser: FlagRow("--no-browser", summary: "print the address of the page, open nothing")
         case .all: FlagRow("--all", summary: "all servers")
         case .forget: FlagRow("--forget", summary: "also the registration of this client")

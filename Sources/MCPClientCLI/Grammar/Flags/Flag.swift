@@ -14,6 +14,8 @@ enum Flag: Sendable, Hashable {
     case agent(AgentFlag)
     case host(HostFlag)
     case auth(AuthFlag)
+    case check(CheckFlag)
+    case list(ListFlag)
     case other(OtherFlag)
 }
 
@@ -23,13 +25,20 @@ struct FlagRow: Sendable {
     let names: [String]
     /// The placeholder for the value in help texts; nil for a flag without a value.
     let value: String?
+    /// What the value stands for.
+    let kind: WordKind
     let summary: String
 
-    init(_ names: String..., value: String? = nil, summary: String) {
+    /// - Parameter kind: what the value stands for; by default what its placeholder describes.
+    init(_ names: String..., value: String? = nil, kind: WordKind? = nil, summary: String) {
         self.names = names
         self.value = value
+        self.kind = kind ?? WordKind(placeholder: value ?? "TEXT")
         self.summary = summary
     }
+
+    /// All spellings and the placeholder for the value: `-o, --output FILE`.
+    var synopsis: String { names.joined(separator: ", ") + (value.map { " " + $0 } ?? "") }
 }
 
 extension Flag: CaseIterable {
@@ -38,8 +47,8 @@ extension Flag: CaseIterable {
         + ArgumentFlag.allCases.map(Flag.arguments) + InteractionFlag.allCases.map(Flag.interaction)
         + BenchFlag.allCases.map(Flag.bench) + ProvideFlag.allCases.map(Flag.provide)
         + AgentFlag.allCases.map(Flag.agent) + HostFlag.allCases.map(Flag.host)
-        + AuthFlag.allCases.map(Flag.auth)
-        + OtherFlag.allCases.map(Flag.other)
+        + AuthFlag.allCases.map(Flag.auth) + CheckFlag.allCases.map(Flag.check)
+        + ListFlag.allCases.map(Flag.list) + OtherFlag.allCases.map(Flag.other)
 
     /// The headings under which help texts list flags.
     enum Heading: String, Sendable, CaseIterable {
@@ -50,6 +59,7 @@ extension Flag: CaseIterable {
         case agent = "Agent"
         case host = "Host"
         case login = "Login"
+        case check = "Check"
         case other = "Other"
     }
 
@@ -62,6 +72,8 @@ extension Flag: CaseIterable {
         case .agent: .agent
         case .host: .host
         case .auth: .login
+        case .check: .check
+        case .list: .output
         case .provide, .other: .other
         }
     }
@@ -77,6 +89,8 @@ extension Flag: CaseIterable {
         case .agent(let flag): flag.row
         case .host(let flag): flag.row
         case .auth(let flag): flag.row
+        case .check(let flag): flag.row
+        case .list(let flag): flag.row
         case .other(let flag): flag.row
         }
     }

@@ -11,7 +11,7 @@ extension Flag {
     /// The flags of commands that connect to servers, without those for a login.
     static let connectedWithoutLogins: [Flag] =
         TransportFlag.allCases.map(Flag.transport) + [
-            .output(.verbose), .output(.wire), .output(.timings), .interaction(.logLevel),
+            .output(.verbose), .output(.wire), .output(.timings), .interaction(.logLevel), .check(.retry),
         ]
 
     /// The flags of commands that use stored logins, or tokens that need no user.
@@ -30,9 +30,21 @@ extension Flag {
     /// The flags of commands with a result that can be reduced to a part, or saved.
     static let results: [Flag] = [.output(.select), .output(.output)]
 
+    /// The flags of commands that send a request of the user.
+    static let sending: [Flag] = [.check(.dryRun), .check(.jsonLines)]
+
+    /// The flags of commands that use the definitions of a lock file.
+    static let locking: [Flag] = [.check(.lockFile)]
+
     /// The flags of commands during which a server can ask questions.
     static let answering: [Flag] = [
         .interaction(.answer), .interaction(.answers), .interaction(.noInput),
+    ]
+
+    /// The flags of a conversation with a model.
+    static let conversing: [Flag] = [
+        .agent(.allow), .agent(.ask), .agent(.deny), .agent(.system), .agent(.parameter), .agent(.goOn),
+        .agent(.conversation),
     ]
 
     /// The flags of commands that use a model and several servers.

@@ -2,7 +2,7 @@ import MCPCore
 
 /// Flags for the questions and messages that a server sends while a command runs.
 enum InteractionFlag: Sendable, CaseIterable {
-    case answer, answers, noInput, logLevel, exec, eventCount
+    case answer, answers, noInput, yes, logLevel, exec, eventCount
 
     var row: FlagRow {
         switch self {
@@ -10,8 +10,12 @@ enum InteractionFlag: Sendable, CaseIterable {
             FlagRow("--answer", value: "FIELD=V", summary: "answer a question from the server (repeatable)")
         case .answers: FlagRow("--answers", value: "FILE", summary: "answers as a JSON object")
         case .noInput: FlagRow("--no-input", summary: "never ask at the terminal; exit 7 instead")
+        case .yes:
+            FlagRow("--yes", "-y", summary: "call a destructive tool without a question at the terminal")
         case .logLevel:
-            FlagRow("--log-level", value: "LEVEL", summary: "show log messages of this level and above")
+            FlagRow(
+                "--log-level", value: "LEVEL", kind: .choices(LoggingLevel.allCases.map(\.rawValue)),
+                summary: "show log messages of this level and above")
         case .exec:
             FlagRow(
                 "--exec", value: "'PROGRAM ARGS'",
@@ -27,6 +31,7 @@ extension Options {
         case .answer: answers.append(try Self.answer(value.text))
         case .answers: answersFile = try value.nonEmpty()
         case .noInput: noInput = true
+        case .yes: yes = true
         case .logLevel: logLevel = try Self.level(value.text)
         case .exec: exec = try EventProgram(parsing: value.text)
         case .eventCount: eventCount = try value.number(in: 1 ... 1_000_000)

@@ -1,6 +1,6 @@
 /// Flags that control what is printed, and where.
 enum OutputFlag: Sendable, CaseIterable {
-    case json, raw, structured, select, output, quiet, verbose, wire, timings, color
+    case json, raw, structured, select, output, quiet, verbose, wire, timings, color, images
 
     var row: FlagRow {
         switch self {
@@ -15,6 +15,7 @@ enum OutputFlag: Sendable, CaseIterable {
         case .quiet: FlagRow("-q", "--quiet", summary: "no notices and no progress")
         case .verbose: FlagRow("-v", "--verbose", summary: "one line per message, on stderr")
         case .wire: FlagRow("-vv", summary: "all traffic with headers; secrets are masked")
+        case .images: FlagRow("--images", summary: "show images in the terminal (kitty and iTerm2 protocols)")
         case .timings: FlagRow("--timings", summary: "where the time went, on stderr")
         case .color:
             FlagRow(
@@ -31,11 +32,12 @@ extension Options {
         case .raw: raw = true
         case .structured: structured = true
         case .select: select = try SelectPath(parsing: value.text)
-        case .output: outputFile = try value.nonEmpty()
+        case .output: outputFile = value.text == "-" ? nil : try value.nonEmpty()
         case .quiet: quiet = true
         case .verbose: verbosity += 1
         case .wire: verbosity = 2
         case .timings: timings = true
+        case .images: images = true
         case .color: color = try Self.colorChoice(value.text)
         }
     }

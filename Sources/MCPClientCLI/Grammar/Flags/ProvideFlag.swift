@@ -16,7 +16,9 @@ enum ProvideFlag: Sendable, CaseIterable {
                 summary: "the token of the daemon or of the channel; sockets of the same user need none")
         case .once: FlagRow("--once", summary: "end with the connection; do not connect again")
         case .demoTool:
-            FlagRow("--tool", value: "NAME", summary: "offer a demonstration tool (repeatable)")
+            FlagRow(
+                "--tool", value: "NAME", kind: .choices(DemoTool.allCases.map(\.rawValue)),
+                summary: "offer a demonstration tool (repeatable)")
         }
     }
 }

@@ -3,7 +3,7 @@ import MCPCore
 /// Flags for the connection to a server.
 enum TransportFlag: Sendable, CaseIterable {
     case header, bearerEnv, bearerFile, trustFile, environment, directory
-    case protocolVersion, timeout, deadline, connectTimeout
+    case protocolVersion, timeout, deadline, connectTimeout, noCache
 
     var row: FlagRow {
         switch self {
@@ -20,7 +20,9 @@ enum TransportFlag: Sendable, CaseIterable {
         case .directory:
             FlagRow("-C", "--directory", value: "DIR", summary: "working directory of a program after --")
         case .protocolVersion:
-            FlagRow("--protocol", value: "auto|REVISION", summary: "protocol revision (auto)")
+            FlagRow(
+                "--protocol", value: "auto|REVISION", kind: .choices(["auto"] + Options.revisions),
+                summary: "protocol revision (auto)")
         case .timeout:
             FlagRow("--timeout", value: "TIME", summary: "time limit for silence, reset by progress (60s)")
         case .deadline:
@@ -29,6 +31,7 @@ enum TransportFlag: Sendable, CaseIterable {
             FlagRow(
                 "--connect-timeout", value: "TIME",
                 summary: "time limit for connecting (10s; 60s for a program)")
+        case .noCache: FlagRow("--no-cache", summary: "neither use nor keep what is known about servers")
         }
     }
 }
@@ -46,6 +49,7 @@ extension Options {
         case .timeout: timeout = try value.time()
         case .deadline: deadline = try value.time()
         case .connectTimeout: connectTimeout = try value.time()
+        case .noCache: noCache = true
         }
     }
 

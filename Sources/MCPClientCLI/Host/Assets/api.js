@@ -1,18 +1,23 @@
 // The connection to the program: requests with the token, and one stream of events.
 
 // The token comes after the #, so that no server and no log sees it. It survives a reload.
-if (location.hash) {
-  sessionStorage.token = location.hash.slice(1);
-  history.replaceState(null, "", "/");
-}
+const query = new URLSearchParams(location.search), token = location.hash.slice(1);
+if (token) sessionStorage.token = token;
+if (token || location.search) history.replaceState(null, "", "/");
 const headers = { Authorization: `Bearer ${sessionStorage.token}` };
+
+/** The tool that the address names. Only an address with the key, which no other page knows, calls it at once. */
+export const link = query.get("tool") && {
+  server: query.get("server"), tool: query.get("tool"), arguments: query.get("arguments"),
+  call: query.get("call") === "true" && !!token,
+};
 
 /** Sends a request; `body` is a value, or JSON as text. */
 export async function api(method, path, body = {}) {
   const answer = await fetch(`/api/${path}`, {
     method, headers: { ...headers, "Content-Type": "application/json" },
     body: typeof body === "string" ? body : JSON.stringify(body),
-  });
+  }).catch(() => { throw new Error("The program does not respond. It may have done nothing; check that it runs.") });
   if (answer.status === 204) return null;
   const json = await answer.json().catch(() => ({}));
   if (answer.ok) return json;
@@ -24,26 +29,38 @@ export const pause = ms => new Promise(done => setTimeout(done, ms));
 /** Reads events for the lifetime of the page; after an interruption it resumes where it left off. */
 export async function follow(handle, tell) {
   let last, wait = 250;
+  watch(tell);
   for (;;) {
     try {
       const answer = await fetch("/api/events", { headers: last ? { ...headers, "Last-Event-ID": last } : headers });
-      if (answer.status === 401) return tell("denied");
-      tell("yes");
+      if (answer.status === 401) return tell(ended = "denied");
+      tell(state = "yes");
       wait = 250;
       for await (const block of blocks(answer.body)) {
         const [, id, data] = /^id: (.*)\ndata: (.*)$/.exec(block) ?? [];
         if (!id) continue;
         last = id;
         const event = JSON.parse(data);
-        if (event.type === "replaced") return tell("replaced");
+        if (event.type === "replaced") return tell(ended = "replaced");
         handle(event);
       }
     } catch (error) {
       console.warn(error);
     }
-    tell("no");
+    tell(state = "no");
     await pause(wait);
     wait = Math.min(wait * 2, 4000);
+  }
+}
+
+// A program that hangs keeps its connections: the page asks now and then whether it responds.
+let state = "no", ended;
+async function watch(tell) {
+  while (!ended) {
+    await pause(5000);
+    if (state === "no" || document.hidden) continue;
+    const isThere = await fetch("/api/alive", { headers, signal: AbortSignal.timeout(5000) }).then(() => true, () => false);
+    if (!ended && state !== "no") tell(isThere ? "yes" : "silent");
   }
 }
 

@@ -1,17 +1,18 @@
 // The page: shows what the program sends, and reports what the user does. It knows nothing about MCP.
-import { api, follow } from "./api.js";
+import { api, follow, link } from "./api.js";
 import * as cards from "./cards.js";
 import { attempt, byId, drop, empty, fill, notice, put } from "./dom.js";
-import { form } from "./form.js";
+import { form, mark, unmark } from "./form.js";
+import "./guard.js";
 import * as questions from "./questions.js";
 import * as relay from "./relay.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-let chosen = {};
+let chosen = {}, awaited = link;
 
 const handlers = {
   hello(hello) {
-    for (const id of ["servers", "found", "tools", "messages", "lines", "entries"]) empty(byId(id));
+    for (const id of ["servers", "found", "messages", "lines", "entries"]) empty(byId(id));
     relay.begin(hello);
     cards.clear();
     questions.clear();
@@ -20,14 +21,26 @@ const handlers = {
     tellContext();
     if (hello.probe) probe(hello.probe);
   },
-  "server.state": server => put(byId("servers"), "server", server),
-  "server.gone": ({ id }) => ["servers", "tools"].forEach(list => drop(byId(list), id)),
+  "server.state"(server) {
+    const isNew = !byId("servers").rows?.has(server.id);
+    put(byId("servers"), "server", server);
+    const { rows } = byId("servers");
+    // Many servers with all their tools would be too long a list.
+    if (!isNew || rows.size <= 4) return;
+    for (const row of rows.values()) if (row.data.isFolded === undefined) foldServer(row, true);
+  },
+  "server.gone": ({ id }) => drop(byId("servers"), id),
   "server.found": found => put(byId("found"), "found", found),
   tools(list) {
-    const section = put(byId("tools"), "tools", list), place = section.lastElementChild;
-    empty(place);
-    for (const tool of list.tools) put(place, "tool", tool);
-    mark();
+    const row = byId("servers").rows?.get(list.id);
+    if (!row) return;
+    const [own, ofViews] = row.querySelectorAll(".own, .of-views > div");
+    for (const place of [own, ofViews]) empty(place);
+    for (const tool of list.tools) put(tool.isForViews ? ofViews : own, "tool", tool);
+    const count = list.tools.filter(one => one.isForViews).length;
+    fill(row, { ofViews: count && `For views only (${count})` });
+    filter();
+    openLink(list);
   },
   "call.state": cards.show,
   "view.open": cards.openView,
@@ -43,7 +56,10 @@ const handlers = {
     notice(url, url);
   },
   download({ name, mimeType, data }) {
-    fill("file", { name, href: `data:${mimeType};base64,${data}` }).click();
+    const bytes = Uint8Array.from(atob(data), one => one.charCodeAt(0));
+    const href = URL.createObjectURL(new Blob([bytes], { type: mimeType }));
+    fill("file", { name, href }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60000);
   },
   chat(item) {
     const row = put(byId("messages"), "said", item);
@@ -54,26 +70,63 @@ const handlers = {
     byId("messages").rows?.get(id)?.querySelector(".text")?.append(text);
   },
   log: line => put(byId("lines"), "log", line, true),
-  history: entry => put(byId("entries"), "entry", entry, true),
+  history(entry) {
+    const list = byId("entries"), before = list.firstElementChild?.data;
+    const row = put(list, "entry", { ...entry, isOver: true }, true);
+    // A view that calls a tool every second has one entry, until something else is called.
+    if (entry.isByView && before?.isByView) {
+      cards.fold(list, row, entry.tool, other => other.id === before.id && other.server === entry.server);
+    }
+  },
 };
 
-follow(event => handlers[event.type]?.(event), online => fill(document.body, { online }));
+const ends = {
+  denied: { coverTitle: "This address is not complete", cover: "Open the address that the program printed when it started. It ends with a key, after the #." },
+  replaced: { coverTitle: "Another tab took over", cover: "Only one tab at a time shows this host.", canContinue: true },
+};
+byId("continue").onclick = () => location.reload();
+follow(event => handlers[event.type]?.(event), online => {
+  fill(document.body, { online, ...ends[online] });
+  for (const node of document.querySelectorAll("body > :is(header, nav, aside, main)")) node.inert = !!ends[online];
+});
 
 // MARK: Tools
 
-function mark() {
-  const wanted = byId("filter").value.toLowerCase();
+function foldServer(row, isFolded) {
+  fill(row, { isFolded, expanded: String(!isFolded) });
+}
+
+function filter() {
+  const wanted = byId("filter").value.trim().toLowerCase();
   for (const row of document.querySelectorAll(".pick")) {
     row.hidden = !row.textContent.toLowerCase().includes(wanted);
     row.setAttribute("aria-pressed", row.data.server === chosen.server && row.data.tool === chosen.tool);
   }
+  for (const row of byId("servers").children) {
+    const picks = [...row.querySelectorAll(".pick")], hasMatch = picks.some(one => !one.hidden);
+    row.hidden = wanted && !hasMatch;
+    row.classList.toggle("searched", !!wanted);
+    const ofViews = row.querySelector(".of-views");
+    if (wanted && ofViews.querySelector(".pick:not([hidden])")) ofViews.open = true;
+  }
+}
+
+/** Follows the address of the page, ?server=…&tool=…&call=true, once. */
+function openLink({ id, name, tools }) {
+  if (!awaited || awaited.server && awaited.server !== name || !tools.some(one => one.tool === awaited.tool)) return;
+  const { tool, call, arguments: text } = awaited;
+  awaited = null;
+  attempt(async () => {
+    await choose({ server: id, tool, arguments: text ? JSON.parse(text) : undefined });
+    if (call) byId("compose").firstElementChild.requestSubmit();
+  })();
 }
 
 /** Opens the form of a tool, with the given arguments or with its defaults. */
 async function choose({ server, tool, arguments: given }) {
   const about = await api("POST", "form", { server, tool, arguments: given });
-  chosen = { server, tool };
-  const node = fill("compose", about), [body, raw] = node.querySelectorAll(".fields, .raw");
+  chosen = { server: about.server, tool };
+  const node = fill("compose", { ...about, isEmpty: about.form.isEmpty }), [body, raw] = node.querySelectorAll(".fields, .raw");
   let fields = form(about.form), isRaw = false;
   body.append(fields.node);
   // JSON is sent exactly as it was typed.
@@ -85,33 +138,44 @@ async function choose({ server, tool, arguments: given }) {
       body.replaceChildren(fields.node);
     } else raw.value = JSON.stringify(fields.read() ?? {}, null, 2);
     isRaw = !isRaw;
-    fill(node, { isRaw });
+    fill(node, { isRaw, isEmpty: about.form.isEmpty && !isRaw });
+    if (isRaw) raw.focus();
   });
   node.onsubmit = attempt(async () => {
     const text = request(), { violations } = await api("POST", "validate", text);
-    node.querySelector(".wrong").replaceChildren(...violations.map(one => fill("wrong", one)));
-    for (const one of node.querySelectorAll("[data-path]")) {
-      one.classList.toggle("bad", violations.some(({ path }) => path && path === one.dataset.path));
-    }
-    if (!violations.length) await api("POST", "calls", text);
+    node.querySelector(".wrong ul").replaceChildren(...violations.map(one => fill("wrong", one)));
+    const first = mark(node, violations);
+    if (violations.length) return (isRaw ? raw : first)?.focus();
+    const { id } = await api("POST", "calls", text);
+    cards.reveal(id);
   });
-  node.oninput = ({ target }) => target.classList.remove("bad");
+  node.oninput = ({ target }) => unmark(target);
   byId("compose").replaceChildren(node);
   byId("show-calls").checked = true;
-  mark();
+  filter();
   node.scrollIntoView();
+  // A finger would open a keyboard over what it wants to see.
+  const first = !matchMedia("(pointer: coarse)").matches && body.querySelector("input, select, textarea:not(details *)");
+  (first || node.querySelector("h2")).focus({ preventScroll: true });
 }
 
 // MARK: User actions
 
 // data-do="DELETE views/{id}": sends a request about the row. data-use: opens the form of its tool again.
 onclick = attempt(async ({ target }) => {
-  const button = target.closest("button"), row = target.closest("[data-row]")?.data;
-  const { do: action, body, use } = button?.dataset ?? {};
-  if (use) await choose(row);
+  const button = target.closest("button"), row = target.closest("[data-row]");
+  const { do: action, body, use, fold } = button?.dataset ?? {};
+  if (fold) foldServer(row, !row.data.isFolded);
+  if (use) await choose(row.data);
   if (!action) return;
   const [method, path] = action.split(" ");
-  await api(method, path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(row[name])), body);
+  const answer = await api(method, path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(row.data[name])), body);
+  if (answer?.id) cards.reveal(answer.id);
+});
+
+addEventListener("keydown", event => {
+  const holder = event.key === "Escape" && cards.whole();
+  if (holder) holder.querySelector(".leave").click();
 });
 
 // data-send: sends the fields of a form as one request.
@@ -121,9 +185,9 @@ for (const node of document.querySelectorAll("form[data-send]")) {
     node.reset();
   });
 }
-byId("filter").oninput = mark;
+byId("filter").oninput = filter;
 byId("text").onkeydown = event => {
-  if (event.key !== "Enter" || event.shiftKey) return;
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   event.target.form.requestSubmit();
 };
@@ -157,7 +221,12 @@ function probe(src) {
     location.reload();
   };
   const hear = ({ source, data }) => source === frame.contentWindow && data === "probe" && end(true);
-  const timer = setTimeout(end, 2000);
+  // A name that leads nowhere loads an error at once; a busy machine may take its time.
+  let timer = setTimeout(end, 15000);
+  frame.onload = () => {
+    clearTimeout(timer);
+    timer = setTimeout(end, 3000);
+  };
   addEventListener("message", hear);
   document.body.append(frame);
 }

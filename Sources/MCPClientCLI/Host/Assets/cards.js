@@ -1,11 +1,13 @@
 // Calls and their views.
-import { byId, empty, fill, put } from "./dom.js";
+import { byId, drop, empty, fill, put } from "./dom.js";
+import * as questions from "./questions.js";
 import * as relay from "./relay.js";
 
 const views = new Map();
 const find = id => document.querySelector(`[data-call="${id}"]`);
 // A card's own parts come before the cards inside it.
 const part = (card, name) => card.querySelector(`.${name}`);
+let wanted;
 
 export function clear() {
   views.clear();
@@ -14,12 +16,37 @@ export function clear() {
 
 export function show(call) {
   const outer = (views.get(call.callingView) ?? find(call.id)?.parentElement)?.closest(".card");
-  const card = put(outer ? part(outer, "inner") : byId("cards"), "card", call, true);
-  if (outer) part(outer, "calls").hidden = false;
+  const list = outer ? part(outer, "inner") : byId("cards");
+  const card = put(list, "card", { ...call, isWaiting: call.isLoadingView && !call.view }, true);
+  if (outer) {
+    part(outer, "calls").hidden = false;
+    if (call.isOver) fold(list, card, call.tool);
+  }
+  if (call.id === wanted) reveal(call.id);
   const result = part(card, "result");
   if (!call.content || result.childElementCount > 1) return;
   result.append(...call.content.map(content));
-  result.open = !call.view;
+  result.open = !call.view && !call.isLoadingView;
+}
+
+/** Leads the user to a card, as soon as it is there. */
+export function reveal(id) {
+  const card = find(id);
+  wanted = card ? null : id;
+  if (!card) return;
+  card.scrollIntoView({ block: "nearest" });
+  card.focus({ preventScroll: true });
+}
+
+/** Leaves one row of those that differ only in their time: a view may call the same tool every second. */
+export function fold(list, row, tool, fits = () => true) {
+  let times = row.data.times ?? 1;
+  for (const [id, other] of list.rows) {
+    if (other === row || other.data.tool !== tool || !other.data.isOver || !fits(other.data)) continue;
+    times += other.data.times ?? 1;
+    drop(list, id);
+  }
+  if (times > 1) fill(row, { times, timesText: `×${times}` });
 }
 
 export const content = block => fill(`is-${block.kind}`, block);
@@ -27,14 +54,18 @@ export const content = block => fill(`is-${block.kind}`, block);
 export function openView(info) {
   const card = find(info.call);
   if (!card) return;
-  const holder = fill("view", info);
+  const holder = fill("view", { ...info, isLoading: !info.isReady });
   part(card, "place").replaceChildren(holder);
   part(card, "result").open = false;
   views.set(info.id, holder);
   // The frame starts to load once it is in its final place.
   relay.open(info, holder.querySelector("iframe"));
+  questions.move(info.id);
   mode(info);
 }
+
+/** Returns the place for the questions of a view: in its frame's surroundings, where it cannot draw. */
+export const questionsOf = id => views.get(id)?.querySelector(".asked");
 
 export function mode({ id, mode }) {
   const holder = views.get(id);
@@ -45,14 +76,21 @@ export function mode({ id, mode }) {
 
 export function note(facts) {
   const holder = views.get(facts.id);
-  if (holder) fill(holder, facts);
+  if (!holder) return;
+  fill(holder, facts);
+  fill(holder, { isLoading: !holder.data.isReady && !holder.data.problem });
 }
 
 export function closeView({ id }) {
   relay.close(id);
   const holder = views.get(id);
   if (!holder) return;
+  const card = holder.closest(".card"), hadFocus = holder.contains(document.activeElement);
   views.delete(id);
-  part(holder.closest(".card"), "result").open = true;
+  part(card, "result").open = true;
   holder.remove();
+  if (hadFocus) card.focus({ preventScroll: true });
 }
+
+/** The view that fills the window. */
+export const whole = () => [...views.values()].find(holder => holder.data.mode === "fullscreen");

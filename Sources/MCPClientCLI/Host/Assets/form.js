@@ -14,9 +14,45 @@ function field(part, read, value = part.value) {
 }
 
 function labelled(part) {
-  const made = form(part), node = fill(part.isGroup ? "group" : "field", part);
+  const made = form(part);
+  const node = fill(part.folds ? "folded" : part.isGroup ? "group" : "field", part);
   node.querySelector("slot").replaceWith(made.node);
+  const about = node.querySelector(".about");
+  if (!part.isGroup && part.description) {
+    about.id = `about-${++lastID}`;
+    made.node.setAttribute("aria-describedby", about.id);
+  }
   return { ...made, node };
+}
+let lastID = 0;
+
+/** Marks the fields that violations name, and returns the first of them. */
+export function mark(node, violations) {
+  for (const old of node.querySelectorAll(".fault")) old.remove();
+  for (const bad of node.querySelectorAll(".bad")) unmark(bad);
+  let first;
+  for (const one of node.querySelectorAll("[data-path]")) {
+    const own = violations.filter(({ path }) => path && path === one.dataset.path);
+    if (!own.length) continue;
+    const fault = fill("fault", { text: own.map(({ message }) => message).join("; ") });
+    fault.id = `fault-${++lastID}`;
+    one.classList.add("bad");
+    one.setAttribute("aria-invalid", "true");
+    one.dataset.about ??= one.getAttribute("aria-describedby") ?? "";
+    one.setAttribute("aria-describedby", `${fault.id} ${one.dataset.about}`.trim());
+    one.after(fault);
+    for (let out = one.closest("details"); out; out = out.parentElement.closest("details")) out.open = true;
+    first ??= one;
+  }
+  return first?.matches("input, select, textarea") ? first : first?.querySelector("input, select, textarea, button");
+}
+
+export function unmark(one) {
+  if (!one.classList.contains("bad")) return;
+  one.classList.remove("bad");
+  one.removeAttribute("aria-invalid");
+  if (one.dataset.about) one.setAttribute("aria-describedby", one.dataset.about);
+  else one.removeAttribute("aria-describedby");
 }
 
 const kinds = {
@@ -47,12 +83,14 @@ const kinds = {
     const add = item => {
       const made = form(item), row = fill("field-item", {});
       row.prepend(made.node);
+      made.node.setAttribute("aria-label", `${part.label ?? "List"}, item ${rows.size + 1}`);
       row.querySelector("button").onclick = () => rows.delete(made) && row.remove();
       rows.add(made);
       node.lastElementChild.before(row);
+      return made;
     };
     part.items.forEach(add);
-    node.lastElementChild.onclick = () => add(part.item);
+    node.lastElementChild.onclick = () => add(part.item).node.focus?.();
     return { node, read: () => rows.size || part.required ? [...rows].map(one => one.read()) : undefined };
   },
   object(part) {

@@ -1,54 +1,116 @@
-// Decisions that only the user makes, in the page of the host: one question after another.
+// Decisions that only the user makes, in the page of the host: at the view that asks, or above the calls.
 import { api } from "./api.js";
+import * as cards from "./cards.js";
 import { attempt, byId, fill } from "./dom.js";
 import { form } from "./form.js";
 
-const open = new Map(), dialog = byId("question");
-let shown;
+const open = new Map();
+// How long a question stays in sight, unmoved and unpressed, before it can be agreed to.
+const pause = 700;
 
 export function clear() {
-  open.clear();
-  next();
+  for (const id of [...open.keys()]) settled({ id });
 }
 
 export function ask(question) {
-  open.set(question.id, question);
-  next();
+  if (open.has(question.id)) return;
+  const node = fill("question", question), fields = question.form && form(question.form);
+  node.querySelector("slot").replaceWith(fields?.node ?? "");
+  for (const line of question.lines ?? []) node.querySelector(".facts").append(fill("line", { line }));
+  for (const line of question.warnings ?? []) node.querySelector(".warnings").append(fill("line", { line }));
+  const buttons = question.answers.map((answer, i) => {
+    const button = fill("answer", answer);
+    button.onclick = attempt(async () => {
+      if (i > 0 && !isMeant(node)) return;
+      const body = answer.takesForm ? { ...answer.body, content: fields?.read() } : answer.body;
+      await api("POST", question.path, body);
+    });
+    return button;
+  });
+  node.querySelector(".answers").append(...buttons);
+  // Typing ends with Enter; that agrees to nothing.
+  node.onsubmit = event => event.preventDefault();
+  node.onkeydown = event => {
+    if (event.repeat && event.target.tagName === "BUTTON") event.preventDefault();
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    buttons[0].click();
+  };
+  node.onpointerdown = ({ target }) => target.closest("button:enabled, input, select, textarea, summary") || disarm(node);
+  open.set(question.id, Object.assign(node, { question, buttons }));
+  (cards.questionsOf(question.view) ?? byId("questions")).append(node);
+  disarm(node);
+  count();
+}
+
+/** Puts the questions of a view into its new frame. */
+export function move(view) {
+  for (const node of open.values()) {
+    if (node.question.view === view) cards.questionsOf(view)?.append(node);
+  }
 }
 
 export function settled({ id }) {
+  const node = open.get(id);
+  if (!node) return;
   open.delete(id);
-  next();
+  const hadFocus = node.contains(document.activeElement);
+  const [next] = open.values(), card = node.closest(".card");
+  node.remove();
+  if (hadFocus) (next ? next.querySelector("h3") : card ?? byId("compose"))?.focus();
+  count();
 }
 
-dialog.oncancel = event => {
-  event.preventDefault();
-  dialog.querySelector(".answers button")?.click();
+function count() {
+  fill(document.body, { asks: open.size && `${open.size} question${open.size === 1 ? "" : "s"}` });
+  document.title = open.size ? `(${open.size}) MCP host` : "MCP host";
+}
+
+/** Leads to the next question, wherever it is. */
+byId("asks").onclick = () => {
+  const all = [...open.values()], at = all.findIndex(node => node.contains(document.activeElement));
+  const node = all[(at + 1) % all.length];
+  if (!node) return;
+  byId("show-calls").checked = true;
+  const whole = cards.whole();
+  if (whole && !whole.contains(node)) whole.querySelector(".leave").click();
+  node.scrollIntoView({ block: "center" });
+  node.querySelector("h3").focus({ preventScroll: true });
 };
 
-function next() {
-  const [question] = open.values();
-  if (question?.id === shown) return;
-  shown = question?.id;
-  dialog.close();
-  if (!question) return;
-  const node = fill("question", question), fields = question.form && form(question.form);
-  node.querySelector("slot").replaceWith(fields?.node ?? "");
-  for (const line of question.lines ?? []) node.querySelector("ul").append(fill("line", { line }));
-  const reply = answer => attempt(async () => {
-    const body = answer.takesForm ? { ...answer.body, content: fields?.read() } : answer.body;
-    await api("POST", question.path, body);
-  });
-  question.answers.forEach((answer, i, all) => {
-    const isLast = i === all.length - 1, button = fill("answer", { ...answer, type: isLast ? "submit" : "button" });
-    if (isLast) node.onsubmit = reply(answer);
-    else button.onclick = reply(answer);
-    // The first answer does nothing. The others are disabled at first: a second click was meant for the
-    // previous question.
-    button.disabled = i > 0;
-    setTimeout(() => button.disabled = false, 500);
-    node.querySelector(".answers").append(button);
-  });
-  dialog.replaceChildren(node);
-  dialog.showModal();
+// MARK: Consent
+
+// The first answer does nothing and is always there. The others wait until the question has been in sight for a
+// moment, so that nothing that was meant for something else agrees: the second half of a double click, a press
+// where the view was a moment ago, a page that moves under the pointer.
+function disarm(node) {
+  node.since = performance.now();
+  for (const button of node.buttons.slice(1)) button.disabled = true;
 }
+
+function place(node) {
+  const boxes = node.buttons.map(one => one.getBoundingClientRect());
+  const isSeen = boxes.every(({ left, top, width, height }) =>
+    node.contains(document.elementFromPoint(left + width / 2, top + height / 2)));
+  return { top: boxes[0].top, left: boxes[0].left, isSeen: isSeen && document.visibilityState === "visible" };
+}
+
+const isMoved = (a, b) => !a || Math.abs(a.top - b.top) > 2 || Math.abs(a.left - b.left) > 2;
+
+function isMeant(node) {
+  const now = place(node);
+  if (now.isSeen && !isMoved(node.place, now) && performance.now() - node.since >= pause) return true;
+  node.place = now;
+  disarm(node);
+  return false;
+}
+
+setInterval(() => {
+  for (const node of open.values()) {
+    const now = place(node);
+    if (!now.isSeen || isMoved(node.place, now)) disarm(node);
+    node.place = now;
+    if (performance.now() - node.since < pause) continue;
+    for (const button of node.buttons.slice(1)) button.disabled = false;
+  }
+}, 100);

@@ -2,6 +2,9 @@
 import { api, pause } from "./api.js";
 
 const views = new Map();
+// What a frame may send in one second: that many messages and characters are passed on, and one that sends
+// far more is removed, before it can block the page.
+const maxMessages = 450, hardMessages = 2000, hardSize = 64 << 20;
 let page, limit;
 
 export function begin(hello) {
@@ -12,9 +15,9 @@ export function begin(hello) {
 /** Adds a frame of the page. It must not be moved within the document: that would load it again. */
 export function open({ id, origin }, frame) {
   close(id);
-  const view = { id, origin, frame, queue: [], alone: 0, seq: 0, loads: 0 };
+  const view = { id, origin, frame, queue: [], waiting: 0, seq: 0, loads: 0, since: 0, count: 0, size: 0 };
   views.set(id, view);
-  frame.onload = () => ++view.loads > 1 && api("POST", `views/${id}/lost`);
+  frame.onload = () => ++view.loads > 1 && tell(view, "lost");
   view.observer = new ResizeObserver(() => tellRoom(view));
   view.observer.observe(frame.parentElement);
 }
@@ -23,6 +26,17 @@ export function close(id) {
   views.get(id)?.observer.disconnect();
   views.delete(id);
 }
+
+/** Removes the frame of a view that harms the page; the user can load it again. */
+export function stop(frame, reason) {
+  const view = [...views.values()].find(one => one.frame === frame);
+  if (!view) return;
+  close(view.id);
+  frame.remove();
+  tell(view, "stopped", { reason });
+}
+
+const tell = (view, what, body) => api("POST", `views/${view.id}/${what}`, body).catch(() => {});
 
 export function send({ id, message }) {
   const view = views.get(id);
@@ -45,21 +59,39 @@ function tellRoom(view) {
   const room = JSON.stringify(view.isFixed ? { width, height } : { width, maxHeight: Math.round(innerHeight * 0.8) });
   if (!width || room === view.room) return;
   view.room = room;
-  api("POST", `views/${view.id}/room`, room).catch(() => {});
+  tell(view, "room", room);
 }
 onresize = () => views.forEach(tellRoom);
 
-addEventListener("message", ({ source, origin, data }) => {
-  const view = [...views.values()].find(one => source === one.frame.contentWindow && origin === one.origin);
+// MARK: From the frames
+
+/** Returns the view whose frame contains a window. */
+function owner(source) {
+  for (let now = source, depth = 0; now && depth < 8; now = now.parent, depth++) {
+    for (const view of views.values()) if (now === view.frame.contentWindow) return view;
+    if (now === now.parent) return;
+  }
+}
+
+addEventListener("message", event => {
+  const view = owner(event.source);
   if (!view) return;
-  // Anything that is not JSON is sent as null, so that it is counted.
-  let text = "null";
-  try { text = JSON.stringify(data) ?? text } catch {}
-  if (text.length > limit) text = JSON.stringify({ oversize: text.length, id: data.id });
+  // Messages are counted before they are looked at: to read what was posted can take long.
+  const now = performance.now();
+  if (now - view.since > 1000) Object.assign(view, { since: now, count: 0, size: 0 });
+  if (++view.count > hardMessages) return stop(view.frame, "flood");
+  if (view.count > maxMessages || event.source !== view.frame.contentWindow || event.origin !== view.origin) return;
+  const text = event.data;
+  // The sandbox posts text; anything else is a view that pretends to be it.
+  if (typeof text !== "string" || (view.size += text.length) > hardSize) return stop(view.frame, "flood");
+  if (text === "pong") return answers(view);
+  view.answered ??= now;
+  const isReadable = text.length <= limit && text.isWellFormed();
   // If a view sends faster than the program reads, it loses the excess, so that the page does not run out of
   // memory.
-  const size = view.queue.reduce((sum, one) => sum + one.length, text.length);
-  if (view.queue.length < 2000 && size < 16 * limit) view.queue.push(text);
+  if (view.queue.length >= 2000 || view.waiting + text.length > 16 * limit) return;
+  view.queue.push(isReadable ? text : "null");
+  view.waiting += view.queue.at(-1).length;
   pump(view);
 });
 
@@ -69,10 +101,9 @@ async function pump(view) {
   view.isSending = true;
   while (view.queue.length && views.get(view.id) === view) {
     let count = 0, size = 0;
-    while (count < view.queue.length && count < (view.alone > 0 ? 1 : 100) && size < limit) size += view.queue[count++].length;
-    const messages = view.queue.slice(0, count).join();
+    while (count < view.queue.length && count < 100 && size < limit) size += view.queue[count++].length;
     try {
-      await api("POST", `views/${view.id}/messages`, `{"page":"${page}","seq":${view.seq + 1},"messages":[${messages}]}`);
+      await api("POST", `views/${view.id}/messages`, { page, seq: view.seq + 1, messages: view.queue.slice(0, count) });
       view.seq++;
     } catch (error) {
       // Without a response, the request may have arrived or not: the number tells the program which.
@@ -80,17 +111,27 @@ async function pump(view) {
         await pause(500);
         continue;
       }
-      // The program cannot read one of the messages. Each is sent alone, and the unreadable one as its id,
-      // which gets a response, or as null.
-      if (error.status === 400 && view.queue[0] !== "null") {
-        const { id, lost } = JSON.parse(view.queue[0]);
-        if (count === 1) view.queue[0] = lost ? "null" : JSON.stringify({ lost: true, id });
-        view.alone = Math.max(view.alone, count);
-        continue;
-      }
     }
-    view.alone -= count;
-    view.queue.splice(0, count);
+    for (const text of view.queue.splice(0, count)) view.waiting -= text.length;
   }
   view.isSending = false;
 }
+
+// MARK: Signs of life
+
+// The sandbox answers unless a script of the view never ends, or the view has removed its page.
+function answers(view) {
+  view.asked = null;
+  if (view.isBusy) tell(view, "busy", { isBusy: view.isBusy = false });
+}
+
+setInterval(() => {
+  if (document.hidden) return;
+  const now = performance.now();
+  for (const view of views.values()) {
+    if (!view.answered) continue;
+    if (view.asked && now - view.asked > 5000 && !view.isBusy) tell(view, "busy", { isBusy: view.isBusy = true });
+    view.asked ??= now;
+    view.frame.contentWindow?.postMessage("ping", view.origin);
+  }
+}, 1000);

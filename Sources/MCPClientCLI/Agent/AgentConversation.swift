@@ -1,0 +1,128 @@
+import MCPCore
+import MCPHarness
+
+/// A conversation with a model: one prompt, or prompts from the terminal.
+struct AgentConversation {
+    let harness: ToolHarness
+    let file: ConversationFile
+    let context: CommandContext
+    private var console: Console { context.console }
+    private var options: AgentOptions { context.invocation.options.agent }
+
+    /// Sends the prompts and returns when there are no more.
+    func run() async throws(Failure) {
+        let prompt = context.invocation.operands.first ?? ""
+        guard prompt == "-" else { return try await send(prompt) }
+        guard let person = context.environment.person, !context.environment.input.isStdinPiped else {
+            let text = String(decoding: try context.environment.input.stdin(), as: UTF8.self)
+            guard !text.allSatisfy(\.isWhitespace) else {
+                throw .usage("the prompt is empty", hint: "mcp-client agent - reads it from standard input")
+            }
+            return try await send(text)
+        }
+        while let line = await nextLine(person) {
+            if line.allSatisfy(\.isWhitespace) { continue }
+            do throws(Failure) {
+                try await send(line)
+            } catch {
+                // The next prompt may fare better; the person ends the conversation.
+                if error.kind == .interrupted { throw error }
+                console.failure(error)
+            }
+        }
+        if Task.isCancelled { throw StopReason.interrupted }
+    }
+
+    /// Returns what the person types; nil at the end of the input.
+    private func nextLine(_ person: Person) async -> String? {
+        let (sink, mark) = (console.stderr, console.noteStyle.bold("> "))
+        return await person.answer { readLine in
+            sink.write(mark)
+            let line = await readLine()
+            if line == nil { sink.write("\n") }
+            return line
+        } ?? nil
+    }
+
+    private func send(_ prompt: String) async throws(Failure) {
+        var printer = AgentPrinter(
+            console: console, printsEvents: options.printsEvents,
+            namesSources: context.invocation.servers.count > 1)
+        do {
+            for try await event in harness.stream(prompt, rounds: options.rounds) { printer.show(event) }
+        } catch {
+            printer.giveUp()
+            await keep()
+            throw AgentFailure(invocation: context.invocation, isKept: file.isKept).failure(of: error)
+        }
+        await keep()
+        // A stream whose reader is cancelled ends like one that is complete.
+        guard printer.isComplete else {
+            printer.giveUp()
+            throw StopReason.interrupted
+        }
+        if printer.isEmpty {
+            throw Failure(
+                code: .toolError, kind: .toolError, message: "the model's answer is empty",
+                hint: "send the message again, or use another model")
+        }
+    }
+
+    private func keep() async {
+        let messages = await harness.transcript
+        if messages.isEmpty { return }
+        if let problem = file.write(messages) { console.note("warning: \(inlineText(problem))") }
+    }
+}
+
+/// The wording of errors that end a turn.
+struct AgentFailure {
+    let invocation: Invocation
+    /// Whether the conversation is kept for `--continue`.
+    let isKept: Bool
+
+    func failure(of error: any Error) -> Failure {
+        switch error {
+        case let error as TurnError:
+            var failure = failure(of: error.cause)
+            let done = "\(error)".split(separator: "\n").last ?? ""
+            failure.details.append(inlineText(String(done)))
+            if isKept, failure.hint == nil { failure.hint = "--continue goes on with the conversation" }
+            return failure
+        case let error as HarnessError:
+            return Failure(code: .toolError, kind: .toolError, message: inlineText("\(error)"))
+        case let error as ModelServerError: return failure(of: error)
+        default: return other(error)
+        }
+    }
+
+    private func failure(of error: ModelServerError) -> Failure {
+        let code: ExitCode
+        let kind: Failure.Kind
+        switch error.cause.kind {
+        case .cannotConnect, .tls: (code, kind) = (.unreachable, .cannotConnect)
+        case .connectionClosed: (code, kind) = (.unreachable, .connectionClosed)
+        case .authentication: (code, kind) = (.authentication, .authRequired)
+        case .timeout: (code, kind) = (.timeout, .timeout)
+        case .cancelled: return StopReason.interrupted
+        default: (code, kind) = (.toolError, .toolError)
+        }
+        var failure = Failure(
+            code: code, kind: kind, message: TerminalText.inline(error.message, limit: 1000),
+            hint: error.hint.map { inlineText($0) }, status: error.cause.httpStatus)
+        if code == .authentication {
+            failure.hint = "--model-key-env VAR names the variable that holds the model's key"
+        }
+        return failure
+    }
+
+    private func other(_ error: any Error) -> Failure {
+        var failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
+        if case .program(let words) = invocation.options.agent.model, failure.code == .protocolError {
+            failure.code = .unreachable
+            failure.kind = .cannotStart
+            failure.message = "cannot start the model \(inlineText(words.first ?? "")): \(failure.message)"
+        }
+        return failure
+    }
+}

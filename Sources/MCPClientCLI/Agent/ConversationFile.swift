@@ -1,0 +1,99 @@
+import MCPCore
+import MCPHarness
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The place where a conversation is kept between two runs: a file that only the user can read.
+struct ConversationFile: Sendable {
+    private static let name = "conversation.json"
+    private static let decisions = "tool-decisions.json"
+
+    /// A file of the user's choice; nil for the one of the last conversation.
+    private let path: String?
+    private let place: PrivateDirectory?
+
+    init(_ environment: CommandEnvironment, path: String?) {
+        self.path = path
+        place = Self.directory(environment).map { PrivateDirectory(path: $0) }
+    }
+
+    private static func directory(_ environment: CommandEnvironment) -> String? {
+        if let state = environment.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
+            return state + "/mcpcore"
+        }
+        guard let home = environment.variable("HOME"), home.hasPrefix("/") else { return nil }
+        return home + "/.local/state/mcpcore"
+    }
+
+    /// Returns the conversation; nil if there is none.
+    ///
+    /// - Throws: a usage failure for a file that cannot be read, or that contains something else.
+    func read() throws(Failure) -> [ModelMessage]? {
+        let bytes: [UInt8]?
+        let shown = path ?? "the last conversation"
+        do {
+            if let path {
+                bytes = try Self.content(of: path)
+            } else {
+                bytes = try place?.read(Self.name, maxBytes: Transcript.maxBytes)
+            }
+        } catch {
+            throw .usage("cannot read \(inlineText(shown)): \(inlineText(Self.reason(error)))")
+        }
+        guard let bytes else { return nil }
+        do {
+            return try Transcript.messages(in: bytes)
+        } catch {
+            throw .usage(
+                "\(inlineText(shown)): \(inlineText("\(error)"))",
+                hint: "remove the file to start a new conversation")
+        }
+    }
+
+    private static func content(of path: String) throws(IOError) -> [UInt8]? {
+        do {
+            return try Files.read(path, maxBytes: Transcript.maxBytes)
+        } catch {
+            if error.errno == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as? IOError)?.reason ?? (error as? AuthorizationError)?.message ?? "\(error)"
+    }
+
+    /// Replaces the file. Returns a description of the failure; nil if it succeeds or nothing can be stored.
+    func write(_ messages: [ModelMessage]) -> String? {
+        let bytes = Array(Transcript.json(messages).serialized().utf8)
+        guard bytes.count <= Transcript.maxBytes else {
+            return "the conversation is not kept: it has more than \(Transcript.maxBytes >> 20) MiB"
+        }
+        do {
+            if let path {
+                try Files.replace(path, with: bytes)
+            } else if let place {
+                try place.create()
+                try place.replace(Self.name, bytes)
+            }
+            return nil
+        } catch {
+            return "the conversation is not kept: \(Self.reason(error))"
+        }
+    }
+
+    /// Whether a conversation can be kept without a file of the user's choice.
+    var isKept: Bool { path != nil || place != nil }
+
+    /// The decisions on tools that are kept permanently; nil if nothing can be stored.
+    func permanentDecisions() -> RememberedDecisions? {
+        guard let place, (try? place.create()) != nil else { return nil }
+        return RememberedDecisions(file: place.path(of: Self.decisions))
+    }
+}

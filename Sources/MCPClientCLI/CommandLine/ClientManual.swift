@@ -1,0 +1,62 @@
+import MCPCore
+
+/// The manual page mcp-client(1), made from the tables of commands and flags.
+enum ClientManual {
+    static var text: String {
+        var page = ManualPage(
+            "mcp-client", summary: "talk to servers of the Model Context Protocol (MCP)",
+            version: ClientIdentity.version)
+        page.section("SYNOPSIS")
+        page.literal([
+            "mcp-client [FLAGS] COMMAND TARGET [OPERANDS]",
+            "mcp-client [FLAGS] COMMAND [OPERANDS] -- PROGRAM ARGS…",
+        ])
+        page.section("DESCRIPTION")
+        page.paragraph(
+            "mcp-client lists what a server has, calls tools with typed arguments, reads resources, fills in "
+                + "prompts, and ends with a status that a script can rely on. Results are on standard "
+                + "output, everything else on standard error.")
+        page.paragraph("TARGET is one of:")
+        for (form, meaning) in Help.targets { page.item(form, meaning) }
+        page.section("COMMANDS")
+        for group in Command.Group.allCases {
+            let commands = Command.all.filter { $0.group == group }
+            if !commands.isEmpty { page.subsection(group.rawValue) }
+            for command in commands { add(command, to: &page) }
+        }
+        page.section("FLAGS")
+        page.paragraph(
+            "Flags come before the tool name; a short flag may also follow it. mcp-client help COMMAND lists "
+                + "those of one command.")
+        for heading in Flag.Heading.allCases {
+            page.subsection("\(heading.rawValue) flags")
+            for flag in Flag.allCases where flag.heading == heading {
+                page.item(flag.row.synopsis, flag.row.summary)
+            }
+        }
+        page.section("EXIT STATUS")
+        for code in ExitCode.allCases { page.item("\(code.rawValue)", code.meaning) }
+        page.section("ENVIRONMENT")
+        for (name, meaning) in Help.variables { page.item(name, meaning) }
+        page.section("FILES")
+        for (path, meaning) in files { page.item(path, meaning) }
+        page.section("EXAMPLES")
+        page.literal(Command.all.flatMap { $0.examples.prefix(1) })
+        page.section("SEE ALSO")
+        page.paragraph("mcp-server(1)")
+        return page.text
+    }
+
+    private static func add(_ command: Command, to page: inout ManualPage) {
+        let notes = command.notes
+        page.item(command.synopsis, command.summary)
+        if !notes.isEmpty { page.literal(notes, isIndented: true) }
+    }
+
+    private static let files = [
+        ("$XDG_CONFIG_HOME/mcp/mcp.jsonc", "the servers that mcp-client config add has added"),
+        ("mcp.jsonc, .mcp.json, .vscode/mcp.json, .cursor/mcp.json", "the servers of a project"),
+        ("$XDG_STATE_HOME/mcpcore/auth", "logins"),
+        ("$XDG_CACHE_HOME/mcpcore", "what was found out about servers; it can be deleted"),
+    ]
+}

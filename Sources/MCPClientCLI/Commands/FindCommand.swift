@@ -1,0 +1,100 @@
+import MCPCore
+
+/// `find`: looks for tools by name in all configured servers.
+struct FindCommand {
+    let context: CommandContext
+    private var console: Console { context.console }
+
+    /// The number of servers that are asked at the same time.
+    private static let width = 8
+
+    private struct Answer: Sendable {
+        let server: String
+        var lines: [(name: String, signature: String, summary: String)] = []
+        var failure: Failure?
+    }
+
+    func run() async throws(Failure) -> ExitCode {
+        let pattern = Glob(context.invocation.operands.first ?? "*")
+        let names = ServerCatalog(context.environment).names
+        guard !names.isEmpty else {
+            throw .usage("no server is configured", hint: "mcp-client config add NAME URL adds one")
+        }
+        let answers = await withTaskGroup(of: (Int, Answer).self) { group in
+            var answers: [Int: Answer] = [:]
+            var next = 0
+            func start() {
+                guard next < names.count else { return }
+                let (index, name) = (next, names[next])
+                next += 1
+                group.addTask { (index, await search(name, pattern)) }
+            }
+            for _ in 0 ..< Self.width { start() }
+            for await (index, answer) in group {
+                answers[index] = answer
+                start()
+            }
+            return answers.sorted { $0.key < $1.key }.map(\.value)
+        }
+        if let failure = context.stop.failure { throw failure }
+        show(answers)
+        let failed = answers.filter { $0.failure != nil }
+        if let failure = failed.first?.failure, failed.count == answers.count { throw failure }
+        return answers.contains { !$0.lines.isEmpty } ? .ok : .protocolError
+    }
+
+    private func search(_ name: String, _ pattern: Glob) async -> Answer {
+        var answer = Answer(server: name)
+        var own = context.invocation
+        // Nobody is asked which of many servers may be used.
+        own.options.noInput = true
+        let quiet = CommandContext(
+            environment: context.environment, console: console, invocation: own, stop: context.stop)
+        var lines = answer.lines
+        do throws(Failure) {
+            _ = try await quiet.withServer(name) { session throws(Failure) in
+                try await session.pages("tools/list") { page throws(Failure) in
+                    for element in try session.elements(page, "tools", method: "tools/list") {
+                        let tool = try session.decode("tool", element) { json throws(JSONError) in
+                            try Tool(json: json)
+                        }
+                        guard pattern.matches(tool.name) else { continue }
+                        let first = (tool.description ?? "").split(whereSeparator: \.isNewline).first ?? ""
+                        lines.append((tool.name, Signature.tool(tool), inlineText(String(first))))
+                    }
+                    return true
+                }
+                return .ok
+            }
+        } catch { answer.failure = error }
+        answer.lines = lines
+        return answer
+    }
+
+    private func show(_ answers: [Answer]) {
+        if console.isJSON {
+            let list = answers.flatMap { answer in
+                answer.lines.map { line -> JSONValue in
+                    ["server": .string(answer.server), "tool": .string(line.name)]
+                }
+            }
+            console.json(RawJSON(["tools": .array(list)]))
+        } else {
+            for answer in answers {
+                for line in answer.lines {
+                    console.line("\(inlineText(answer.server))  \(console.style.bold(line.signature))")
+                    if !line.summary.isEmpty {
+                        console.line("    \(TerminalText.inline(line.summary, limit: 200))")
+                    }
+                }
+            }
+        }
+        for answer in answers {
+            guard let failure = answer.failure else { continue }
+            console.note("\(inlineText(answer.server)): \(failure.message)")
+        }
+        let count = answers.reduce(0) { $0 + $1.lines.count }
+        let servers = answers.count { $0.failure == nil }
+        console.note("\(count) tool\(count == 1 ? "" : "s") in \(servers) of \(answers.count) servers")
+    }
+}

@@ -1,0 +1,204 @@
+import MCPCore
+import Synchronization
+
+/// `tap`: stands between a client and a server, passes everything on, and records it.
+struct TapCommand {
+    let context: CommandContext
+    private var invocation: Invocation { context.invocation }
+    private var options: Options { invocation.options }
+
+    func run() async throws(Failure) -> ExitCode {
+        guard let target = invocation.target else { throw invocation.command.missing(["TARGET"]) }
+        let output = try TapOutput(options.outputFile, context.console.stderr)
+        let log = ExchangeLog(mask: MessageMask(secrets)) { output.write($0) }
+        defer { log.finish() }
+        let filter = options.checks.allowed.isEmpty ? nil : ToolFilter(options.checks.allowed)
+        let code: ExitCode
+        switch target {
+        case .program(let words):
+            if options.checks.listen != nil {
+                throw .usage(
+                    "--listen is for HTTP targets", hint: "a program is recorded on stdin and stdout")
+            }
+            code = try await relay(words, log, filter)
+        case .http, .unix:
+            let handler = try TapHandler(target, options, log, filter)
+            try await LocalServer.run(
+                options.checks.listen ?? "127.0.0.1:0", handler, context, endpoint: handler.path)
+            code = .ok
+        case .recording: throw .usage("a recording needs no tap", hint: "mcp-client mock FILE serves it")
+        }
+        if let message = output.failure {
+            throw Failure(
+                code: .unreachable, kind: .output, message: "the recording is incomplete: \(message)")
+        }
+        return code
+    }
+
+    /// The texts on our own command line and in our configuration that may be secret.
+    private var secrets: [String] {
+        options.headers.map(\.value)
+            + options.environment.filter { MessageMask.isSecret($0.name) }.map(\.value)
+    }
+
+    // MARK: Programs
+
+    private func relay(
+        _ words: [String], _ log: ExchangeLog, _ filter: ToolFilter?
+    ) async throws(Failure) -> ExitCode {
+        var environment = context.environment.allVariables()
+        for entry in options.environment { environment[entry.name] = entry.value }
+        var launch = ProcessLaunch(
+            words.first ?? "", Array(words.dropFirst()), environment: environment,
+            directory: options.directory)
+        launch.errors = .inherit
+        let child: ChildProcess
+        do { child = try ChildProcess(launch) } catch {
+            throw Failure(code: .unreachable, kind: .cannotStart, message: inlineText("\(error)"))
+        }
+        let input = child.takeInput()?.release() ?? -1
+        let output = child.takeOutput()?.release() ?? -1
+        let toClient = Mutex<Void>(())
+        @Sendable func answer(_ line: [UInt8]) -> Bool {
+            toClient.withLock { _ in SystemFile.writeAll(1, line + [UInt8(ascii: "\n")]) } == nil
+        }
+        let requests = Task {
+            await LineRelay.read(0) { line in
+                switch filter?.check(line) ?? .pass(line) {
+                case .pass(let line):
+                    note(line, log, .client)
+                    return SystemFile.writeAll(input, line + [UInt8(ascii: "\n")]) == nil
+                case .refuse(let refusal):
+                    note(line, log, .client)
+                    guard let refusal else { return true }
+                    note(refusal, log, .server)
+                    return answer(refusal)
+                }
+            }
+            SystemFile.closeDescriptor(input)
+        }
+        let isComplete = await LineRelay.read(output) { line in
+            note(line, log, .server)
+            return answer(filter?.filtered(line) ?? line)
+        }
+        requests.cancel()
+        await requests.value
+        SystemFile.closeDescriptor(output)
+        let exit = await child.terminate()
+        if let failure = context.stop.failure { throw failure }
+        if isComplete, case .exited(let status) = exit, status != 0 {
+            throw Failure(
+                code: .unreachable, kind: .connectionClosed,
+                message: "\(inlineText(words.first ?? "")) exited with status \(status)")
+        }
+        return .ok
+    }
+
+    private func note(_ line: [UInt8], _ log: ExchangeLog, _ side: RecordedLine.Side) {
+        // What is no message is passed on, and left out of the recording.
+        guard let json = try? RawJSON(validating: ByteSlice(line), limits: JSONLimits(maxDepth: 128)) else {
+            return
+        }
+        for message in json.kind == .array ? json.elements ?? [] : [json] { log.note(message, from: side) }
+    }
+}
+
+/// Where a recording goes: the end of a private file, or stderr.
+final class TapOutput: Sendable {
+    private let state: Mutex<AppendingFile?>
+    private let stderr: any Sink
+    private let failed = Mutex<String?>(nil)
+
+    init(_ path: String?, _ stderr: any Sink) throws(Failure) {
+        self.stderr = stderr
+        guard let path else {
+            state = Mutex(nil)
+            return
+        }
+        do throws(IOError) { state = Mutex(try AppendingFile(path)) } catch {
+            throw .usage("cannot write \(inlineText(path)): \(error.reason)")
+        }
+    }
+
+    var failure: String? { failed.withLock { $0 } }
+
+    func write(_ line: [UInt8]) {
+        let message = state.withLock { file -> String? in
+            guard let file else {
+                stderr.write(line)
+                return nil
+            }
+            do throws(IOError) { try file.append(line) } catch { return error.reason }
+            return nil
+        }
+        if let message { failed.withLock { if $0 == nil { $0 = message } } }
+    }
+}
+
+/// Which tools may be called through a tap.
+///
+/// With a filter, requests are passed on as they were understood here: a name that occurs twice cannot mean
+/// one tool here and another one there.
+final class ToolFilter: Sendable {
+    enum Verdict { case pass([UInt8]), refuse([UInt8]?) }
+
+    private let patterns: [Glob]
+    private let texts: [String]
+
+    init(_ patterns: [String]) {
+        texts = patterns
+        self.patterns = patterns.map { Glob($0) }
+    }
+
+    func allows(_ name: String) -> Bool { patterns.contains { $0.matches(name) } }
+
+    /// Returns the message to pass on, or the response that refuses it; nil if there is none.
+    func check(_ line: [UInt8]) -> Verdict {
+        if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return .refuse(nil) }
+        guard let message = (try? JSONValue(parsing: line))?.objectValue else {
+            return .refuse(
+                Self.refusal(.null, MCPError.invalidRequestCode, "tap --only passes single messages only"))
+        }
+        guard Self.isExact(message, ["jsonrpc", "id", "method", "params"]),
+            Self.isExact(message["params"]?.objectValue ?? [:], ["name", "arguments"])
+        else {
+            return .refuse(
+                Self.refusal(
+                    message["id"] ?? .null, MCPError.invalidRequestCode,
+                    "tap --only passes members only under their exact names"))
+        }
+        if message["method"]?.stringValue == "tools/call" {
+            let name = message["params"]?["name"]?.stringValue ?? ""
+            if !allows(name) {
+                guard let id = message["id"] else { return .refuse(nil) }
+                return .refuse(
+                    Self.refusal(
+                        id, MCPError.invalidParamsCode,
+                        "the tool \(name) is not allowed here (--only \(texts.joined(separator: ", ")))"))
+            }
+        }
+        return .pass(Array(JSONValue.object(message).serialized().utf8))
+    }
+
+    /// Whether no member has one of these names in another case: some readers of JSON ignore the case.
+    private static func isExact(_ object: JSONObject, _ names: Set<String>) -> Bool {
+        !object.contains { names.contains($0.key.lowercased()) && !names.contains($0.key) }
+    }
+
+    /// Returns a message of the server without the tools that may not be called; nil if it has none of them.
+    func filtered(_ line: [UInt8]) -> [UInt8]? {
+        guard var message = (try? JSONValue(parsing: line))?.objectValue,
+            var result = message["result"]?.objectValue, let tools = result["tools"]?.arrayValue
+        else { return nil }
+        let kept = tools.filter { tool in allows(tool["name"]?.stringValue ?? "") }
+        guard kept.count < tools.count else { return nil }
+        result["tools"] = .array(kept)
+        message["result"] = .object(result)
+        return Array(JSONValue.object(message).serialized().utf8)
+    }
+
+    private static func refusal(_ id: JSONValue, _ code: Int, _ text: String) -> [UInt8] {
+        let error: JSONValue = ["code": JSONValue(code), "message": .string(text)]
+        return Array((["jsonrpc": "2.0", "id": id, "error": error] as JSONValue).serialized().utf8)
+    }
+}

@@ -1,0 +1,154 @@
+import MCPCore
+
+/// `mcp.lock`: the definitions of servers that somebody has reviewed.
+///
+/// The file is JSON with sorted members and LF line ends, so that a review shows what changed. It holds full
+/// definitions, because a digest shows that something changed, and not what.
+struct LockFile: Sendable {
+    static let name = "mcp.lock"
+    /// The largest size of the file.
+    static let maxBytes = 16 << 20
+    private static let version = 1
+
+    private var servers: [String: JSONValue] = [:]
+
+    init() {}
+
+    /// Reads the file; nil if there is none.
+    init?(at path: String) throws(Failure) {
+        let bytes: [UInt8]
+        do throws(IOError) { bytes = try Files.read(path, maxBytes: Self.maxBytes) } catch {
+            if error.isMissingFile { return nil }
+            throw .usage("cannot read \(inlineText(path)): \(error.reason)")
+        }
+        try self.init(bytes, name: inlineText(path))
+    }
+
+    init(_ bytes: [UInt8], name: String) throws(Failure) {
+        let json: JSONValue
+        do throws(JSONError) { json = try JSONValue(parsing: bytes) } catch {
+            throw .usage(
+                "\(name) is not a lock file: \(inlineText("\(error)"))",
+                hint: "restore it, or remove it and run mcp-client lock TARGET")
+        }
+        guard json["lockVersion"]?.intValue == Self.version, let servers = json["servers"]?.objectValue else {
+            throw .usage(
+                "\(name) is not a lock file of version \(Self.version)",
+                hint: "mcp-client lock TARGET writes one; a newer file needs a newer mcp-client")
+        }
+        for (name, server) in servers { self.servers[name] = server }
+    }
+
+    var names: [String] { servers.keys.sorted() }
+
+    subscript(name: String) -> ServerSnapshot? {
+        get { servers[name].map(Self.snapshot) }
+        set { servers[name] = newValue.map(Self.json) }
+    }
+
+    var bytes: [UInt8] {
+        let file: JSONValue = [
+            "lockVersion": JSONValue(Self.version),
+            "servers": .object(JSONObject(servers.map { (key: $0.key, value: $0.value) })),
+        ]
+        return Array((ServerSnapshot.sortedKeys(file).serialized(pretty: true) + "\n").utf8)
+    }
+
+    private static func json(_ snapshot: ServerSnapshot) -> JSONValue {
+        var object: JSONObject = [:]
+        if let server = snapshot.server { object["server"] = .string(server) }
+        if let instructions = snapshot.instructions { object["instructions"] = .string(instructions) }
+        for (kind, definitions) in snapshot.definitions {
+            object[kind.rawValue] = .object(
+                JSONObject(definitions.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) }))
+        }
+        return .object(object)
+    }
+
+    private static func snapshot(_ json: JSONValue) -> ServerSnapshot {
+        var snapshot = ServerSnapshot()
+        snapshot.server = json["server"]?.stringValue
+        snapshot.instructions = json["instructions"]?.stringValue
+        for kind in ServerSnapshot.Kind.allCases {
+            // A lock file without a list locks an empty one.
+            guard let members = json[kind.rawValue]?.objectValue else {
+                if kind != .resources { snapshot.definitions[kind] = [:] }
+                continue
+            }
+            var definitions: [String: JSONValue] = [:]
+            for (name, definition) in members { definitions[name] = ServerSnapshot.sortedKeys(definition) }
+            snapshot.definitions[kind] = definitions
+        }
+        return snapshot
+    }
+
+    /// Returns the name under which a server is locked: that of its configuration, or its address or command
+    /// line without what may be secret.
+    static func serverName(_ invocation: Invocation) -> String {
+        if let name = invocation.configuredName { return name }
+        switch invocation.target {
+        case .http(let url): return MaskedText.url(url)
+        case .unix(let path, let endpoint): return "unix://\(path)#\(endpoint)"
+        case .program(let words): return MaskedEntry.line(of: words)
+        case .recording(let path): return path
+        case nil: return ""
+        }
+    }
+}
+
+/// The lock file of a command, and the server in it.
+struct LockedServer: Sendable {
+    let path: String
+    let name: String
+    let snapshot: ServerSnapshot
+
+    /// Finds the server of an invocation in its lock file.
+    ///
+    /// - Throws: when there is no such file, or it does not contain the server: nothing is trusted then.
+    init(_ invocation: Invocation, in directory: String) throws(Failure) {
+        let file = invocation.options.checks.lockFile ?? LockFile.name
+        path = ConfigPlace.absolute(file, in: directory)
+        name = LockFile.serverName(invocation)
+        guard let lock = try LockFile(at: path) else {
+            throw Failure(
+                code: .checkFailed, kind: .locked, message: "there is no lock file \(inlineText(file))",
+                details: ["nothing was sent"], hint: invocation.line("lock", []) + " writes it")
+        }
+        guard let snapshot = lock[name] else {
+            throw Failure(
+                code: .checkFailed, kind: .locked,
+                message: "\(inlineText(file)) does not contain \(quoted(name))",
+                details: [
+                    "it contains: " + lock.names.prefix(8).map { inlineText($0) }.joined(separator: ", ")
+                ],
+                hint: invocation.line("lock", []) + " adds it")
+        }
+        self.snapshot = snapshot
+    }
+
+    /// Refuses a definition that differs from the locked one.
+    func check(_ kind: ServerSnapshot.Kind, _ name: String, _ definition: JSONValue) throws(Failure) {
+        guard let locked = snapshot[kind, name] else {
+            throw failure("the \(kind.noun) \(quoted(name)) is not in the lock file", [])
+        }
+        let sorted = ServerSnapshot.sortedKeys(definition)
+        guard locked != sorted else { return }
+        let changes = SnapshotComparison.changes(of: kind, name, from: locked, to: sorted)
+        throw failure("the \(kind.noun) \(quoted(name)) differs from the lock file", changes.map(\.text))
+    }
+
+    /// Refuses a server of whose tools any differs from the lock file.
+    static func check(_ session: Session) async throws(Failure) {
+        let locked = try LockedServer(session.invocation, in: session.environment.currentDirectory)
+        let tools = try await ServerSnapshot.read(session, [.tools]).definitions[.tools] ?? [:]
+        for (name, tool) in tools.sorted(by: { $0.key < $1.key }) { try locked.check(.tools, name, tool) }
+    }
+
+    func failure(_ message: String, _ details: [String]) -> Failure {
+        Failure(
+            code: .checkFailed, kind: .locked, message: "\(message) (nothing was called)",
+            details: Array(details.prefix(12)),
+            hint: "review the change; mcp-client lock TARGET accepts it, and mcp-client verify TARGET "
+                + "shows all changes")
+    }
+}

@@ -1,0 +1,96 @@
+import MCPCore
+
+/// What a server offers at one moment: its definitions, each as the server sent it, with sorted keys.
+struct ServerSnapshot: Sendable, Hashable {
+    /// A list of definitions.
+    enum Kind: String, Sendable, CaseIterable {
+        case tools, prompts, resources, resourceTemplates
+
+        var method: String { self == .resourceTemplates ? "resources/templates/list" : "\(rawValue)/list" }
+        /// The member that names a definition.
+        var key: String {
+            switch self {
+            case .tools, .prompts: "name"
+            case .resources: "uri"
+            case .resourceTemplates: "uriTemplate"
+            }
+        }
+        fileprivate func isOffered(_ capabilities: ServerCapabilities) -> Bool {
+            switch self {
+            case .tools: capabilities.hasTools
+            case .prompts: capabilities.hasPrompts
+            case .resources, .resourceTemplates: capabilities.hasResources
+            }
+        }
+        var noun: String {
+            switch self {
+            case .tools: "tool"
+            case .prompts: "prompt"
+            case .resources: "resource"
+            case .resourceTemplates: "template"
+            }
+        }
+    }
+
+    /// The name and version that the server declares.
+    var server: String?
+    var instructions: String?
+    /// The definitions by name; a list that is not known is missing.
+    var definitions: [Kind: [String: JSONValue]] = [:]
+
+    subscript(kind: Kind, name: String) -> JSONValue? { definitions[kind]?[name] }
+
+    /// Asks a server for everything that it says it has.
+    ///
+    /// - Parameter kinds: the lists to ask for. Resources come and go, so that lock files do without them.
+    static func read(
+        _ session: Session, _ kinds: [Kind] = [.tools, .prompts, .resourceTemplates]
+    ) async throws(Failure) -> ServerSnapshot {
+        var snapshot = ServerSnapshot()
+        snapshot.server = session.client.serverInfo.map { "\($0.name) \($0.version)" }
+        snapshot.instructions = session.client.instructions
+        let capabilities = session.client.serverCapabilities
+        for kind in kinds {
+            guard kind.isOffered(capabilities) else {
+                snapshot.definitions[kind] = [:]
+                continue
+            }
+            var found: [String: JSONValue] = [:]
+            do throws(Failure) {
+                try await session.pages(kind.method) { page throws(Failure) in
+                    for element in try session.elements(page, kind.rawValue, method: kind.method) {
+                        guard let name = element[kind.key]?.string else {
+                            throw .malformed("a \(kind.noun) in \(kind.method) has no \(kind.key)")
+                        }
+                        // The last one would win here and the first one elsewhere.
+                        guard found[name] == nil else {
+                            throw .malformed("\(kind.method) has two definitions of \(quoted(name))")
+                        }
+                        found[name] = sortedKeys(element.value)
+                    }
+                    return true
+                }
+            } catch {
+                // Servers that have resources and no templates refuse to list these.
+                guard kind == .resourceTemplates, error.rpcCode == MCPError.methodNotFoundCode else {
+                    throw error
+                }
+            }
+            snapshot.definitions[kind] = found
+        }
+        return snapshot
+    }
+
+    /// Returns the value with the members of all objects in the order of their names.
+    static func sortedKeys(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .array(let elements): .array(elements.map { sortedKeys($0) })
+        case .object(let members):
+            .object(
+                JSONObject(
+                    members.sorted { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }
+                        .map { (key: $0.key, value: sortedKeys($0.value)) }))
+        default: value
+        }
+    }
+}

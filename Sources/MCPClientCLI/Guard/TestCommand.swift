@@ -1,0 +1,199 @@
+import MCPCore
+
+/// `test`: checks what servers do, and reports in the Test Anything Protocol.
+struct TestCommand {
+    let context: CommandContext
+    private var console: Console { context.console }
+
+    func run() async throws(Failure) -> ExitCode {
+        let invocation = context.invocation
+        var files: [(name: String, file: TestFile)] = []
+        // All files are read first: a mistake in the last one is found before anything runs.
+        for path in invocation.operands {
+            let bytes = try context.environment.input.file(path)
+            files.append((path, try TestFile(SourceText(name: inlineText(path), bytes: bytes))))
+        }
+        let writeReport = try invocation.options.checks.junitFile.map { path throws(Failure) in
+            try context.environment.outputFile(path)
+        }
+        var report = TestReport(console: console)
+        report.begin(files.reduce(0) { $0 + $1.file.tests.count })
+        for (name, file) in files {
+            report.suite(name)
+            do throws(Failure) {
+                _ = try await withServer(of: file, at: name) { session throws(Failure) in
+                    for test in file.tests {
+                        if let failure = context.stop.failure { throw failure }
+                        let start = ContinuousClock.now
+                        let failures = await outcome(of: test, session)
+                        report.add(test.name, failures, ContinuousClock.now - start)
+                    }
+                    return .ok
+                }
+            } catch {
+                report.bail(error.message)
+                try writeReport?(report.junit)
+                throw error
+            }
+        }
+        report.end()
+        try writeReport?(report.junit)
+        return report.failures == 0 ? .ok : .checkFailed
+    }
+
+    private func withServer(
+        of file: TestFile, at path: String, _ work: (Session) async throws(Failure) -> ExitCode
+    ) async throws(Failure) -> ExitCode {
+        if context.invocation.program != nil { return try await context.withServer(nil, work) }
+        switch file.server {
+        case .target(let target): return try await context.withServer(target, work)
+        case .program(let words):
+            // A relative program is beside the file, wherever the command runs.
+            var own = context.invocation
+            let absolute = ConfigPlace.absolute(path, in: context.environment.currentDirectory)
+            let folder = absolute.lastIndex(of: "/").map { String(absolute[..<$0]) } ?? "/"
+            var words = words
+            if words[0].contains("/") { words[0] = ConfigPlace.absolute(words[0], in: folder) }
+            own.program = words
+            own.options.directory = own.options.directory ?? folder
+            return try await CommandContext(
+                environment: context.environment, console: console, invocation: own, stop: context.stop
+            ).withServer(nil, work)
+        case nil:
+            throw .usage(
+                "\(inlineText(path)) names no server",
+                hint: #""server": "TARGET" in the file, or -- PROGRAM on the command line"#)
+        }
+    }
+
+    private func outcome(of test: TestFile.Test, _ session: Session) async -> [String] {
+        switch test.action {
+        case .request(let method, let params):
+            let start = ContinuousClock.now
+            let outcome: Result<RawJSON, Failure>
+            do throws(Failure) { outcome = .success(try await session.request(method, params)) } catch {
+                outcome = .failure(error)
+            }
+            return test.expectation.failures(
+                outcome, milliseconds: TimeSpan.milliseconds(ContinuousClock.now - start))
+        case .tools(let names):
+            do throws(Failure) {
+                let snapshot = try await ServerSnapshot.read(session, [.tools])
+                let missing = names.filter { snapshot[.tools, $0] == nil }
+                return missing.map { "there is no tool \(quoted($0))" }
+            } catch { return [error.message] }
+        case .locked:
+            do throws(Failure) {
+                let locked = try LockedServer(session.invocation, in: session.environment.currentDirectory)
+                let snapshot = try await ServerSnapshot.read(session)
+                return SnapshotComparison.changes(from: locked.snapshot, to: snapshot).map(\.line)
+            } catch { return [error.message] }
+        }
+    }
+}
+
+/// The report of tests: TAP as they run, JUnit's XML at the end.
+struct TestReport {
+    private struct Case {
+        let suite: String
+        let name: String
+        let failures: [String]
+        let duration: Duration
+    }
+
+    private let console: Console
+    private var cases: [Case] = []
+    private var current = ""
+    private var aborted: String?
+
+    init(console: Console) { self.console = console }
+
+    var failures: Int { cases.count { !$0.failures.isEmpty } }
+
+    func begin(_ count: Int) {
+        console.line("TAP version 14")
+        console.line("1..\(count)")
+    }
+
+    mutating func suite(_ name: String) { current = name }
+
+    mutating func add(_ name: String, _ failures: [String], _ duration: Duration) {
+        cases.append(Case(suite: current, name: name, failures: failures, duration: duration))
+        // A number sign would begin a directive.
+        let shown = inlineText(name).split(separator: "#", omittingEmptySubsequences: false).joined(
+            separator: "\\#")
+        let isOK = failures.isEmpty
+        let word = isOK ? console.style.green("ok") : console.style.red("not ok")
+        console.line("\(word) \(cases.count) - \(shown)")
+        for failure in failures { console.line("# " + inlineText(failure)) }
+    }
+
+    mutating func bail(_ reason: String) {
+        aborted = reason
+        console.line("Bail out! \(inlineText(reason))")
+    }
+
+    func end() {
+        console.note("\(cases.count - failures) of \(cases.count) passed")
+    }
+
+    /// The report in the XML that CI systems read.
+    var junit: [UInt8] {
+        var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
+        let errors = aborted == nil ? 0 : 1
+        lines.append(
+            "<testsuites tests=\"\(cases.count + errors)\" failures=\"\(failures)\" errors=\"\(errors)\">")
+        var names: [String] = []
+        for name in cases.map(\.suite) + (aborted == nil ? [] : [current]) where !names.contains(name) {
+            names.append(name)
+        }
+        for name in names {
+            let own = cases.filter { $0.suite == name }
+            let failed = own.count { !$0.failures.isEmpty }
+            let isAborted = aborted != nil && name == current
+            lines.append(
+                "  <testsuite name=\"\(Self.escaped(name))\" tests=\"\(own.count + (isAborted ? 1 : 0))\" "
+                    + "failures=\"\(failed)\" errors=\"\(isAborted ? 1 : 0)\">")
+            for test in own {
+                let milliseconds = Int(TimeSpan.milliseconds(test.duration).rounded())
+                let time = "\(milliseconds / 1000).\(String(milliseconds % 1000 + 1000).dropFirst())"
+                let head =
+                    "    <testcase classname=\"\(Self.escaped(name))\" "
+                    + "name=\"\(Self.escaped(test.name))\" time=\"\(time)\""
+                if test.failures.isEmpty {
+                    lines.append(head + "/>")
+                } else {
+                    let text = Self.escaped(test.failures.joined(separator: "\n"))
+                    lines.append(head + "><failure message=\"\(text)\"/></testcase>")
+                }
+            }
+            if isAborted, let aborted {
+                lines.append(
+                    "    <testcase classname=\"\(Self.escaped(name))\" name=\"server\">"
+                        + "<error message=\"\(Self.escaped(aborted))\"/></testcase>")
+            }
+            lines.append("  </testsuite>")
+        }
+        lines.append("</testsuites>")
+        return Array((lines.joined(separator: "\n") + "\n").utf8)
+    }
+
+    /// Escapes a text for an attribute; XML 1.0 has no other control characters.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "\n": escaped += "&#10;"
+            case "\t": escaped += "&#9;"
+            default:
+                let isAllowed = scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
+                escaped.unicodeScalars.append(isAllowed ? scalar : "\u{FFFD}")
+            }
+        }
+        return escaped
+    }
+}

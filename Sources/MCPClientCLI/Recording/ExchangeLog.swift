@@ -1,0 +1,71 @@
+import MCPCore
+import Synchronization
+
+/// Turns the messages of a conversation into lines of a recording: requests wait for their responses.
+final class ExchangeLog: Sendable {
+    /// The number of requests that wait; further ones are written without their responses.
+    static let maxWaiting = 10_000
+    /// The largest message that is written down; a larger one is null.
+    static let maxMessageBytes = 4 << 20
+
+    private struct Key: Hashable {
+        let side: RecordedLine.Side
+        /// The id as it is spelled; requests of several connections are told apart.
+        let id: String
+        let connection: Int
+    }
+
+    private struct Waiting {
+        var line: RecordedLine
+        let start: ContinuousClock.Instant
+    }
+
+    private let mask: MessageMask
+    private let write: @Sendable ([UInt8]) -> Void
+    private let waiting = Mutex<[Key: Waiting]>([:])
+
+    init(mask: MessageMask, write: @escaping @Sendable ([UInt8]) -> Void) {
+        self.mask = mask
+        self.write = write
+    }
+
+    /// Takes a message that one side sent.
+    func note(_ message: RawJSON, from side: RecordedLine.Side, connection: Int = 0) {
+        let now = ContinuousClock.now
+        let id = message["id"].map { String($0.bytes) }
+        let kept = message.bytes.count <= Self.maxMessageBytes ? mask.masked(message) : nil
+        if let method = message["method"]?.string {
+            var line = RecordedLine(time: WallTime.now.description, side: side, method: method)
+            guard let id else {
+                line.message = kept ?? RawJSON(["method": .string(method)])
+                return write(line.bytes)
+            }
+            line.request = kept
+            let key = Key(side: side, id: id, connection: connection)
+            let waits = waiting.withLock { waiting in
+                guard waiting.count < Self.maxWaiting else { return false }
+                waiting[key] = Waiting(line: line, start: now)
+                return true
+            }
+            if !waits { write(line.bytes) }
+            return
+        }
+        guard let id else { return }
+        let other: RecordedLine.Side = side == .client ? .server : .client
+        let key = Key(side: other, id: id, connection: connection)
+        guard var found = waiting.withLock({ $0.removeValue(forKey: key) }) else { return }
+        found.line.response = kept
+        found.line.outcome = RecordedLine.outcome(of: message)
+        found.line.milliseconds = TimeSpan.milliseconds(now - found.start)
+        write(found.line.bytes)
+    }
+
+    /// Writes the requests that got no response.
+    func finish() {
+        let rest = waiting.withLock { waiting in
+            defer { waiting = [:] }
+            return waiting.values.sorted { $0.start < $1.start }
+        }
+        for waiting in rest { write(waiting.line.bytes) }
+    }
+}

@@ -1,0 +1,96 @@
+/// A key that was pressed.
+enum Key: Sendable, Hashable {
+    case text(String)
+    case left, right, home, end, wordLeft, wordRight
+    case up, down
+    case backspace, delete, deleteWord, deleteToStart, deleteToEnd
+    case tab, enter, interrupt, endOfInput, clearScreen
+    case other
+}
+
+/// Turns the bytes that a terminal sends into keys.
+struct KeyDecoder {
+    private var pending: [UInt8] = []
+
+    /// Takes bytes and returns the keys that they complete.
+    mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
+        var keys: [Key] = []
+        for byte in bytes {
+            pending.append(byte)
+            if let key = Self.key(pending) {
+                pending = []
+                keys.append(key)
+            } else if pending.count > 16 {
+                pending = []
+            }
+        }
+        return keys
+    }
+
+    /// Returns the key of these bytes; nil if more belong to it.
+    private static func key(_ bytes: [UInt8]) -> Key? {
+        let first = bytes[0]
+        if first == 0x1B { return escape(bytes) }
+        if first < 0x20 || first == 0x7F { return control(first) }
+        let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
+        guard bytes.count >= length else { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self),
+            // Control characters beyond ASCII and direction marks are not text.
+            !text.unicodeScalars.contains(where: {
+                [.control, .format].contains($0.properties.generalCategory) && $0.value != 0x200D
+            })
+        else { return .other }
+        return .text(text)
+    }
+
+    private static func control(_ byte: UInt8) -> Key {
+        switch byte {
+        case 0x01: .home
+        case 0x02: .left
+        case 0x03: .interrupt
+        case 0x04: .endOfInput
+        case 0x05: .end
+        case 0x06: .right
+        case 0x08, 0x7F: .backspace
+        case 0x09: .tab
+        case 0x0A, 0x0D: .enter
+        case 0x0B: .deleteToEnd
+        case 0x0C: .clearScreen
+        case 0x0E: .down
+        case 0x10: .up
+        case 0x15: .deleteToStart
+        case 0x17: .deleteWord
+        default: .other
+        }
+    }
+
+    private static func escape(_ bytes: [UInt8]) -> Key? {
+        guard bytes.count > 1 else { return nil }
+        switch bytes[1] {
+        case UInt8(ascii: "b"): return .wordLeft
+        case UInt8(ascii: "f"): return .wordRight
+        case 0x7F: return .deleteWord
+        case UInt8(ascii: "["), UInt8(ascii: "O"): break
+        default: return .other
+        }
+        guard bytes.count > 2, let last = bytes.last, (0x40 ... 0x7E).contains(last) else { return nil }
+        let parameters = String(decoding: bytes[2 ..< bytes.count - 1], as: UTF8.self)
+        let isWord = parameters.hasSuffix(";5") || parameters.hasSuffix(";3")
+        switch last {
+        case UInt8(ascii: "A"): return .up
+        case UInt8(ascii: "B"): return .down
+        case UInt8(ascii: "C"): return isWord ? .wordRight : .right
+        case UInt8(ascii: "D"): return isWord ? .wordLeft : .left
+        case UInt8(ascii: "H"): return .home
+        case UInt8(ascii: "F"): return .end
+        case UInt8(ascii: "~"):
+            return switch parameters {
+            case "1", "7": .home
+            case "4", "8": .end
+            case "3": .delete
+            default: .other
+            }
+        default: return .other
+        }
+    }
+}

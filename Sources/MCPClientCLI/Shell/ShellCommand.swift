@@ -1,0 +1,208 @@
+import MCPCore
+import Synchronization
+
+/// `shell`: reads command lines and runs them over one connection.
+struct ShellCommand {
+    let context: CommandContext
+    /// The commands of the shell: those that connect to one server.
+    let commands: [Command]
+    /// Parses a command line with a program as the server.
+    let parse: @Sendable ([String]) throws(Failure) -> Invocation
+    /// Returns the help text of a command.
+    let help: @Sendable (Command) -> String
+
+    private var environment: CommandEnvironment { context.environment }
+    private var console: Console { context.console }
+
+    func run() async throws(Failure) -> ExitCode {
+        try await context.withSession { session throws(Failure) in
+            await work(session)
+            // Each line has reported its own failure.
+            session.interaction.forget()
+            return last.value
+        }
+    }
+
+    private let last = LastCode()
+
+    private final class LastCode: Sendable {
+        private let code = Mutex(ExitCode.ok)
+        var value: ExitCode { code.withLock { $0 } }
+        func set(_ new: ExitCode) { code.withLock { $0 = new } }
+    }
+
+    private func work(_ session: Session) async {
+        guard environment.editsLines else {
+            while !Task.isCancelled, let line = await environment.nextLine() {
+                if await !perform(line, session) { return }
+            }
+            return
+        }
+        console.note(
+            console.noteStyle.dim("\(session.identity) · help lists the commands, Ctrl-D ends"))
+        let history = ShellHistory(environment.variable)
+        let name = TextWrap.prefix(
+            of: session.client.serverInfo.map { inlineText($0.name) } ?? "mcp", width: 20)
+        let editor = LineEditor(prompt: "\(name)> ", sink: console.stderr) { await words($0, session) }
+        while !Task.isCancelled, let line = await editor.read(history: history.lines) {
+            history.add(line)
+            if await !perform(line, session) { return }
+        }
+        // Ctrl-D is how people leave.
+        if !Task.isCancelled { last.set(.ok) }
+    }
+
+    // MARK: Lines
+
+    /// Runs a line; returns false if it ends the shell.
+    private func perform(_ line: String, _ session: Session) async -> Bool {
+        let read = ShellLine(whole: line.trimmingWhitespace())
+        let words = read.words
+        guard read.quote != .none || words.first.map({ !$0.hasPrefix("#") }) == true else { return true }
+        let first = words.first ?? ""
+        if ["exit", "quit"].contains(first) { return false }
+        do throws(Failure) {
+            guard read.quote == .none else {
+                throw .usage(
+                    "a quotation mark is not closed, so nothing was done",
+                    hint: "write \\\" or \\' for the character itself")
+            }
+            last.set(first == "help" ? try explain(words) : try await run(words, session))
+        } catch {
+            console.failure(error)
+            last.set(error.code)
+        }
+        return true
+    }
+
+    private func explain(_ words: [String]) throws(Failure) -> ExitCode {
+        guard words.count > 1 else {
+            let rows = commands.map { command in
+                [([command.name] + command.ownPlaceholders).joined(separator: " "), command.summary]
+            }
+            for line in ToolCommand.columns(rows + [["help COMMAND", "explain one of them"], ["exit", ""]]) {
+                console.line(line)
+            }
+            return .ok
+        }
+        console.stdout.write(help(try command(words[1])))
+        return .ok
+    }
+
+    private func command(_ name: String) throws(Failure) -> Command {
+        if let command = commands.first(where: { $0.name == name }) { return command }
+        let best = Suggestion.best(for: name, among: commands.map(\.name))
+        throw .usage(
+            "\(quoted(name)) is not a command of the shell",
+            details: best.map { ["did you mean \($0)?"] } ?? [], hint: "help lists the commands")
+    }
+
+    private func run(_ words: [String], _ session: Session) async throws(Failure) -> ExitCode {
+        let prefix = CommandPrefix(words, commands: commands)
+        if prefix.command == nil, let word = prefix.unknown, !word.hasPrefix("-") { _ = try command(word) }
+        if words.contains("--") {
+            throw .usage("a shell has one server", hint: "leave -- and the program out")
+        }
+        var invocation = try parse(words)
+        for flag in invocation.options.given {
+            let isOfConnection: Bool =
+                switch flag {
+                case .transport(.timeout): false
+                case .transport, .auth, .interaction(.answer), .interaction(.answers): true
+                default: false
+                }
+            if isOfConnection {
+                throw .usage(
+                    "\(flag.name) does not apply inside the shell",
+                    hint: "the connection is open; give the flag to mcp-client shell")
+            }
+        }
+        invocation.target = context.invocation.target
+        invocation.targetText = context.invocation.targetText
+        invocation.configuredName = context.invocation.configuredName
+        return try await run(invocation, session)
+    }
+
+    /// Runs a command until it ends, or until Ctrl-C cancels it.
+    private func run(_ invocation: Invocation, _ session: Session) async throws(Failure) -> ExitCode {
+        let environment = inputless
+        let buffer = invocation.options.outputFile == nil ? nil : BufferSink()
+        let save = try invocation.options.outputFile.map { file throws(Failure) in
+            try environment.outputFile(file)
+        }
+        let own = CommandContext(
+            environment: environment,
+            console: Console(
+                stdout: buffer ?? environment.stdout, stderr: environment.stderr, options: invocation.options,
+                variable: environment.variable),
+            invocation: invocation, stop: context.stop, open: session)
+        let task = Task { () -> Result<ExitCode, Failure> in
+            do throws(Failure) {
+                return .success(try await invocation.command.run(own))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let interrupts = Interrupts()
+        context.stop.onInterrupt {
+            task.cancel()
+            // A command that does not end when it is cancelled ends with the shell.
+            return interrupts.isFirst()
+        }
+        defer { context.stop.onInterrupt(nil) }
+        let outcome = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        if let save, let bytes = buffer?.bytes, case .success = outcome { try save(bytes) }
+        return try outcome.get()
+    }
+
+    private final class Interrupts: Sendable {
+        private let count = Atomic(0)
+        func isFirst() -> Bool { count.add(1, ordering: .relaxed).oldValue == 0 }
+    }
+
+    /// The standard input has the lines of the shell: no command reads it.
+    private var inputless: CommandEnvironment {
+        var environment = environment
+        environment.input = ArgumentInput(
+            file: environment.input.file,
+            stdin: { () throws(Failure) in
+                throw .usage("stdin has the lines of the shell", hint: "@FILE reads a file")
+            }, isStdinPiped: false)
+        return environment
+    }
+
+    // MARK: Completion
+
+    private func words(_ text: String, _ session: Session) async -> (start: Int, words: [String]) {
+        let line = ShellLine(text)
+        // Inside the shell, TARGET is left out.
+        let inside = commands.map { command in
+            var command = command
+            command.targets = .none
+            return command
+        }
+        let completer = Completer(commands: inside, environment: environment, parse: parse)
+        let server = CompletionServer(session)
+        let candidates = await Self.limited { await completer.candidates(line, server) }
+        let words = candidates.prefix(Candidate.maxCount).compactMap { line.insertion(of: $0) }
+        return (text.count - line.typedCount, words.sorted())
+    }
+
+    /// Returns no proposals when they take too long.
+    private static func limited(_ work: @escaping @Sendable () async -> [Candidate]) async -> [Candidate] {
+        await withTaskGroup(of: [Candidate].self) { group in
+            group.addTask { await work() }
+            group.addTask {
+                try? await Task.sleep(for: Completer.limit)
+                return []
+            }
+            let first = await group.next() ?? []
+            group.cancelAll()
+            return first
+        }
+    }
+}

@@ -1,0 +1,278 @@
+import Foundation
+import MCPClientCLI
+import MCPCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// `agent` with a model behind the chat completions interface: what it is told, and what is kept.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct AgentConversationTests {
+    private static func stream(_ delta: String) -> HTTPPeer.Answer {
+        .events(
+            #"data: {"choices":[{"delta":\#(delta),"finish_reason":"stop"}]}"# + "\n\ndata: [DONE]\n\n")
+    }
+
+    private static func text(_ text: String) -> HTTPPeer.Answer { stream(#"{"content":"\#(text)"}"#) }
+
+    private static func call(_ tool: String, _ arguments: String = "{}") -> HTTPPeer.Answer {
+        let json = JSONValue.string(arguments).serialized()
+        return stream(
+            #"{"content":"Let me see.","tool_calls":[{"index":0,"id":"c","function":{"name":"\#(tool)","arguments":\#(json)}}]}"#
+        )
+    }
+
+    /// Calls a tool, unless it has just read a result.
+    private static func calling(_ tool: String, _ arguments: String = "{}") throws -> HTTPPeer {
+        try HTTPPeer { heard in
+            let messages = heard.body?["messages"]?.value.arrayValue ?? []
+            return messages.last?["role"] == "tool" ? text("Done.") : call(tool, arguments)
+        }
+    }
+
+    private static func words(_ peer: HTTPPeer, _ more: String...) -> [String] {
+        ["--model", "openai:http://\(peer.endpoint)/v1,m"] + more
+    }
+
+    private static func messages(_ peer: HTTPPeer, _ index: Int) -> [JSONValue] {
+        peer.heard[index].body?["messages"]?.value.arrayValue ?? []
+    }
+
+    private static let unit = #"{"unit":"web"}"#
+
+    // D1: the very request.
+    @Test func theModelIsToldWhatServersSay() async throws {
+        let server = MCPServer(
+            "ops", version: "1", title: "Operations", instructions: "Ask for the unit's name first.")
+        server.addTool("restart", "Restarts") { () in "x" }
+        let peer = try HTTPPeer { _ in Self.text("hi") }
+        defer { peer.stop() }
+        let outcome = await CommandHarness(server: server).run(
+            Self.words(
+                peer, "--system", "You are terse.", "--param", "temperature=0.2", "--param", "user=ann",
+                "agent",
+                "hello", "localhost:1"))
+        #expect(outcome.code == .ok && outcome.stdout == "hi\n", "\(outcome.stderr)")
+        let body = try #require(peer.heard.first?.body?.value)
+        let system = try #require(body["messages"]?[0]?["content"]?.stringValue)
+        #expect(system.contains("You are terse."))
+        #expect(system.hasSuffix("Notes of server1 (Operations):\n> Ask for the unit's name first."))
+        #expect(body["messages"]?[1] == ["role": "user", "content": "hello"])
+        #expect(body["temperature"] == 0.2 && body["user"] == "ann" && body["model"] == "m")
+        #expect(body["tools"]?[0]?["function"]?["name"] == "restart")
+    }
+
+    @Test func theSystemPromptMayBeAFile() async throws {
+        let peer = try HTTPPeer { _ in Self.text("hi") }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.files = ["role.txt": "You are a cook."]
+        _ = await harness.run(Self.words(peer, "--system", "@role.txt", "agent", "x", "localhost:1"))
+        #expect(Self.messages(peer, 0).first?["content"]?.stringValue?.contains("You are a cook.") == true)
+        let missing = await harness.run(Self.words(peer, "--system", "@no.txt", "agent", "x", "localhost:1"))
+        #expect(missing.code == .usage && missing.stderr.contains("cannot read no.txt"))
+    }
+
+    // D2
+    @Test func aBusyModelIsAskedAgain() async throws {
+        let count = Atomic(0)
+        let peer = try HTTPPeer { _ in
+            count.add(1, ordering: .relaxed).oldValue == 0 ? .json("{}", status: 503) : Self.text("hi")
+        }
+        defer { peer.stop() }
+        let outcome = await CommandHarness(server: try OpsServer.make()).run(
+            Self.words(peer, "agent", "x", "localhost:1"))
+        #expect(outcome.code == .ok && outcome.stdout == "hi\n")
+        #expect(
+            outcome.stderr.contains("warning: the model m at http://\(peer.endpoint)/v1/chat/completions"))
+        #expect(outcome.stderr.contains("answered HTTP 503: {}; trying again in 0."))
+    }
+
+    // D2
+    @Test func errorsNameTheModel() async throws {
+        for (status, code, hint) in [
+            (404, CommandCode.toolError, "check the name of the model"),
+            (401, .authentication, "--model-key-env VAR"),
+        ] {
+            let peer = try HTTPPeer { _ in .json(#"{"error":{"message":"no such thing"}}"#, status: status) }
+            defer { peer.stop() }
+            let outcome = await CommandHarness(server: try OpsServer.make()).run(
+                Self.words(peer, "agent", "x", "localhost:1"))
+            #expect(outcome.code == code)
+            #expect(
+                outcome.stderr.contains(
+                    "error: the model m at http://\(peer.endpoint)/v1/chat/completions answered HTTP \(status): no such thing"
+                ), "\(outcome.stderr)")
+            #expect(outcome.stderr.contains(hint), "\(outcome.stderr)")
+        }
+    }
+
+    // D7, D13
+    @Test func whatWasDoneIsReportedAndKept() async throws {
+        let directory = TemporaryDirectory()
+        let isWell = Atomic(false)
+        let peer = try HTTPPeer { heard in
+            let messages = heard.body?["messages"]?.value.arrayValue ?? []
+            if isWell.load(ordering: .relaxed) { return Self.text("Now it is done.") }
+            return messages.last?["role"] == "tool"
+                ? .json("{}", status: 400) : Self.call("server1__unit_restart", Self.unit)
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.variables = ["XDG_STATE_HOME": directory.path]
+        let first = await harness.run(
+            Self.words(
+                peer, "--policy", "auto", "--server", "a=localhost:2", "agent", "Restart it", "localhost:1"))
+        #expect(first.code == .toolError)
+        #expect(first.stderr.contains("before that: unit_restart (completed)"), "\(first.stderr)")
+        #expect(first.stderr.contains("→ server1/unit_restart {\"unit\":\"web\"}"), "\(first.stderr)")
+        isWell.store(true, ordering: .relaxed)
+        let second = await harness.run(Self.words(peer, "--continue", "agent", "Go on", "localhost:1"))
+        #expect(second.code == .ok && second.stdout == "Now it is done.\n")
+        let last = Self.messages(peer, peer.heard.count - 1)
+        #expect(last.dropFirst().map { $0["role"]?.stringValue } == ["user", "assistant", "tool", "user"])
+        #expect(last[3]["content"] == "restarted")
+        let file = directory.path + "/mcpcore/conversation.json"
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+        // A new conversation begins anew.
+        _ = await harness.run(Self.words(peer, "agent", "Hello", "localhost:1"))
+        #expect(Self.messages(peer, peer.heard.count - 1).count == 2)
+    }
+
+    @Test func conversationsInAFile() async throws {
+        let directory = TemporaryDirectory()
+        let file = directory.path + "/talk.json"
+        let peer = try HTTPPeer { _ in Self.text("yes") }
+        defer { peer.stop() }
+        let harness = CommandHarness(server: try OpsServer.make())
+        for prompt in ["one", "two"] {
+            let outcome = await harness.run(
+                Self.words(peer, "--conversation", file, "agent", prompt, "localhost:1"))
+            #expect(outcome.code == .ok, "\(outcome.stderr)")
+        }
+        #expect(Self.messages(peer, 1).dropFirst().map { $0["content"] } == ["one", "yes", "two"])
+        try Files.replace(file, with: Array("{}".utf8))
+        let broken = await harness.run(
+            Self.words(peer, "--conversation", file, "agent", "x", "localhost:1"))
+        #expect(broken.code == .usage && broken.stderr.contains("the conversation cannot be continued"))
+        #expect(try Files.read(file, maxBytes: 100) == Array("{}".utf8))
+        let none = await harness.run(Self.words(peer, "--continue", "agent", "x", "localhost:1"))
+        #expect(none.code == .usage && none.stderr.contains("no earlier conversation was found"))
+    }
+
+    @Test func promptsFromTheTerminal() async throws {
+        let peer = try HTTPPeer { heard in
+            let messages = heard.body?["messages"]?.value.arrayValue ?? []
+            return messages.last?["content"] == "fail"
+                ? .json("{}", status: 400) : Self.text("answer \(messages.count / 2)")
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.typed = ["one", "", "fail", "two"]
+        harness.isTerminal = true
+        let outcome = await harness.run(Self.words(peer, "agent", "-", "localhost:1"))
+        #expect(outcome.code == .ok, "\(outcome.stderr)")
+        #expect(outcome.stdout == "answer 1\nanswer 2\n")
+        #expect(outcome.stderr.contains("answered HTTP 400"))
+        #expect(outcome.stderr.ranges(of: "> ").count >= 5)
+    }
+
+    @Test func thePromptMayBePiped() async throws {
+        let peer = try HTTPPeer { _ in Self.text("yes") }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.stdin = "line one\nline two\n"
+        #expect(await harness.run(Self.words(peer, "agent", "-", "localhost:1")).stdout == "yes\n")
+        #expect(Self.messages(peer, 0).last?["content"] == "line one\nline two\n")
+        harness.stdin = " \n"
+        #expect(await harness.run(Self.words(peer, "agent", "-", "localhost:1")).code == .usage)
+    }
+
+    @Test func policiesOfSingleTools() async throws {
+        let peer = try Self.calling("unit_restart", Self.unit)
+        defer { peer.stop() }
+        let harness = CommandHarness(server: try OpsServer.make())
+        for (words, text, code) in [
+            (["--allow", "unit_restart"], "restarted", CommandCode.ok),
+            (["--allow", "server1/unit_*"], "restarted", .ok),
+            (["--policy", "auto", "--deny", "unit_restart"], "unit_restart is not allowed.", .ok),
+            (["--policy", "auto", "--ask", "unit_restart"], "no one to approve it", .inputRequired),
+            (["--allow", "unit_start"], "no one to approve it", .inputRequired),
+        ] {
+            let outcome = await harness.run(Self.words(peer) + words + ["agent", "x", "localhost:1"])
+            #expect(outcome.code == code, "\(words) \(outcome.stderr)")
+            let read = Self.messages(peer, peer.heard.count - 1).last?["content"]?.stringValue ?? ""
+            #expect(read.contains(text), "\(words): \(read)")
+            #expect(outcome.stderr.contains("no tool matches */unit_start") == words.contains("unit_start"))
+        }
+    }
+
+    /// "Always" and "never" are for this tool of this server, in every later run.
+    @Test(arguments: [("a", "restarted"), ("v", "unit_restart was not allowed: the user never allows it")])
+    func decisionsAreRemembered(_ letter: String, _ text: String) async throws {
+        let directory = TemporaryDirectory()
+        let peer = try Self.calling("unit_restart", Self.unit)
+        defer { peer.stop() }
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.variables = ["XDG_STATE_HOME": directory.path]
+        harness.typed = [letter]
+        for port in [1, 1, 2] {
+            let outcome = await harness.run(Self.words(peer, "agent", "x", "localhost:\(port)"))
+            let isAsked = outcome.stderr.contains("allow unit_restart of server1 to run?")
+            let read = Self.messages(peer, peer.heard.count - 1).last?["content"]?.stringValue
+            if port == 1 { #expect(read == text, "\(outcome.stderr)") }
+            #expect(isAsked == (port == 2 || peer.heard.count == 2))
+            // At the second server nothing is typed.
+            harness.typed = []
+        }
+    }
+
+    // D11
+    @Test func anEmptyAnswerIsNone() async throws {
+        let peer = try HTTPPeer { _ in Self.text("") }
+        defer { peer.stop() }
+        let outcome = await CommandHarness(server: try OpsServer.make()).run(
+            Self.words(peer, "agent", "x", "localhost:1"))
+        #expect(outcome.code == .toolError && outcome.stdout.isEmpty)
+        #expect(outcome.stderr.contains("the model's answer is empty"))
+    }
+
+    // D12, D15
+    @Test func eventsAreComplete() async throws {
+        let server = MCPServer("s", version: "1")
+        try server.register(Tool("work", title: "Work", inputSchema: ["type": "object"])) { _, context in
+            context.report(Progress(1, total: 4, message: "a quarter"))
+            return .text("ok")
+        }
+        let peer = try Self.calling("work")
+        defer { peer.stop() }
+        var harness = CommandHarness(server: server)
+        harness.typed = ["y"]
+        let outcome = await harness.run(Self.words(peer, "--events", "jsonl", "agent", "x", "localhost:1"))
+        let events = try outcome.stdout.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        func event(_ name: String) throws -> JSONValue {
+            try #require(events.first { $0["event"]?.stringValue == name }, "\(name) in \(outcome.stdout)")
+        }
+        #expect(try event("toolInput")["name"] == "work")
+        let asked = try event("approvalRequested")
+        #expect(asked["tool"]?["title"] == "Work" && asked["sourceName"] != nil)
+        #expect(asked["scopes"] == ["undeclared"])
+        let progress = try event("toolProgress")
+        #expect(progress["total"] == 4 && progress["message"] == "a quarter")
+        #expect(try event("toolCallCompleted")["result"]?["approvalMs"] != nil)
+        harness.typed = ["y"]
+        harness.isTerminal = true
+        let shown = await harness.run(Self.words(peer, "agent", "x", "localhost:1"))
+        #expect(shown.stdout == "Let me see.\nDone.\n")
+        #expect(shown.stderr.contains("do anything: it does not say what it does"))
+    }
+
+    @Test(arguments: [
+        (["--param", "temperature"], "not NAME=JSON"), (["--param", "model=x"], "sets it itself"),
+        (["--param", "=1"], "not NAME=JSON"),
+    ])
+    func wrongFlags(_ words: [String], _ text: String) async throws {
+        let outcome = await CommandHarness(server: try OpsServer.make()).run(
+            words + ["agent", "x", "localhost:1"])
+        #expect(outcome.code == .usage && outcome.stderr.contains(text), "\(outcome.stderr)")
+    }
+}

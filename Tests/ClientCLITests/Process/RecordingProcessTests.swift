@@ -1,0 +1,156 @@
+import MCPCore
+import TestSupport
+import Testing
+
+@testable import MCPClientCLI
+
+/// Recording, serving and checking with the real programs, as on a command line.
+@Suite(.serialized) struct RecordingProcessTests {
+    private let folder = TemporaryDirectory()
+    private var recording: String { folder.path + "/r.jsonl" }
+    private let demo = [ProgramRunner.server, "--demo"]
+
+    private func client(_ words: [String]) async throws -> ProgramOutcome {
+        try await ProgramRunner.run(
+            "/bin/sh", ["-c", "cd \"$0\" && exec \"$@\"", folder.path, ProgramRunner.client] + words,
+            environment: ["HOME": folder.path])
+    }
+
+    private func tapped(_ flags: [String] = []) -> [String] {
+        ["--", ProgramRunner.client, "tap", "-o", recording] + flags + ["--"] + demo
+    }
+
+    /// A recording of one program answers as that program did, over stdio and as a target.
+    @Test func aRecordingTakesThePlaceOfTheServer() async throws {
+        let first = try await client(["call", "add", "a=2", "b=3"] + tapped())
+        #expect(first.code == 0 && first.stdout == "{\"sum\":5}\n", "\(first.stderr)")
+        #expect(try Files.info(recording).permissions & 0o777 == 0o600)
+        let file = try await client(["call", "r.jsonl", "add", "a=2", "b=3"])
+        #expect(file.stdout == first.stdout, "\(file.stderr)")
+        let mock = try await client([
+            "call", "add", "a=2", "b=3", "--", ProgramRunner.client, "mock", recording,
+        ])
+        #expect(mock.stdout == first.stdout, "\(mock.stderr)")
+        let other = try await client(["call", "r.jsonl", "add", "a=2", "b=4"])
+        #expect(
+            other.code == 5 && other.stderr.contains("in the recording with other arguments"),
+            "\(other.stderr)")
+    }
+
+    @Test func whatReplayFinds() async throws {
+        _ = try await client(["call", "add", "a=2", "b=3"] + tapped())
+        let same = try await client(["replay", "r.jsonl", "--"] + demo)
+        #expect(
+            same.code == 0 && same.stdout == "same  tools/list\nsame  tools/call add\n",
+            "\(same.stdout)\(same.stderr)")
+        let text = String(decoding: try Files.read(recording, maxBytes: 1 << 20), as: UTF8.self)
+        try folder.write(
+            "old.jsonl", text.split(separator: "{\\\"sum\\\":5}").joined(separator: "{\\\"sum\\\":6}"))
+        let different = try await client(["replay", "old.jsonl", "--"] + demo)
+        #expect(
+            different.code == 8 && different.stdout.contains("diff  tools/call add\n"), "\(different.stdout)")
+        let ignored = try await client(["replay", "--ignore", "content", "old.jsonl", "--"] + demo)
+        #expect(ignored.code == 0, "\(ignored.stdout)")
+        #expect(try await client(["diff", "r.jsonl", "--"] + demo).code == 0)
+        #expect(try await client(["replay", "r.jsonl"]).code == 2)
+    }
+
+    @Test func onlyAllowedCalls() async throws {
+        let refused = try await client(
+            ["--no-validate", "call", "now", "{}"] + tapped(["--only", "add", "--only", "ec*"]))
+        #expect(refused.code == 5 && refused.stderr.contains("is not allowed here"), "\(refused.stderr)")
+        let listed = try await client(
+            ["--json", "--select", ".tools[1].name", "tools"] + tapped(["--only", "add"]))
+        #expect(listed.code == 5, "\(listed.stdout)")
+    }
+
+    @Test func aProgramThatFails() async throws {
+        let dead = try await client(["tap", "--", "/bin/sh", "-c", "exit 3"])
+        #expect(dead.code == 3 && dead.stderr.contains("exited with status 3"), "\(dead.stderr)")
+        let none = try await client(["tap", "--", "no-such-program"])
+        #expect(none.code == 3)
+        #expect(try await client(["tap", "-o", "/nowhere/x", "--", "true"]).code == 2)
+        #expect(try await client(["mock", "gone.jsonl"]).code == 2)
+    }
+
+    /// From nothing to a failing and then passing test.
+    @Test func aTestFile() async throws {
+        try folder.write(
+            "t.json",
+            #"{"server": ["\#(ProgramRunner.server)", "--demo"], "tests": [{"call": "add", "arguments": {"a": 1, "b": 2}, "expect": {"structured": {"sum": 4}}}]}"#
+        )
+        let failing = try await client(["test", "--junit", "out.xml", "t.json"])
+        #expect(
+            failing.code == 8 && failing.stdout.contains("not ok 1 - call add\n"),
+            "\(failing.stdout)\(failing.stderr)")
+        #expect(try Files.info(folder.path + "/out.xml").size > 100)
+        try folder.write(
+            "t.json",
+            #"{"tests": [{"call": "add", "arguments": {"a": 1, "b": 2}, "expect": {"structured": {"sum": 3}}}]}"#
+        )
+        #expect(try await client(["test", "t.json"]).code == 2)
+        let passing = try await client(["test", "t.json", "--"] + demo)
+        #expect(passing.code == 0, "\(passing.stdout)\(passing.stderr)")
+        try folder.write("t.json", #"{"server": ["false"], "tests": [{"call": "add"}]}"#)
+        let dead = try await client(["test", "t.json"])
+        #expect(dead.code == 3 && dead.stdout.contains("Bail out!"), "\(dead.stdout)")
+    }
+
+    @Test func aDryRunSendsNothing() async throws {
+        let words = ["call", "add", "a=2", "b=3"] + tapped()
+        let shown = try await client(["--dry-run"] + words)
+        #expect(shown.code == 0 && shown.stderr.contains("tools/call was not sent"), "\(shown.stderr)")
+        let message = try RawJSON(validating: shown.stdout)
+        #expect(message["params"]?["arguments"]?["a"]?.int == 2)
+        let text = String(decoding: try Files.read(recording, maxBytes: 1 << 20), as: UTF8.self)
+        #expect(!text.contains("tools/call"))
+    }
+
+    @Test func everyEventIsALine() async throws {
+        let outcome = try await client(["--jsonl", "call", "slow", "seconds=0.2", "--"] + demo)
+        let events = outcome.stdout.split(separator: "\n").compactMap {
+            try? JSONValue(parsing: Array($0.utf8))
+        }
+        #expect(events.first?["event"]?.stringValue == "progress", "\(outcome.stdout)\(outcome.stderr)")
+        #expect(events.last?["result"]?["content"] != nil)
+        let failed = try await client(["--jsonl", "call", "nope", "--"] + demo)
+        #expect(
+            failed.code == 5 && failed.stdout.hasPrefix(#"{"event":"error","error":{"kind":"not_found""#),
+            "\(failed.stdout)")
+    }
+
+    @Test func whatIsTriedAgain() async throws {
+        let outcome = try await client(["--retry", "2", "tools", "127.0.0.1:1"])
+        #expect(outcome.code == 3)
+        #expect(
+            outcome.stderr.split(separator: "\n").filter { $0.contains("trying again in") }.count == 2,
+            "\(outcome.stderr)")
+    }
+
+    /// A document of the registry is a server, if it says everything that is needed.
+    @Test func aRegistryDocument() async throws {
+        try folder.write(
+            "server.json",
+            #"{"name": "io.example/x", "remotes": [{"type": "streamable-http", "url": "http://127.0.0.1:{port}/mcp", "#
+                + #""variables": {"port": {"isRequired": true}}}]}"#)
+        let missing = try await client(["tools", "server.json"])
+        #expect(missing.code == 2 && missing.stderr.contains("needs values for: port"), "\(missing.stderr)")
+        #expect(missing.stderr.contains("set the variable PORT"))
+        try folder.write("server.json", "[]")
+        #expect(try await client(["tools", "server.json"]).code == 2)
+    }
+
+    @Test func toolsOfAllServers() async throws {
+        folder.makeDirectory(".cursor")
+        let words = demo.map { "\"\($0)\"" }
+        try folder.write(
+            ".cursor/mcp.json",
+            #"{"mcpServers": {"one": {"command": \#(words[0]), "args": [\#(words[1])]}, "two": {"url": "http://127.0.0.1:1/mcp"}}}"#
+        )
+        let found = try await client(["find", "ad*"])
+        #expect(
+            found.code == 0 && found.stdout.hasPrefix("one  add(a: number, b: number)"), "\(found.stderr)")
+        #expect(found.stderr.contains("1 tool in 1 of 2 servers"), "\(found.stderr)")
+        #expect(try await client(["find", "nope"]).code == 5)
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import MCPCore
+import TestSupport
+import Testing
+
+/// The sessions of the design, as they are seen in a pipe and at a terminal.
+struct SessionTests {
+    private func run(_ words: String..., columns: String? = nil, stdin: String? = nil) async throws
+        -> CommandOutcome
+    {
+        let folder = TemporaryDirectory()
+        try folder.write("c.json", #"{"mcpServers": {"ops": {"url": "http://localhost:1/mcp"}}}"#)
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.variables = ["MCP_CONFIG": folder.path + "/c.json", "NO_COLOR": "1"]
+        harness.isTerminal = columns != nil
+        harness.variables["COLUMNS"] = columns
+        harness.stdin = stdin
+        return await harness.run(words)
+    }
+
+    @Test(arguments: [nil, "120"]) func list(columns: String?) async throws {
+        let outcome = try await run("tools", "ops", "[gu]*", columns: columns)
+        #expect(outcome.code == .ok)
+        #expect(
+            outcome.stdout == """
+                git_log(repo: path, limit: int 1…200 = 20, author?: string, paths?: [string])   read-only
+                    Commits of a repository, newest first.
+                unit_restart(unit: "web"|"worker"|"cron")                                       destructive
+                    Restart one of our services.
+
+                """)
+        let footer = withoutTime(outcome.stderr)
+        #expect(footer.hasPrefix("2 of 8 tools · ") && footer.hasSuffix("ops 1.4.0 · 2026-07-28 · TIME\n"))
+    }
+
+    @Test(arguments: [nil, "80"]) func call(columns: String?) async throws {
+        let outcome = try await run("call", "ops", "git_log", "repo=web", "limit=2", columns: columns)
+        #expect(outcome.code == .ok && outcome.stderr.isEmpty)
+        #expect(outcome.stdout == "a1b2c3d Fix drain on SIGTERM\n9f8e7d6 Add openat2 fallback\n")
+    }
+
+    @Test(arguments: [nil, "80"]) func wrongArguments(columns: String?) async throws {
+        let outcome = try await run("call", "ops", "unit_restart", "unit=wrker", "now=1", columns: columns)
+        #expect(outcome.code == .usage && outcome.stdout.isEmpty)
+        #expect(
+            outcome.stderr == """
+                error: the arguments do not match the schema of unit_restart (nothing was sent)
+                  unit  "wrker" is not one of "web", "worker", "cron"        did you mean "worker"?
+                  now   no such argument
+                usage: mcp-client call ops unit_restart unit=<web|worker|cron>
+
+                """)
+    }
+
+    @Test(arguments: [nil, "80"]) func toolError(columns: String?) async throws {
+        let outcome = try await run("call", "ops", "git_log", "repo=nope", columns: columns)
+        #expect(outcome.code == .toolError && outcome.stdout.isEmpty)
+        #expect(outcome.stderr == "git_log failed: repository \"nope\" is not under workspace\n")
+    }
+
+    @Test func scripting() async throws {
+        let json = try await run("--json", "call", "ops", "x_echo", "a:=[1,2]")
+        #expect(try JSONValue(parsing: json.stdout)["structuredContent"]?["a"]?[1] == 2)
+        let piped = try await run(
+            "--structured", "call", "ops", "x_echo", stdin: #"{"repo":"web","paths":["a b.txt"]}"#)
+        #expect(piped.stdout == #"{"repo":"web","paths":["a b.txt"]}"# + "\n")
+        let timings = try await run("--timings", "call", "ops", "git_log", "repo=web")
+        #expect(timings.stderr.contains(" · tools/call ") && timings.stderr.hasSuffix(" ms · 3 requests\n"))
+        let bench = try await run("bench", "-n", "20", "ops", "git_log", "repo=web")
+        #expect(bench.stdout.hasPrefix("20 ok 0 errors · ") && bench.stdout.contains(" p99 "))
+    }
+
+    @Test func aQuestionInAScript() async throws {
+        let harness = CommandHarness(server: try AskingServer.make())
+        let outcome = await harness.run("--no-input", "call", "localhost:1", "leave")
+        #expect(outcome.code == .inputRequired && outcome.stdout.isEmpty)
+        #expect(
+            outcome.stderr == "input required: leave asks \"Leave without paying?\"\n", "\(outcome.stderr)")
+    }
+}
+
+/// A whole session at a terminal, with the built programs.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct TerminalSessionTests {
+    private let demo = ["--", ProgramRunner.server, "--demo", "--stdio"]
+
+    @Test func progressIsErasedBeforeTheResult() async throws {
+        let terminal = try PseudoTerminal(ProgramRunner.client, ["call", "slow", "seconds=0.5"] + demo)
+        #expect(try await terminal.end() == 0)
+        let text = terminal.text
+        let progress = try #require(text.range(of: "▸ slow"))
+        let erased = try #require(text.range(of: "\r\u{1B}[2K", options: .backwards))
+        #expect(progress.lowerBound < erased.lowerBound)
+        #expect(!text[erased.upperBound...].contains("▸"))
+        #expect(text[erased.upperBound...].hasSuffix("\r\n"))
+    }
+
+    @Test func errorsAreRedUnlessColoursAreOff() async throws {
+        for (flags, environment, isRed) in [
+            ([], [:], true), (["--color", "never"], [:], false), ([], ["NO_COLOR": "1"], false),
+        ] as [([String], [String: String], Bool)] {
+            let terminal = try PseudoTerminal(
+                ProgramRunner.client, flags + ["tolls"], environment: environment)
+            #expect(try await terminal.end() == 2)
+            #expect(terminal.text.contains("\u{1B}[31m") == isRed, "\(terminal.text.debugDescription)")
+            #expect(terminal.text.contains("did you mean tools?"))
+        }
+        let forced = try await ProgramRunner.client(
+            "tolls", environment: ["NO_COLOR": "", "CLICOLOR_FORCE": "1"])
+        #expect(forced.stderr.hasPrefix("\u{1B}[31m"))
+    }
+
+    @Test func controlCEndsACommand() async throws {
+        let terminal = try PseudoTerminal(ProgramRunner.client, ["call", "slow", "seconds=600"] + demo)
+        try await terminal.wait(for: "▸ slow")
+        terminal.type("\u{03}")
+        #expect(try await terminal.end() == 130)
+        #expect(terminal.text.contains("interrupted"))
+    }
+
+    /// A project's server is used only after consent, and the question says how to give it without a terminal.
+    @Test func aProjectsServerNeedsConsent() async throws {
+        let folder = TemporaryDirectory()
+        try folder.write(
+            ".mcp.json",
+            #"{"mcpServers": {"demo": {"command": "\#(ProgramRunner.server)", "args": ["--demo", "--stdio"]}}}"#
+        )
+        let line = "cd \"$0\" && exec \"$1\" call demo add a=1 b=2"
+        let terminal = try PseudoTerminal(
+            "/bin/sh", ["-c", line, folder.path, ProgramRunner.client],
+            environment: ["HOME": folder.path + "/home"])
+        try await terminal.wait(for: "(without a terminal: mcp-client config allow demo)")
+        try await terminal.wait(for: "[y/N] ")
+        terminal.type("y\r")
+        #expect(try await terminal.end() == 0)
+        #expect(terminal.text.hasSuffix("{\"sum\":3}\r\n"), "\(terminal.text)")
+    }
+}

@@ -1,0 +1,191 @@
+import MCPCore
+import TestSupport
+import Testing
+
+@testable import MCPClientCLI
+
+/// Recordings are read as they are, and answered from.
+@Suite struct RecordingTests {
+    private func recording(_ lines: String...) throws -> Recording {
+        try Recording(Array(lines.joined(separator: "\n").utf8), name: "r")
+    }
+
+    private func call(_ server: RecordedServer, _ message: String) -> RawJSON? {
+        server.answer(to: Array(message.utf8)).flatMap { try? RawJSON(validating: ByteSlice($0)) }
+    }
+
+    /// A line as `mcp-server` writes it.
+    private func exchange(_ name: String, _ arguments: String, _ text: String) -> String {
+        """
+        {"time":"2026-11-23T07:00:00.000Z","method":"tools/call","name":"\(name)","outcome":"ok","ms":1.5,\
+        "request":{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\(name)","arguments":\(arguments)}},\
+        "response":{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"\(text)"}]}}}
+        """
+    }
+
+    private func request(_ id: String, _ name: String, _ arguments: String) -> String {
+        #"{"jsonrpc":"2.0","id":\#(id),"method":"tools/call","params":{"name":"\#(name)","arguments":\#(arguments),"_meta":{"x":1}}}"#
+    }
+
+    @Test func equalRequestsGetTheirResponsesInOrder() throws {
+        let server = RecordedServer(
+            try recording(exchange("t", #"{"a":1,"b":2}"#, "one"), exchange("t", #"{"b":2,"a":1}"#, "two")))
+        let texts = try (0 ..< 3).map { number in
+            let answer = try #require(call(server, request("\"\(number)\"", "t", #"{"b":2,"a":1}"#)))
+            #expect(answer["id"]?.string == "\(number)")
+            return answer["result"]?["content"]?[0]?["text"]?.string
+        }
+        #expect(texts == ["one", "two", "two"])
+        let other = call(server, request("1", "t", #"{"a":3}"#))
+        #expect(other?["error"]?["code"]?.int == -32602)
+        #expect(other?["error"]?["message"]?.string == "t is in the recording with other arguments")
+        #expect(
+            call(server, request("1", "u", "{}"))?["error"]?["message"]?.string == "u is not in the recording"
+        )
+        #expect(
+            call(server, #"{"jsonrpc":"2.0","id":1,"method":"prompts/get"}"#)?["error"]?["code"]?.int
+                == -32601)
+    }
+
+    /// A flight recorder begins in the middle of a conversation.
+    @Test func whatIsMissingIsMade() async throws {
+        let folder = TemporaryDirectory()
+        try folder.write("r.jsonl", exchange("t", #"{"a":1}"#, "one"))
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        harness.directory = folder.path
+        let path = folder.path + "/r.jsonl"
+        harness.files = [path: exchange("t", #"{"a":1}"#, "one")]
+        let called = await harness.run("call", path, "t", "a:=1")
+        #expect(called.stdout == "one\n", "\(called.stderr)")
+        #expect(await harness.run("tools", path).stdout.hasPrefix("t("))
+        let legacy = await harness.run("--protocol", "2025-06-18", "call", path, "t", "a:=1")
+        #expect(legacy.stdout == "one\n", "\(legacy.stderr)")
+    }
+
+    @Test(arguments: [
+        ("", "r has no exchanges"), ("junk\n{}", "line 1"), ("{}", "line 1 has neither"),
+        (#"{"time":"x","method":"m","request":7}"# + "\n[", "none"),
+    ]) func whatIsNoRecording(_ text: String, _ message: String) {
+        do throws(Failure) {
+            let recording = try Recording(Array(text.utf8), name: "r")
+            #expect(message == "none" && recording.lines.count == 1 && recording.lines[0].request == nil)
+        } catch {
+            #expect(error.code == .usage && (error.message + error.details.joined()).contains(message))
+        }
+    }
+
+    @Test(arguments: ["", "[", "[]", "7", "{\"id\":null}", "{\"id\":1}", "{\"id\":1,\"method\":7}"])
+    func hostileMessages(_ text: String) throws {
+        let server = RecordedServer(try recording(exchange("t", "{}", "one")))
+        let answer = server.answer(to: Array(text.utf8))
+        #expect(answer == nil || String(decoding: answer ?? [], as: UTF8.self).contains("error"))
+    }
+
+    @Test func secretsAreMasked() throws {
+        let mask = MessageMask(["hunter2-hunter2"])
+        let message = try RawJSON(
+            validating:
+                #"{"params":{"arguments":{"api_key":"abc","note":"it is hunter2-hunter2","password":["x"]},"progressToken":"p"}}"#
+        )
+        let text = String(mask.masked(message).bytes)
+        #expect(!text.contains("abc") && !text.contains("hunter2-hunter2") && text.contains("\"p\""))
+        let places = try RawJSON(
+            validating: #"{"pin":"1234","jwt":"e.y.J","text":"at postgres://u:pw@h/db and https://h/?a=b@c"}"#
+        )
+        #expect(
+            mask.masked(places).value["text"] == "at postgres://[redacted]@h/db and https://h/?a=b@c"
+                && !String(mask.masked(places).bytes).contains("1234")
+                && !String(mask.masked(places).bytes).contains("e.y.J"))
+        let schema = try RawJSON(validating: #"{"properties":{"password":{"type":"string"}}}"#)
+        #expect(mask.masked(schema) == schema)
+    }
+
+    @Test func aFilterCannotBeFooled() throws {
+        let filter = ToolFilter(["get_*"])
+        func verdict(_ text: String) -> String {
+            switch filter.check(Array(text.utf8)) {
+            case .pass(let bytes): String(decoding: bytes, as: UTF8.self)
+            case .refuse(let bytes): bytes.map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
+            }
+        }
+        #expect(verdict(request("1", "get_x", "{}")).contains("get_x"))
+        #expect(verdict(request("1", "rm", "{}")).contains("the tool rm is not allowed here"))
+        // The last name counts, here and, because nothing else is passed on, there.
+        let twice = #"{"id":1,"method":"tools/call","params":{"name":"rm","name":"get_x"}}"#
+        #expect(!verdict(twice).contains("rm"))
+        let hidden = #"{"id":1,"method":"ping","method":"tools\/call","params":{"name":"rm"}}"#
+        #expect(verdict(hidden).contains("is not allowed"))
+        #expect(verdict("[\(request("1", "rm", "{}"))]").contains("single messages only"))
+        #expect(verdict(#"{"method":"tools/call","params":{"name":"rm"}}"#) == "nothing")
+        let list = Array(#"{"id":1,"result":{"tools":[{"name":"rm"},{"name":"get_x"}]}}"#.utf8)
+        #expect(filter.filtered(list).map { String(decoding: $0, as: UTF8.self) }?.contains("rm") == false)
+    }
+}
+
+/// A tap over HTTP passes everything on, also streams, and records it.
+@Suite struct TapHandlerTests {
+    private func withTap(
+        _ options: Options = Options(), _ work: (CommandHarness, String) async throws -> Void
+    ) async throws -> [RecordedLine] {
+        let folder = TemporaryDirectory()
+        let http = try OpsServer.make().start([.http(port: 0)])
+        let port = http.addresses.first?.port ?? 0
+        let output = try TapOutput(folder.path + "/r.jsonl", MemorySink())
+        let log = ExchangeLog(mask: MessageMask()) { output.write($0) }
+        let filter = options.checks.allowed.isEmpty ? nil : ToolFilter(options.checks.allowed)
+        let handler = try TapHandler(.http("http://127.0.0.1:\(port)/mcp"), options, log, filter)
+        var settings = HTTPServerOptions()
+        settings.loops = 1
+        settings.drainTimeout = .milliseconds(200)
+        let front = try HTTPServer(
+            on: [.tcp(port: 0)], policy: AccessPolicy(hosts: .loopback), options: settings,
+            resources: HTTPServerResources())
+        try front.start(handler)
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        do { try await work(harness, "127.0.0.1:\(front.addresses.first?.port ?? 0)") } catch {
+            await front.stop()
+            await http.stop()
+            throw error
+        }
+        await front.stop()
+        await http.stop()
+        log.finish()
+        return try Recording(try Files.read(folder.path + "/r.jsonl", maxBytes: 1 << 20), name: "r").lines
+    }
+
+    @Test(arguments: ["auto", "2025-11-25"]) func callsAndStreams(_ revision: String) async throws {
+        let lines = try await withTap { harness, target in
+            let call = await harness.run("--protocol", revision, "call", target, "git_log", "repo=web")
+            #expect(call.stdout.hasPrefix("a1b2c3d"), "\(call.stderr)")
+            let progress = await harness.run("--protocol", revision, "--jsonl", "call", target, "x_progress")
+            #expect(progress.stdout.contains(#"{"event":"progress""#), "\(progress.stdout)\(progress.stderr)")
+            #expect(await harness.run("--protocol", revision, "call", target, "nope").code == .protocolError)
+        }
+        let calls = lines.filter { $0.method == "tools/call" }
+        #expect(calls.map(\.outcome) == ["ok", "ok"] && calls.allSatisfy { $0.response != nil })
+        #expect(lines.contains { $0.method == "notifications/progress" && $0.side == .server })
+    }
+
+    @Test func onlyWhatIsAllowed() async throws {
+        var options = Options()
+        options.checks.allowed = ["git_*"]
+        let lines = try await withTap(options) { harness, target in
+            #expect(await harness.run("call", target, "git_log", "repo=web").code == .ok)
+            #expect(await harness.run("tools", target).stdout.split(separator: "\n").count == 2)
+            let refused = await harness.run(
+                "--no-validate", "call", target, "unit_restart", #"{"unit":"web"}"#)
+            #expect(refused.stderr.contains("is not allowed here"), "\(refused.stderr)")
+        }
+        #expect(lines.contains { $0.name == "unit_restart" && $0.outcome == "error" })
+    }
+
+    @Test func aServerThatIsGone() async throws {
+        let log = ExchangeLog(mask: MessageMask()) { _ in }
+        let handler = try TapHandler(.http("http://127.0.0.1:1/mcp"), Options(), log, nil)
+        let answer = await handler.respond(
+            to: HTTPRequest(method: "POST", target: "/mcp", body: Array("{}".utf8)))
+        #expect(answer.status == 502)
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import MCPCore
+import TestSupport
+import Testing
+
+@testable import MCPClientCLI
+
+/// The parts of the line editor: keys, the line, its history.
+struct LineEditingTests {
+    private func keys(_ text: String) -> [Key] {
+        var decoder = KeyDecoder()
+        return decoder.take(text.utf8)
+    }
+
+    @Test func bytesBecomeKeys() {
+        #expect(keys("aé\u{1F600}") == [.text("a"), .text("é"), .text("\u{1F600}")])
+        #expect(keys("\u{1B}[A\u{1B}[B\u{1B}[C\u{1B}[D") == [.up, .down, .right, .left])
+        #expect(
+            keys("\u{1B}[H\u{1B}[4~\u{1B}[3~\u{1B}[1;5C\u{1B}b") == [
+                .home, .end, .delete, .wordRight, .wordLeft,
+            ])
+        #expect(
+            keys("\u{03}\u{04}\t\r\u{7F}\u{17}") == [
+                .interrupt, .endOfInput, .tab, .enter, .backspace, .deleteWord,
+            ])
+        #expect(keys("\u{1B}[200~") == [.other])
+        // A character that arrives in parts.
+        var decoder = KeyDecoder()
+        #expect(decoder.take([0xC3]) == [])
+        #expect(decoder.take([0xA9]) == [.text("é")])
+    }
+
+    @Test func controlCharactersAreNotText() {
+        #expect(keys("\u{9B}\u{202E}") == [.other, .other])
+        // A sequence without end is given up.
+        #expect(keys("\u{1B}[" + String(repeating: "0", count: 40)).count < 40)
+    }
+
+    @Test func keysEditTheLine() {
+        var line = LineBuffer("call add")
+        for key in keys(" x\u{1B}[D\u{1B}[Dab\u{01}>\u{05}!\u{7F}") { _ = line.apply(key) }
+        #expect(line.text == ">call addab x")
+        for key in keys("\u{17}\u{17}") { _ = line.apply(key) }
+        #expect(line.text == ">call ")
+        for key in keys("\u{02}\u{02}\u{0B}") { _ = line.apply(key) }
+        #expect(line.text == ">cal")
+        for key in keys("\u{15}\u{7F}\u{1B}[3~\u{1B}[D") { _ = line.apply(key) }
+        #expect(line.text.isEmpty && line.cursor == 0)
+    }
+
+    @Test func aLongLineIsShownAroundItsCursor() {
+        let line = LineBuffer(String(repeating: "x", count: 100) + "end")
+        let (text, column) = line.visible(width: 20)
+        #expect(text.hasSuffix("end") && column < 20 && text.count < 20)
+        #expect(LineBuffer("日本").visible(width: 20).column == 4)
+    }
+
+    @Test(arguments: [
+        "call add a=1 --answer pin=1234", "raw x '{\"token\":\"Bearer abc\"}'", " call secretly",
+        "call login password=x", "tools -H 'X: y'", "call x api_key=abc", "",
+        "a\u{1B}[2J",
+    ])
+    func secretsAreNotKept(line: String) { #expect(!ShellHistory.isKept(line)) }
+
+    @Test func theHistoryIsAFileOfItsOwner() throws {
+        let folder = TemporaryDirectory()
+        let history = ShellHistory { $0 == "XDG_STATE_HOME" ? folder.path : nil }
+        history.add("tools")
+        history.add("tools")
+        history.add("call login password=x")
+        history.add("call add a=1 b=2")
+        #expect(history.lines == ["tools", "call add a=1 b=2"])
+        let path = folder.path + "/mcpcore/" + ShellHistory.name
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "tools\ncall add a=1 b=2\n")
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(ShellHistory { $0 == "XDG_STATE_HOME" ? folder.path : nil }.lines == history.lines)
+    }
+}

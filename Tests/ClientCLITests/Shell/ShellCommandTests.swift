@@ -1,0 +1,74 @@
+import MCPCore
+import TestSupport
+import Testing
+
+/// `shell` without a terminal: lines from stdin, over one connection.
+struct ShellCommandTests {
+    private func shell(_ lines: String..., flags: [String] = []) async throws -> CommandOutcome {
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.stdin = lines.joined(separator: "\n") + "\n"
+        return await harness.run(["shell"] + flags + ["localhost:1"])
+    }
+
+    @Test func linesAreCommandsOverOneConnection() async throws {
+        let outcome = try await shell(
+            "# a comment", "", "tools --names 'g*'", "call git_log repo=web",
+            "--json call x_echo 'a=b c'", "exit", "ping")
+        #expect(outcome.code == .ok)
+        #expect(outcome.connections == 1)
+        #expect(
+            outcome.stdout.hasPrefix("git_log\na1b2c3d Fix drain on SIGTERM\n9f8e7d6 Add openat2 fallback\n{")
+        )
+        #expect(outcome.stdout.contains(#""a":"b c""#))
+    }
+
+    @Test func aFailureIsReportedAndTheShellGoesOn() async throws {
+        let outcome = try await shell(
+            "call git_log repo=nope", "call git_log nope=1", "tolls", "call x_rpc_error")
+        #expect(outcome.code == .protocolError)
+        #expect(outcome.stderr.contains("git_log failed: repository \"nope\" is not under workspace\n"))
+        #expect(outcome.stderr.contains("the arguments do not match the schema of git_log"))
+        #expect(outcome.stderr.contains("usage: mcp-client call localhost:1 git_log repo=<path>"))
+        #expect(outcome.stderr.contains("\"tolls\" is not a command of the shell\n  did you mean tools?"))
+        #expect(outcome.connections == 1)
+    }
+
+    @Test(arguments: [
+        ("tools -- ./server", "a shell has one server"), ("shell", "\"shell\" is not a command of the shell"),
+        ("login", "\"login\" is not a command of the shell"),
+        ("--deadline 1s tools", "--deadline does not apply inside the shell"),
+        ("--answer a=b call x_echo", "--answer does not apply inside the shell"),
+        ("call x_echo a=\"b", "a quotation mark is not closed, so nothing was done"),
+        ("\"tools", "a quotation mark is not closed"),
+        ("call x_echo a=@-", "stdin has the lines of the shell"), ("tools --help", "there is no help here"),
+    ])
+    func whatMeansNothingInAShellIsRefused(line: String, message: String) async throws {
+        let outcome = try await shell(line)
+        #expect(outcome.code == .usage)
+        #expect(outcome.stderr.contains(message), "\(outcome.stderr)")
+    }
+
+    /// A line has one command: what separates commands elsewhere is text.
+    @Test func separatorsAreText() async throws {
+        let outcome = try await shell("--json call x_echo a=1;2|3&4 b='' c=\"d e\"")
+        #expect(outcome.code == .ok)
+        #expect(outcome.stdout.contains(#""a":"1;2|3&4""#) && outcome.stdout.contains(#""c":"d e""#))
+        #expect(outcome.stdout.contains(#""b":"""#))
+    }
+
+    @Test func helpListsTheCommands() async throws {
+        let outcome = try await shell("help", "help call")
+        #expect(outcome.code == .ok)
+        #expect(outcome.stdout.contains("call TOOL [ARGS]  "))
+        #expect(outcome.stdout.contains("usage: mcp-client call"))
+        #expect(!outcome.stdout.contains("\nlogin "))
+    }
+
+    @Test func aQuestionWithoutAnAnswerConcernsItsLineAlone() async throws {
+        var harness = CommandHarness(server: try AskingServer.make())
+        harness.stdin = "call book\nping\n"
+        let outcome = await harness.run("shell", "localhost:1")
+        #expect(outcome.code == .ok, "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("input required"))
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Sessions at a terminal, with the built programs.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ShellTerminalTests {
+    private func environment(_ folder: TemporaryDirectory) -> [String: String] {
+        ["HOME": folder.path, "NO_COLOR": "1"]
+    }
+
+    private var demo: [String] { ["--", ProgramRunner.server, "--demo", "--stdio"] }
+
+    @Test func aShellEditsCompletesAndRemembers() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+        var mark = try await terminal.wait(for: "demo> ")
+        #expect(!terminal.echoes)
+        // A mistake, corrected with the cursor keys.
+        terminal.type("call ad a=2 b=3")
+        terminal.type("\u{01}\u{1B}[1;5C\u{1B}[1;5Cd\r")
+        mark = try await terminal.wait(for: "{\"sum\":5}\r\n", after: mark)
+        mark = try await terminal.wait(for: "demo> ", after: mark)
+        // A tab completes the name of the tool and of its argument.
+        terminal.type("call ech\t")
+        mark = try await terminal.wait(for: "call echo ", after: mark)
+        terminal.type("te\t")
+        mark = try await terminal.wait(for: "echo text=", after: mark)
+        terminal.type("hello\r")
+        mark = try await terminal.wait(for: "\r\nhello\r\n", after: mark)
+        mark = try await terminal.wait(for: "demo> ", after: mark)
+        terminal.type("\u{1B}[A\u{1B}[A")
+        mark = try await terminal.wait(for: "call add a=2 b=3", after: mark)
+        terminal.type("\u{03}")
+        mark = try await terminal.wait(for: "^C", after: mark)
+        terminal.type("\u{04}")
+        #expect(try await terminal.end() == 0)
+        #expect(terminal.echoes)
+        let history = folder.path + "/.local/state/mcpcore/shell-history"
+        #expect(
+            try String(contentsOfFile: history, encoding: .utf8) == "call add a=2 b=3\ncall echo text=hello\n"
+        )
+    }
+
+    @Test func controlCCancelsTheCallAndNotTheShell() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+        var mark = try await terminal.wait(for: "demo> ")
+        terminal.type("call slow seconds=600\r")
+        mark = try await terminal.wait(for: "▸ slow", after: mark)
+        #expect(terminal.echoes)
+        terminal.type("\u{03}")
+        mark = try await terminal.wait(for: "interrupted", after: mark)
+        mark = try await terminal.wait(for: "demo> ", after: mark)
+        terminal.type("call add a=1 b=1\r")
+        mark = try await terminal.wait(for: "{\"sum\":2}\r\n", after: mark)
+        terminal.type("exit\r")
+        #expect(try await terminal.end() == 0)
+        #expect(terminal.echoes)
+    }
+
+    @Test func theTerminalIsRestoredWhenTheShellIsKilledPolitely() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+        try await terminal.wait(for: "demo> ")
+        #expect(!terminal.echoes)
+        terminal.signal(SIGTERM)
+        #expect(try await terminal.end() == 130)
+        #expect(terminal.echoes)
+    }
+
+    @Test func listsAreBrokenWhereTheTerminalEnds() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["tools"] + demo,
+            environment: environment(folder), columns: 40)
+        #expect(try await terminal.end() == 0)
+        for line in terminal.text.split(separator: "\r\n") where !line.hasPrefix("11 tools") {
+            #expect(line.count <= 40, "\(line)")
+        }
+        #expect(terminal.text.contains("echo(text: string)"))
+    }
+}
