@@ -1,12 +1,15 @@
 # All tasks of this project. `make help` lists them.
 PREFIX ?= /usr/local
 SWIFT ?= swift
-RELEASE = -c release --static-swift-stdlib
+# The optimised build includes the Swift runtime. On Linux the flags of Tools/dist/link.sh make it smaller, start
+# faster, and independent of the folder that it is built in (docs/performance.md, "Size and start").
+RELEASE = -c release --static-swift-stdlib $(shell Tools/dist/link.sh)
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release demo test examples e2e sim soak torture mutants interop platforms layers lint fmt docs \
-    bench bench-guard install clean
+.PHONY: help build release man demo test examples e2e sim fuzz soak torture mutants interop compare platforms layers lint \
+    fmt docs bench bench-guard bench-cli install uninstall dist dist-check docs-site api-check api-baseline check-version \
+    clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -19,6 +22,10 @@ release: ## both, optimised, with the Swift runtime included
 	$(SWIFT) build $(RELEASE) --product mcp-server
 	$(SWIFT) build $(RELEASE) --product mcp-client
 
+man: build ## the manual pages, in build/man
+	@mkdir -p build/man; bin="$$($(SWIFT) build --show-bin-path)"; \
+	    "$$bin/mcp-client" help --man >build/man/mcp-client.1; "$$bin/mcp-server" --man >build/man/mcp-server.1
+
 demo: ## the client talks to the daemon, over stdio and HTTP; prints every command
 	@log=$$(mktemp); echo "building mcp-server and mcp-client ..." >&2; \
 	    $(MAKE) --no-print-directory build >"$$log" 2>&1 || { cat "$$log" >&2; rm -f "$$log"; exit 1; }; rm -f "$$log"
@@ -28,8 +35,8 @@ demo: ## the client talks to the daemon, over stdio and HTTP; prints every comma
 # waiting times, and a thousand tests at once would delay each other. The largest target is split by the names
 # of its suites.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
-SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTests MCPAppsTests SimulationTests \
-    DaemonTests ClientCLITests FaultTests ConformanceTests DocsTests
+SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTests MCPAppsTests MCPFoundationTests \
+    SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests DocsTests
 
 test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it
 	$(SWIFT) build --build-tests $(WARNINGS)
@@ -49,6 +56,11 @@ sim: ## races of cancellation: SEEDS=… schedules, starting at FROM=…; prints
 	$(SWIFT) build --build-tests $(WARNINGS)
 	MCP_SIM_SEEDS=$(SEEDS) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(WARNINGS) \
 	    --filter '^SimulationTests\.ScheduleTests'
+
+fuzz: ## damaged OAuth metadata, challenges, tokens and keys: SEEDS=… mutations of each, starting at FROM=…
+	$(SWIFT) build --build-tests $(WARNINGS)
+	MCP_FUZZ_SEEDS=$(SEEDS) MCP_FUZZ_FROM=$(or $(FROM),1) $(SWIFT) test --skip-build $(WARNINGS) \
+	    --filter '^MCPCoreTests\.(OAuth|JWT)MutationTests'
 
 MINUTES ?= 2
 soak: build ## peers come and go for MINUTES=…, ONLY=providers, SEED=…; then nothing may be left (Linux, python3)
@@ -76,6 +88,9 @@ interop: release ## against the official Python SDK and the official JSON Schema
 	SCHEMA_SUITE_RUNNER="$$($(SWIFT) build $(RELEASE) --show-bin-path)/schema-suite" \
 	    Tests/Interop/schema-suite.sh
 
+compare: release ## the same jobs with mcp-server and with programs from PyPI (a minute or two, not under load)
+	Tests/Interop/compare.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server"
+
 # Internals are measured too, so the library is built for testing, separately from the other builds.
 BENCHMARKS = $(RELEASE) --package-path Benchmarks --scratch-path .build/bench -Xswiftc -enable-testing
 bench: release ## the cost of calls, compared with other servers, and of each layer on its own
@@ -87,6 +102,10 @@ bench: release ## the cost of calls, compared with other servers, and of each la
 bench-guard: release ## cost per call against the committed baseline and a client in C (needs valgrind)
 	$(SWIFT) build $(BENCHMARKS) --product benchmark-client
 	@Benchmarks/guard.py "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server" .build/bench/release/benchmark-client
+
+bench-cli: release ## one call from a command line, compared with clients from PyPI (VENV=… installs them there)
+	@bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)"; \
+	    Benchmarks/cli.py "$$bin/mcp-client" "$$bin/mcp-server" $(if $(VENV),--install $(VENV))
 
 # What is compiled for macOS besides the libraries and programs. The tests of mcp-client and its browser use
 # Foundation throughout.
@@ -107,11 +126,32 @@ fmt: ## formats the sources
 
 docs: ## regenerates the generated pages of docs/
 	MCP_WRITE_DOCS=1 $(SWIFT) test --filter "MCPCoreTests.(JSONDocument|Requirement)Tests"
+	MCP_WRITE_DOCS=1 $(SWIFT) test --filter "ClientCLITests.ClientReferenceTests"
 
-install: release ## into PREFIX (default /usr/local)
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)"; for program in mcp-server mcp-client; do \
-	    install -s -m 755 "$$bin/$$program" "$(DESTDIR)$(PREFIX)/bin/$$program"; done
+install: release man ## programs, man pages, completions, service files, into PREFIX (default /usr/local)
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Tools/dist/install.sh install \
+	    "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
+
+uninstall: ## removes what install wrote
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Tools/dist/install.sh uninstall
+
+dist: release man ## tarballs, Debian package, container, formula, SPDX and sums, in .build/dist (Linux)
+	@Tools/dist/build.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
+
+dist-check: dist ## uses the files of dist as a stranger would; installs the package into a minimal Debian (root)
+	@Tools/dist/check.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
+
+check-version: ## one version in the programs and the change log; TAG=v0.1.0 also of the tag
+	@Tools/dist/check-version.sh $(TAG)
+
+docs-site: ## the pages of docs/ and the API reference as static HTML, in .build/docs-site
+	@SWIFT=$(SWIFT) Tools/docs-site/build.sh
+
+api-check: ## the public API against Tools/api/*.json; prints what would break programs
+	@SWIFT=$(SWIFT) Tools/api/check.sh
+
+api-baseline: ## makes the present API the baseline of api-check
+	@SWIFT=$(SWIFT) Tools/api/check.sh --write
 
 clean: ## removes all build products
 	rm -rf .build Examples/.build

@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "MCPCore", targets: ["MCPCore"]),
         .library(name: "MCPHarness", targets: ["MCPHarness"]),
         .library(name: "MCPApps", targets: ["MCPApps"]),
+        .library(name: "MCPFoundation", targets: ["MCPFoundation"]),
         .executable(name: "mcp-server", targets: ["MCPServerDaemon"]),
         .executable(name: "mcp-client", targets: ["MCPClientCLI"]),
     ],
@@ -24,10 +25,16 @@ let package = Package(
         .target(name: "MCPCore", dependencies: ["CMCPSystem"], swiftSettings: settings),
         .target(name: "MCPHarness", dependencies: ["MCPCore"], swiftSettings: settings),
         .target(name: "MCPApps", dependencies: ["MCPHarness", "MCPCore"], swiftSettings: settings),
+        // The only target that uses Foundation; no program of Linux has it.
+        .target(name: "MCPFoundation", dependencies: ["MCPCore"], swiftSettings: settings),
         .executableTarget(
             name: "MCPServerDaemon", dependencies: ["MCPApps", "MCPCore"], swiftSettings: settings),
         .executableTarget(
-            name: "MCPClientCLI", dependencies: ["MCPApps", "MCPHarness", "MCPCore"],
+            name: "MCPClientCLI",
+            dependencies: [
+                "MCPApps", "MCPHarness", "MCPCore",
+                .target(name: "MCPFoundation", condition: .when(platforms: [.macOS])),
+            ],
             resources: [.embedInCode("Host/Assets")],
             swiftSettings: settings),
         .executableTarget(
@@ -50,6 +57,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "MCPAppsTests", dependencies: ["TestSupport", "MCPApps", "MCPHarness", "MCPCore"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MCPFoundationTests", dependencies: ["TestSupport", "MCPFoundation", "MCPCore"],
             swiftSettings: settings),
         .testTarget(
             name: "SimulationTests", dependencies: ["TestSupport", "MCPCore"], swiftSettings: settings),

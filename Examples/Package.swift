@@ -4,6 +4,7 @@ import PackageDescription
 
 let core: Target.Dependency = .product(name: "MCPCore", package: "swift-mcp-core")
 let harness: Target.Dependency = .product(name: "MCPHarness", package: "swift-mcp-core")
+let foundation: Target.Dependency = .product(name: "MCPFoundation", package: "swift-mcp-core")
 let apps: Target.Dependency = .product(name: "MCPApps", package: "swift-mcp-core")
 
 /// Each example is a program of one file: its folder, and what it imports.
@@ -16,6 +17,7 @@ let examples: [(name: String, folder: String, imports: [Target.Dependency])] = [
     ("example-behind-own-http", "BehindOwnHTTP", [core]),
     ("example-elicitation", "Elicitation", [core]),
     ("example-forecast", "Forecast", [core]),
+    ("example-minimal-agent", "MinimalAgent", [harness, core]),
     ("example-inventory", "Inventory", [harness, core]),
     ("example-client-tools", "ClientTools", [core]),
     ("example-tool-hub", "ToolHub", [core]),
@@ -25,6 +27,7 @@ let examples: [(name: String, folder: String, imports: [Target.Dependency])] = [
     ("example-view-host", "ViewHost", [apps, core]),
     ("example-reports", "Reports", [core]),
     ("example-protected", "Protected", [core]),
+    ("example-foundation", "Foundation", [foundation, core]),
     ("example-login", "Login", [core]),
 ]
 

@@ -36,10 +36,11 @@ declare -A MCPClientCLI=(
     [Arguments]="Grammar"
     [Output]="Arguments"
     [Interaction]="Output"
-    [Config]="Interaction" [Session]="Config"
-    [Commands]="Session" [Agent]="Session"
+    [Cache]="System" [Recording]="System" [Config]="Interaction Recording" [Session]="Config Cache"
+    [Guard]="Session" [Commands]="Guard" [Agent]="Guard"
     [Host]="Agent"
-    [CommandLine]="Commands Host"
+    [Completion]="Session" [Shell]="Completion Commands"
+    [CommandLine]="Commands Host Shell"
 )
 declare -A MCPServerDaemon=(
     [System]="" [Service]="ConfigSyntax" [Setup]=""

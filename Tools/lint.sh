@@ -48,9 +48,16 @@ awk 'function judge() { if (name != "" && holds && !counted) {
 # Imports: the library and the programs use only the standard library, Dispatch and the C library; WebKit is
 # used for a view in a window of its own, where the system has it.
 allowed='^(public |package |internal |@preconcurrency )*import (Dispatch|Synchronization|Glibc|Musl|Darwin|WebKit|CMCPSystem|MCPCore|MCPHarness|MCPApps)$'
+# MCPFoundation is the bridge to Foundation, which mcp-client uses on macOS only.
+bridge='^(public )?import (Foundation|FoundationNetworking|Observation|Synchronization|MCPCore)$'
 for file in "${sources[@]}"; do
+    [[ $file != Sources/MCPFoundation/* ]] || rule=$bridge
+    [[ $file == Sources/MCPFoundation/* ]] || rule=$allowed
+    if [[ $file == Sources/MCPClientCLI/* ]] && grep -qx '#if os(macOS) && canImport(MCPFoundation)' "$file"; then
+        rule=${rule/MCPApps)/MCPApps|MCPFoundation)}
+    fi
     while IFS= read -r line; do
-        [[ $line =~ $allowed ]] || complain "$file: forbidden: $line"
+        [[ $line =~ $rule ]] || complain "$file: forbidden: $line"
     done < <(grep -E '^[a-z@ ]*\bimport [A-Za-z]' "$file" | sed 's/^ *//' | grep -vE '^//' || true)
 done
 [[ -z $(git ls-files '*.c' '*.m' '*.cc' ':!Benchmarks/peers') ]] || complain "there is C code besides the header of CMCPSystem"

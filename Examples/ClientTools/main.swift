@@ -1,5 +1,5 @@
 // An app that offers a tool to the agents that use a daemon:
-//     mcp-server --listen 127.0.0.1:3001 --client-tools
+//     mcp-server --demo --listen 127.0.0.1:3001 --client-tools
 //     example-client-tools ADDRESS CHANNEL [TOKEN]
 import MCPCore
 import Observation
@@ -36,12 +36,18 @@ final class GreetClientTool: ClientTool {
     }
 }
 
-guard CommandLine.arguments.count > 2, let address = ProviderAddress(CommandLine.arguments[1]) else {
-    fatalError("example-client-tools ADDRESS CHANNEL [TOKEN]")
-}
 let registry = ClientToolRegistry(handler: ActionHandler.shared)
 registry.register(tool: GreetClientTool())
-let provider = ClientToolProvider(
-    registry: registry, channel: CommandLine.arguments[2], clientID: "example", address: address,
-    token: CommandLine.arguments.dropFirst(3).first)
-try await provider.run()
+
+if CommandLine.arguments.count > 2, let address = ProviderAddress(CommandLine.arguments[1]) {
+    let provider = ClientToolProvider(
+        registry: registry, channel: CommandLine.arguments[2], clientID: "example", address: address,
+        token: CommandLine.arguments.dropFirst(3).first)
+    do {
+        try await provider.run()
+    } catch {
+        print("cannot offer tools: \(error)")
+    }
+} else {
+    print("usage: example-client-tools ADDRESS CHANNEL [TOKEN]")
+}

@@ -1,4 +1,5 @@
-// A server whose tools are provided by other programs: mcp-client provide --tool greet 127.0.0.1:3001
+// A server whose tools are provided by other programs:
+//     TOKEN=secret mcp-client provide --bearer-env TOKEN --tool greet 127.0.0.1:3001
 import MCPCore
 
 let hub = ClientToolHub { channel in MCPServer("my-server", version: "1.0") }

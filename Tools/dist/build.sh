@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Builds the files of a release from programs that are built already:
+#     build.sh FOLDER-OF-THE-PROGRAMS [OUT]      (OUT: .build/dist)
+# Everything is written with the time SOURCE_DATE_EPOCH, by default that of the last commit, so that two builds
+# of one commit give the same bytes. Linux; the Debian package needs debhelper, and is left out without it.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+here=$root/Tools/dist
+bin=$(cd "$1" && pwd -P)
+out=${2:-$root/.build/dist}
+cd "$root"
+version=$(Tools/dist/version.sh)
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export LC_ALL=C TZ=UTC
+umask 022
+rm -rf "$out"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+name=swift-mcp-core-$version
+
+archive() { # FILE FOLDER ENTRY…
+    local file=$1 folder=$2
+    shift 2
+    tar --create --directory "$folder" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
+        --numeric-owner --mode=go-w,u+rw,a+rX --format=gnu "$@" | gzip -9n >"$file"
+}
+
+# The source, as committed.
+git archive --format=tar --prefix="$name/" HEAD | gzip -9n >"$out/$name.tar.gz"
+
+# The programs for any Linux with glibc: unpack into /usr/local.
+folder=$name-linux-$(uname -m)
+PREFIX=/usr/local DESTDIR=$work/tar Tools/dist/install.sh install "$bin"
+mv "$work/tar/usr/local" "$work/$folder"
+archive "$out/$folder.tar.gz" "$work" "$folder"
+
+debian() {
+    local folder=$work/debian-build
+    PREFIX=/usr DESTDIR=$work/stage Tools/dist/install.sh install "$bin"
+    install -D -m 644 "$here/mcp.jsonc" "$work/stage/etc/mcp-server/mcp.jsonc"
+    # Debian has the license in `copyright`, and `changelog` is that of the package: debhelper installs both.
+    rm "$work/stage/usr/share/doc/swift-mcp-core/LICENSE"
+    mv "$work/stage/usr/share/doc/swift-mcp-core/"{CHANGELOG,NEWS}.md
+    mkdir -p "$folder"
+    cp -r "$here/debian" "$folder/debian"
+    cat >"$folder/debian/changelog" <<END
+swift-mcp-core ($version) unstable; urgency=medium
+
+  * Release $version; see NEWS.md.gz for the changes.
+
+ -- The swift-mcp-core authors <swift-mcp-core@users.noreply.github.com>  $(date -R -d "@$SOURCE_DATE_EPOCH")
+END
+    if ! (cd "$folder" && STAGE=$work/stage DEB_BUILD_OPTIONS="nocheck noautodbgsym" \
+        dpkg-buildpackage -b -d -us -uc >"$work/deb.log" 2>&1); then
+        cat "$work/deb.log" >&2
+        return 1
+    fi
+    mv "$work"/swift-mcp-core_*.deb "$out/"
+}
+if command -v dh >/dev/null && command -v dpkg-buildpackage >/dev/null; then
+    debian
+else
+    echo "dist: no Debian package: dh and dpkg-buildpackage are missing (apt-get install debhelper)" >&2
+fi
+
+# The root of the container: the programs, the libraries that they load, and nothing that could be run besides.
+Tools/dist/rootfs.sh "$bin" "$work/rootfs"
+archive "$work/rootfs.tar.gz" "$work/rootfs" .
+mkdir "$work/container"
+cp "$here/Containerfile" "$here/mcp.jsonc" "$work/container/"
+mv "$work/rootfs.tar.gz" "$work/container/"
+archive "$out/$name-container-$(uname -m).tar.gz" "$work/container" .
+
+# For a tap of Homebrew, which builds from the source.
+sum=$(sha256sum "$out/$name.tar.gz" | cut -d' ' -f1)
+sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/$sum/" "$here/swift-mcp-core.rb" >"$out/swift-mcp-core.rb"
+
+"$here/sbom.py" "$version" "$work/$folder" "$work/rootfs" >"$out/$name.spdx.json"
+(cd "$out" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >"$work/sums")
+mv "$work/sums" "$out/SHA256SUMS"
+cat "$out/SHA256SUMS"

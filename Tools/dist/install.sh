@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Installs the programs and everything that belongs to them below DESTDIR/PREFIX, or removes it again:
+#     install.sh install FOLDER-OF-THE-PROGRAMS    install.sh uninstall
+# Reads PREFIX (/usr/local) and DESTDIR (empty). Installs nothing outside of PREFIX, and enables no service.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+PREFIX=${PREFIX:-/usr/local}
+to=${DESTDIR:-}$PREFIX
+programs=(mcp-server mcp-client)
+umask 022
+
+put() { # MODE FILE TARGET
+    install -d "$to/$(dirname "$3")"
+    install -m "$1" "$2" "$to/$3"
+}
+
+# The unit and the property list are the daemon's own (`mcp-server init`), with the paths of the installation.
+service() { # FLAG
+    local text
+    text=$(cd "$work" && env -u XDG_CONFIG_HOME "$bin/mcp-server" init "$1" -c mcp.jsonc 2>/dev/null)
+    printf '%s\n' "$text" | sed -e "s|$bin/mcp-server|$PREFIX/bin/mcp-server|g" \
+        -e "s|$work/mcp.jsonc|/etc/mcp-server/mcp.jsonc|g" -e '/^# \/etc\/systemd/d'
+}
+
+completions() { # PROGRAM: those of the shells that it can complete for
+    local shell path
+    for shell in bash zsh fish; do
+        case $shell in
+        bash) path=share/bash-completion/completions/$1 ;;
+        zsh) path=share/zsh/site-functions/_$1 ;;
+        fish) path=share/fish/vendor_completions.d/$1.fish ;;
+        esac
+        if "$bin/$1" completion "$shell" </dev/null >"$work/completion" 2>/dev/null; then
+            put 644 "$work/completion" "$path"
+        fi
+    done
+}
+
+install_all() {
+    bin=$(cd "$1" && pwd -P)
+    work=$(cd "$(mktemp -d)" && pwd -P)
+    trap 'rm -rf "$work"' EXIT
+    cp "$here/mcp.jsonc" "$work/mcp.jsonc"
+    local program page
+    for program in "${programs[@]}"; do
+        put 755 "$bin/$program" "bin/$program"
+        strip "$to/bin/$program" # BSD's install -s differs; both have strip
+        completions "$program"
+    done
+    for page in "$root"/build/man/*.[1-8]; do
+        if [ -e "$page" ]; then put 644 "$page" "share/man/man${page##*.}/$(basename "$page")"; fi
+    done
+    put 644 "$here/mcp.jsonc" share/mcp-server/mcp.jsonc
+    service --launchd >"$work/plist"
+    put 644 "$work/plist" share/mcp-server/org.modelcontextprotocol.mcp-server.plist
+    service --systemd >"$work/unit"
+    put 644 "$work/unit" lib/systemd/system/mcp-server.service
+    for page in LICENSE NOTICE README.md CHANGELOG.md SECURITY.md; do
+        if [ -e "$root/$page" ]; then put 644 "$root/$page" "share/doc/swift-mcp-core/$page"; fi
+    done
+}
+
+# Removes what install_all writes, and the folders of its own.
+uninstall_all() {
+    local program
+    for program in "${programs[@]}"; do
+        rm -f "$to/bin/$program" "$to/share/bash-completion/completions/$program" \
+            "$to/share/zsh/site-functions/_$program" "$to/share/fish/vendor_completions.d/$program.fish" \
+            "$to/share/man/man"[1-8]"/$program"{,-*}.[1-8]
+    done
+    rm -f "$to/share/man/man5/mcp-server.jsonc.5" "$to/lib/systemd/system/mcp-server.service"
+    rm -rf "$to/share/mcp-server" "$to/share/doc/swift-mcp-core"
+}
+
+case ${1:-} in
+install) install_all "$2" ;;
+uninstall) uninstall_all ;;
+*) echo "usage: install.sh install FOLDER | uninstall" >&2; exit 2 ;;
+esac
