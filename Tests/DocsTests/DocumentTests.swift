@@ -11,7 +11,8 @@ import Testing
         "docs/architecture.md", "docs/tasks.md", "docs/subscriptions.md", "docs/logging-and-completion.md",
         "docs/elicitation.md", "docs/tls.md", "docs/tool-harness.md", "docs/client.md",
         "docs/client-tools.md", "docs/apps.md", "docs/authorization.md", "docs/upstreams.md",
-        "docs/sandbox.md", "docs/instances.md",
+        "docs/sandbox.md", "docs/instances.md", "docs/install.md", "docs/comparison.md", "docs/foundation.md",
+        "SECURITY.md",
     ]
 
     struct Block: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ from fastmcp import FastMCP
 server = FastMCP("generation")
 
 
-@server.tool
+@server.tool()
 def greet(who: str) -> str:
     """Greets."""
     return f"Hello, {who}"

@@ -273,7 +273,7 @@ async def run_cases(subject: str, cases: Callable[[str, str, str, Any], list[Cas
             server, client = os.path.abspath(options.server), os.path.abspath(options.client)
             for name, body in cases(server, client, folder, log):
                 try:
-                    async with asyncio.timeout(60):
+                    async with asyncio.timeout(float(os.environ.get("INTEROP_CASE_LIMIT", "60"))):
                         await body()
                     print(f"{subject}, {name}: ok")
                 except Exception as error:

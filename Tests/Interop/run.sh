@@ -53,6 +53,16 @@ has_store() {
     } >/dev/null 2>&1
 }
 
+# Installs Glewlwyd, an authorization server, if that is possible; without it, its cases are skipped with a line.
+install_glewlwyd() {
+    command -v glewlwyd >/dev/null && return
+    [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null || return 0
+    {
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+            glewlwyd openssl
+    } >/dev/null 2>&1 || true
+}
+
 # Makes a virtual environment with the packages of a list. A folder that an interrupted run left incomplete has
 # no `complete` mark and is created again.
 environment() { # FOLDER REQUIREMENTS
@@ -73,7 +83,9 @@ environment() { # FOLDER REQUIREMENTS
 generations() {
     local entry name list
     for entry in "mcp-1.2 mcp==1.2.* pydantic<2.11" "mcp-1.8 mcp==1.8.* pydantic<2.11" "mcp-1.9 mcp==1.9.* pydantic<2.11" \
-        "mcp-1.30 mcp==1.30.*" "fastmcp-3 fastmcp>=3,<4" "fastmcp-4 fastmcp>=4,<5"; do
+        "mcp-1.3 mcp==1.3.* pydantic<2.11" "mcp-1.30 mcp==1.30.* mcp-server-sqlite==2025.4.25" \
+        "fastmcp-1 fastmcp==1.*" "fastmcp-2 fastmcp>=2,<3" "fastmcp-3 fastmcp>=3,<4" "fastmcp-4 fastmcp>=4,<5" \
+        "native mcp-grafana==2.1.1 kglite==0.21.2"; do
         name=${entry%% *}
         list=$root/.build/interop-venv-$name.txt
         tr ' ' '\n' <<<"${entry#* }" >"$list.new"
@@ -103,7 +115,10 @@ PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 300 \
     "$venv/bin/python" "$here/upstreams.py" --server "$server" --client "$client" || status=1
 PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 120 \
     "$venv/bin/python" "$here/generations.py" --client "$client" --venvs "$root/.build" || status=1
-PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
+PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 180 \
+    "$venv/bin/python" "$here/servers.py" --client "$client" --venvs "$root/.build" || status=1
+install_glewlwyd
+PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 400 \
     "$venv/bin/python" "$here/authorization.py" --server "$server" --client "$client" || status=1
 if has_proxy; then
     PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
