@@ -7,6 +7,10 @@ extension E2E {
     /// The same page and the same views in Firefox, where it is installed.
     @Suite(.enabled(if: Marionette.program != nil, "no Firefox on the PATH"))
     struct FirefoxTests {
+        /// Where the keyboard is.
+        private static let focus =
+            "const at = document.activeElement; return [document.hasFocus(), at.tagName, at.id, at.className]"
+
         private func with(_ server: ViewServer, _ body: (HostPage) async throws -> Void) async throws {
             let firefox = try await Marionette()
             let browser = Browser(firefox)
@@ -40,8 +44,12 @@ extension E2E {
                 try await page.browser.click("#filter")
                 try await view.run(HostileTests.thief)
                 try await page.waitForText("kept taking the keyboard", in: "[data-view] .problem")
+                // Firefox passes the focus between processes, which takes a moment.
+                try await page.wait("return document.hasFocus() && document.activeElement.id === 'filter'")
                 try await page.browser.press("secret")
-                #expect(try await page.run("return document.getElementById('filter').value") == "secret")
+                let typed = try await page.run("return document.getElementById('filter').value")
+                let focus = try await page.run(Self.focus)
+                #expect(typed == "secret", "the focus: \(focus)")
                 try await page.browser.click(".holder .reload")
                 try await view.wait("return of('ui/notifications/tool-result').length === 1")
                 try await view.run(

@@ -6,6 +6,10 @@ const isFrame = node => node?.tagName === "IFRAME";
 const maxThefts = 6, maxWhileTyping = 2, thefts = new WeakMap();
 // Where the user put the focus; the frame under the pointer; whether Tab is on its way.
 let held = document.body, pointed = null, isTabbing = false, typedAt = -Infinity;
+// When a frame last took the focus: what it asked for before may act for a moment after, in a browser that keeps
+// frames in processes of their own.
+let robbedAt = -Infinity;
+const wasRobbed = () => performance.now() - robbedAt < 2000;
 
 // Over each frame lies a shield that the pointer lifts by moving, before it can press. A key in the page puts
 // it back. So a frame that has the focus without either was not given it by the user.
@@ -19,6 +23,7 @@ for (const type of ["pointermove", "pointerdown"]) {
   addEventListener(type, event => {
     point(event.target.closest?.(".room"));
     isTabbing = false;
+    if (type === "pointerdown") robbedAt = -Infinity;
   }, true);
 }
 addEventListener("keydown", ({ key, timeStamp }) => {
@@ -33,7 +38,9 @@ addEventListener("focusin", ({ target }) => {
 }, true);
 addEventListener("focusout", () => {
   // The user pressed beside all controls: nothing has the focus.
-  setTimeout(() => { if (document.hasFocus() && document.activeElement === document.body) held = document.body });
+  setTimeout(() => {
+    if (document.hasFocus() && document.activeElement === document.body && !wasRobbed()) held = document.body;
+  });
 });
 
 function check() {
@@ -46,13 +53,20 @@ function check() {
     return;
   }
   frame.blur();
-  if (held.isConnected && held !== document.body) held.focus({ preventScroll: true });
-  else window.focus();
-  const now = performance.now(), recent = (thefts.get(frame) ?? []).filter(({ time }) => now - time < 10000);
+  giveBack();
+  const now = robbedAt = performance.now(), recent = (thefts.get(frame) ?? []).filter(({ time }) => now - time < 10000);
   recent.push({ time: now, isTyping: now - typedAt < 1500 });
   thefts.set(frame, recent);
   if (recent.length >= maxThefts || recent.filter(one => one.isTyping).length >= maxWhileTyping) stop(frame, "keyboard");
 }
+
+function giveBack() {
+  if (held.isConnected && held !== document.body) held.focus({ preventScroll: true });
+  else window.focus();
+}
 addEventListener("blur", () => setTimeout(check));
-// From one frame to another there is no event.
-setInterval(() => isFrame(document.activeElement) && check(), 100);
+// From one frame to another there is no event, nor when a frame is removed that has the focus.
+setInterval(() => {
+  if (isFrame(document.activeElement)) check();
+  else if (wasRobbed() && held !== document.activeElement) giveBack();
+}, 100);
