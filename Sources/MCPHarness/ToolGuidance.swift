@@ -15,7 +15,7 @@ struct ToolGuidance: Sendable {
 
     init(_ catalog: ToolCatalog, limit: Int) {
         room = limit
-        let names = catalog.entries.flatMap(Self.names)
+        let names = catalog.entries.flatMap { [$0.tool.name, $0.name, Self.fullName($0)] }
         for origin in catalog.origins {
             let own = catalog.entries.filter { $0.source.id == origin.source.id }
             let lines = lines(of: origin, own, ToolMention(names, own: own.flatMap(Self.names)))
@@ -29,8 +29,12 @@ struct ToolGuidance: Sendable {
     }
 
     /// The names by which a text may refer to a tool.
-    private static func names(_ entry: ToolCatalog.Entry) -> [String] {
-        [entry.name, entry.tool.name, "\(entry.source.id.name)__\(entry.tool.name)"]
+    private static func names(_ entry: ToolCatalog.Entry) -> [ToolMention.Name] {
+        [(entry.tool.name, entry.name), (fullName(entry), entry.name)]
+    }
+
+    private static func fullName(_ entry: ToolCatalog.Entry) -> String {
+        "\(entry.source.id.name)__\(entry.tool.name)"
     }
 
     private static let preface = """
@@ -71,13 +75,13 @@ struct ToolGuidance: Sendable {
         }
         // What this program says about its own tools may refer to any other.
         if source.kind == .host { return lines }
-        return lines.filter { line in
-            guard let other = mention.first(in: line) else { return true }
+        return lines.compactMap { line in
+            guard let other = mention.first(in: line) else { return mention.shown(line) }
             let warning =
                 "\(source.displayName) gives instructions about \(other), a tool of another source; "
                 + "the model was not told"
             if !warnings.contains(warning) { warnings.append(warning) }
-            return false
+            return nil
         }
     }
 

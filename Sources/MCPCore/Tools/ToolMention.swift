@@ -1,16 +1,25 @@
 /// Finds the tools that a text refers to, so that no source can give orders about the tools of another one.
 package struct ToolMention: Sendable {
-    /// The names of tools of other sources, by their lowercase form.
-    private let foreign: [String: String]
+    /// A tool: the name that its author uses, and the one that the model uses.
+    package typealias Name = (name: String, shown: String)
+
+    /// The tools of other sources, and those of the author that the model knows under another name; by the
+    /// lowercase form of their names.
+    private let foreign, renamed: [String: Name]
 
     /// - Parameters:
     ///   - all: the names of all tools.
-    ///   - own: the names of the tools of the text's author, which it may refer to.
-    package init(_ all: some Sequence<String>, own: some Sequence<String>) {
-        let own = Set(own.lazy.map { $0.lowercased() })
-        var foreign: [String: String] = [:]
-        for name in all where !own.contains(name.lowercased()) { foreign[name.lowercased()] = name }
+    ///   - own: the tools of the text's author, which it may refer to.
+    package init(_ all: some Sequence<String>, own: some Sequence<Name>) {
+        var foreign: [String: Name] = [:], renamed: [String: Name] = [:]
+        for name in all { foreign[name.lowercased()] = (name, name) }
+        for tool in own {
+            foreign[tool.name.lowercased()] = nil
+            foreign[tool.shown.lowercased()] = nil
+            if tool.name != tool.shown { renamed[tool.name.lowercased()] = tool }
+        }
         self.foreign = foreign
+        self.renamed = renamed
     }
 
     /// Returns the first tool of another source that the text refers to; nil if there is none.
@@ -18,15 +27,33 @@ package struct ToolMention: Sendable {
     /// A name that is also a word, such as `search`, counts only in quotation marks or beside the word
     /// "tool".
     package func first(in text: String) -> String? {
-        if foreign.isEmpty { return nil }
-        let words = Self.words(of: text)
-        for (index, word) in words.enumerated() {
-            guard let name = foreign[word.text] else { continue }
-            let neighbors = [index - 1, index + 1].filter(words.indices.contains).map { words[$0].text }
-            let isNamed = neighbors.contains { $0 == "tool" || $0 == "function" }
-            if word.isQuoted || isNamed || Self.isDistinctive(name) { return name }
+        Self.mentions(foreign, in: text).first?.tool.name
+    }
+
+    /// Returns the text with the author's tools under the names that the model uses, so that it does not
+    /// refer to another source's tool of the same name.
+    package func shown(_ text: String) -> String {
+        var result = "", end = text.startIndex
+        for (range, tool) in Self.mentions(renamed, in: text) {
+            result += text[end ..< range.lowerBound] + tool.shown
+            end = range.upperBound
         }
-        return nil
+        return result + text[end...]
+    }
+
+    private static func mentions(
+        _ tools: [String: Name], in text: String
+    ) -> [(range: Range<String.Index>, tool: Name)] {
+        if tools.isEmpty { return [] }
+        let words = words(of: text)
+        return words.indices.compactMap { index in
+            let word = words[index]
+            guard let tool = tools[word.text] else { return nil }
+            let isNamed = [index - 1, index + 1].filter(words.indices.contains).contains {
+                words[$0].text == "tool" || words[$0].text == "function"
+            }
+            return word.isQuoted || isNamed || isDistinctive(tool.name) ? (word.range, tool) : nil
+        }
     }
 
     /// Whether a name cannot be taken for a word of a sentence.
@@ -36,31 +63,44 @@ package struct ToolMention: Sendable {
     }
 
     private struct Word {
+        /// In lowercase.
         let text: String
+        let range: Range<String.Index>
         let isQuoted: Bool
     }
 
+    /// Returns the words as a reader sees them: characters that cannot be seen, and backslashes of Markdown,
+    /// do not divide a word.
     private static func words(of text: String) -> [Word] {
+        let marks = "`'\"“”‘’«»".unicodeScalars
         var words: [Word] = []
-        var word = ""
+        var word = "", start = text.startIndex, end = text.startIndex
         var before: Unicode.Scalar = " "
-        func end(_ after: Unicode.Scalar) {
+        func add(_ after: Unicode.Scalar) {
             defer { word = "" }
-            while word.last == "." || word.last == "-" { word.removeLast() }
+            while word.last == "." || word.last == "-" {
+                word.removeLast()
+                text.unicodeScalars.formIndex(before: &end)
+            }
             if word.isEmpty { return }
-            let marks = "`'\"“”‘’«»"
-            let isQuoted = marks.unicodeScalars.contains(before) && marks.unicodeScalars.contains(after)
-            words.append(Word(text: word.lowercased(), isQuoted: isQuoted))
+            let isQuoted = marks.contains(before) && marks.contains(after)
+            words.append(Word(text: word.lowercased(), range: start ..< end, isQuoted: isQuoted))
         }
-        for scalar in text.unicodeScalars {
+        for index in text.unicodeScalars.indices {
+            let scalar = text.unicodeScalars[index]
             switch scalar {
-            case "a" ... "z", "A" ... "Z", "0" ... "9", "_", "-", ".": word.unicodeScalars.append(scalar)
+            case "a" ... "z", "A" ... "Z", "0" ... "9", "_", "-", ".":
+                if word.isEmpty { start = index }
+                end = text.unicodeScalars.index(after: index)
+                word.unicodeScalars.append(scalar)
+            case "\\": break
+            case _ where !scalar.isASCII && scalar.properties.isDefaultIgnorableCodePoint: break
             default:
-                end(scalar)
+                add(scalar)
                 before = scalar
             }
         }
-        end(" ")
+        add(" ")
         return words
     }
 }

@@ -10,7 +10,7 @@ struct ClientToolGuidance {
         let all = items.map(\.name) + items.map(\.definition.name) + serverTools
         for registration in channel.listed {
             let own = items.filter { $0.clients.contains(registration.client) }
-            let mention = ToolMention(all, own: own.flatMap { [$0.name, $0.definition.name] })
+            let mention = ToolMention(all, own: own.map { ($0.definition.name, $0.name) })
             let author = registration.isFacade ? nil : "client \(registration.client)"
             if let text = registration.instructions, let author, !text.allSatisfy(\.isWhitespace) {
                 add(text, "\(author): ", mention, registration, tool: "")
@@ -31,7 +31,7 @@ struct ClientToolGuidance {
         if let other = mention.first(in: text) {
             omitted.insert("client=\(registration.client) tool=\(tool): refers to \(other)")
         } else {
-            lines.append(author + text)
+            lines.append(author + mention.shown(text))
         }
     }
 }
