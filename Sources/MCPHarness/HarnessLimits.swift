@@ -18,6 +18,9 @@ public struct HarnessLimits: Sendable, Hashable {
     /// The same amount is allowed again for the pieces that show a call while it is being written. Each piece
     /// counts as at least 16 bytes. A larger answer ends the turn, as do more than 1,024 calls in one answer.
     public var maxResponseBytes = 16 << 20
+    /// The maximum duration of one answer of the model, from the request to its end: 15 min. After that, the
+    /// turn ends with `HarnessError.model`.
+    public var answerTimeout: Duration? = .seconds(900)
     /// The maximum duration of a tool call: 60 s. After that, the call is cancelled and counts as failed.
     public var toolTimeout: Duration? = .seconds(60)
     /// The maximum time to wait for an approval: no limit. After that, the call is denied.

@@ -208,7 +208,7 @@ public actor ToolHarness {
             request.messages = record.messages
             request.system = given.system ?? Self.joined(system, guidance.text)
             if request.tools.isEmpty { request.tools = current.declarations }
-            let turn = try await ModelTurn.read(model, request, limit: limits.maxResponseBytes, emit)
+            let turn = try await answer(to: request, emit)
             record.usage = record.usage + turn.usage
             guard !turn.calls.isEmpty else {
                 if turn.text.allSatisfy(\.isWhitespace) {
@@ -223,6 +223,20 @@ public actor ToolHarness {
             record.add(turn, results, zip(turn.calls, results).map { shown($1, to: $0) })
             try Task.checkCancellation()
             try throwDenial(among: results)
+        }
+    }
+
+    /// A server that keeps a connection busy without an answer would otherwise hold the turn forever.
+    private func answer(
+        to request: ModelRequest, _ emit: @escaping @Sendable (HarnessEvent) -> Void
+    ) async throws -> ModelTurn {
+        do {
+            return try await Race.run(within: limits.answerTimeout) { [model, limits] in
+                try await ModelTurn.read(model, request, limit: limits.maxResponseBytes, emit)
+            }
+        } catch is Race.TimedOut {
+            let limit = limits.answerTimeout.map { "\($0)" } ?? ""
+            throw HarnessError.model("the model has not finished its answer within \(limit)")
         }
     }
 

@@ -407,6 +407,24 @@ import Glibc
         #expect(read.map(\.isError) == [true, true, true, false, true])
     }
 
+    /// A server that sends comments only, or pieces without content, never falls silent.
+    @Test func anAnswerEnds() async throws {
+        struct Endless: LanguageModel {
+            func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
+                AsyncThrowingStream { _ in }
+            }
+        }
+        var limits = HarnessLimits()
+        limits.answerTimeout = .milliseconds(50)
+        let harness = try fixture.harness(Endless(), [], limits: limits)
+        await #expect(throws: HarnessError.model("the model has not finished its answer within 0.05 seconds"))
+        {
+            try await harness.send("go")
+        }
+        // The harness is ready for the next message.
+        await #expect(throws: HarnessError.self) { try await harness.send("again") }
+    }
+
     @Test func modelsThatFailOrFlood() async throws {
         var limits = HarnessLimits()
         limits.maxResponseBytes = 1_000

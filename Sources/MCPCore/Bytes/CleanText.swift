@@ -1,6 +1,7 @@
 extension String {
-    /// Returns the text without control characters, those that change the direction of text and those that
-    /// nobody sees (U+200B, tags and others, which can hide a text in a text), truncated to the limit between two characters.
+    /// Returns the text without control characters, those that change the direction of text, and those
+    /// that nobody sees (U+200B, tags and others, which can hide a text in a text), truncated to the limit
+    /// between two characters.
     package func cleaned(maxBytes: Int) -> String {
         var result = ""
         var bytes = 0

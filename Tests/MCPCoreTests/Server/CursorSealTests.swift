@@ -28,6 +28,11 @@ import Testing
         let bytes = try cursors.map { try #require(Base64URL.decode($0)) }
         let equal = zip(bytes[0], bytes[1]).count { $0 == $1 }
         #expect(equal < 12, "\(equal) of \(bytes[0].count) bytes are the same")
+        // Nor is the length of a name.
+        let lengths = ["", "1:a", String(repeating: "n", count: 63)].map {
+            seal.seal($0, for: .resourcesList).utf8.count
+        }
+        #expect(Set(lengths).count == 1)
     }
 
     // PAGE-06

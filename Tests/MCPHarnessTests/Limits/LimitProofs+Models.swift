@@ -16,6 +16,9 @@ extension LimitProofs {
         LimitProof(
             "events of a turn that wait for their reader", LimitText.grouped(ToolHarness.maxWaitingEvents),
             waitingEvents),
+        LimitProof("one answer of a model", LimitText.seconds(HarnessLimits().answerTimeout ?? .zero)) {
+            try await ToolHarnessTests().anAnswerEnds()
+        },
         LimitProof(
             "instructions of all sources that a model is told",
             LimitText.bytes(HarnessLimits().maxInstructionBytes)
