@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,9 +19,8 @@ import time
 import urllib.error
 import urllib.request
 
-import httpx2
-from mcp.client.session import ClientSession
-from mcp.client.streamable_http import streamable_http_client
+from harness import free_port
+from sdk_session import session
 
 FLOOD = 50_000_000
 SECRET = "hunter2-of-the-server"
@@ -77,12 +75,6 @@ class Program:
 
     def __init__(self, title, words, environment=None):
         self.title, self.words, self.environment = title, words, environment or {}
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def ours(server, folder, port):
@@ -165,18 +157,6 @@ async def until(condition, limit):
     return bool(condition())
 
 
-@contextlib.asynccontextmanager
-async def session(url, patience=60):
-    timeout = httpx2.Timeout(10, read=patience)
-    async with (
-        httpx2.AsyncClient(timeout=timeout) as http,
-        streamable_http_client(url, http_client=http) as streams,
-        ClientSession(streams[0], streams[1]) as client,
-    ):
-        await client.initialize()
-        yield client
-
-
 def text(result):
     return "".join(getattr(block, "text", "") for block in result.content)
 
@@ -207,7 +187,7 @@ class Comparison:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **self.user)
         while time.monotonic() - began < 60:
             with contextlib.suppress(Exception):
-                async with asyncio.timeout(10), session(self.url) as client:
+                async with asyncio.timeout(10), session(self.url, patience=60) as client:
                     await client.list_tools()
                     return time.monotonic() - began
             await asyncio.sleep(0.02)
@@ -220,7 +200,7 @@ class Comparison:
         self.process.wait()
 
     async def call(self, name, arguments=None, **options):
-        async with session(self.url) as client:
+        async with session(self.url, patience=60) as client:
             return await client.call_tool(name, arguments or {}, **options)
 
     async def job(self, title, body, limit=90):

@@ -10,11 +10,8 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx2
-from mcp.client.session import ClientSession
-from mcp.client.streamable_http import streamable_http_client
-
 from harness import Case, check, check_equal, end, free_port, quiet_environment, run_cases, until_listening
+from sdk_session import session
 
 SILENCE = 33  # seconds: two heartbeats
 PATIENCE = 20  # seconds that each client waits for a sign of life
@@ -41,25 +38,13 @@ async def serving(server: str, folder: str, log: Any) -> AsyncIterator[str]:
         await end(process)
 
 
-@contextlib.asynccontextmanager
-async def session(url: str) -> AsyncIterator[ClientSession]:
-    timeout = httpx2.Timeout(10, read=PATIENCE)
-    async with (
-        httpx2.AsyncClient(timeout=timeout) as http,
-        streamable_http_client(url, http_client=http) as streams,
-        ClientSession(streams[0], streams[1]) as session,
-    ):
-        await session.initialize()
-        yield session
-
-
 async def sdk(server: str, folder: str, log: Any, *, wants_progress: bool) -> None:
     reports: list[float] = []
 
     async def report(progress: float, _total: float | None, _message: str | None) -> None:
         reports.append(progress)
 
-    async with serving(server, folder, log) as url, session(url) as client:
+    async with serving(server, folder, log) as url, session(url, patience=PATIENCE) as client:
         result = await client.call_tool("silent", {}, progress_callback=report if wants_progress else None)
         check(not result.is_error, f"the call failed: {result}")
         check_equal(len(reports), 2 if wants_progress else 0, "the number of reports")
@@ -72,7 +57,7 @@ async def sdk_lines(server: str, folder: str, log: Any) -> None:
     async def report(_progress: float, _total: float | None, message: str | None) -> None:
         messages.append(message)
 
-    async with serving(server, folder, log) as url, session(url) as client:
+    async with serving(server, folder, log) as url, session(url, patience=PATIENCE) as client:
         await client.call_tool("spoken", {}, progress_callback=report)
         check_equal(messages, ["one", "two"], "the messages")
 

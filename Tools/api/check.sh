@@ -1,29 +1,14 @@
 #!/usr/bin/env bash
 # Compares the public API of each library with its baseline, by the digester of the toolchain, and prints every
 # change that would break a program: check.sh. `--write` makes the present API the baseline. Changes that are
-# meant are lines of Tools/api/breaking.txt until the next baseline. MODULES as for Tools/docs-site/build.sh.
+# meant are lines of Tools/api/breaking.txt until the next baseline. MODULES as in Tools/modules.sh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-swift=${SWIFT:-swift}
-libraries=(MCPCore MCPHarness MCPApps MCPFoundation)
-digester=$(dirname "$(readlink -f "$(command -v "$swift")")")/swift-api-digester
-[[ -x $digester ]] || digester=swift-api-digester
-modules=${MODULES:-}
-if [[ -z $modules ]]; then
-    for library in MCPApps MCPFoundation; do
-        "$swift" build -Xswiftc -warnings-as-errors --target "$library" >/dev/null
-    done
-    modules=$("$swift" build --show-bin-path)/Modules
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-target=$("$swift" -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)",/\1/p')
-sdk=/
-[[ $(uname) != Darwin ]] || sdk=$(xcrun --show-sdk-path)
+. Tools/modules.sh
 status=0
 for library in "${libraries[@]}"; do
-    "$digester" -dump-sdk -module "$library" -o "$work/all.json" -I "$modules" -I Sources/CMCPSystem/include \
-        -sdk "$sdk" -target "$target" -avoid-location -avoid-tool-args -swift-only -abort-on-module-fail 2>"$work/log" ||
+    tool swift-api-digester -dump-sdk -module "$library" -o "$work/all.json" -I "$modules" -I Sources/CMCPSystem/include \
+        -sdk "${sdk:-/}" -target "$target" -avoid-location -avoid-tool-args -swift-only -abort-on-module-fail 2>"$work/log" ||
         { cat "$work/log" >&2; exit 1; }
     Tools/api/public.py "$work/all.json" >"$work/now.json"
     if [[ ${1:-} == --write ]]; then
@@ -32,8 +17,8 @@ for library in "${libraries[@]}"; do
         continue
     fi
     gzip -dc "Tools/api/$library.json.gz" >"$work/baseline.json"
-    "$digester" -diagnose-sdk -input-paths "$work/baseline.json" -input-paths "$work/now.json" -print-module \
-        -sdk "$sdk" -target "$target" >"$work/changes" 2>&1
+    tool swift-api-digester -diagnose-sdk -input-paths "$work/baseline.json" -input-paths "$work/now.json" -print-module \
+        -sdk "${sdk:-/}" -target "$target" >"$work/changes" 2>&1
     grep -vE '^(/\*.*\*/)?$' "$work/changes" | sort | grep -vxFf Tools/api/breaking.txt >"$work/breaking" || true
     if [[ -s $work/breaking ]]; then
         cat "$work/breaking" >&2

@@ -1,26 +1,10 @@
 #!/usr/bin/env bash
 # Builds the documentation as static HTML: the pages of docs/ and the reference of each library, by the docc of
-# the toolchain, without a network. MODULES names the folder of the compiled modules, instead of building them.
+# the toolchain, without a network. MODULES as in Tools/modules.sh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-swift=${SWIFT:-swift}
 out=.build/docs-site
-libraries=(MCPCore MCPHarness MCPApps MCPFoundation)
-tools=$(dirname "$(readlink -f "$(command -v "$swift")")")
-tool() { local name=$1; shift; if [[ -x $tools/$name ]]; then "$tools/$name" "$@"; else "$name" "$@"; fi; }
-
-modules=${MODULES:-}
-if [[ -z $modules ]]; then
-    for library in MCPApps MCPFoundation; do
-        "$swift" build -Xswiftc -warnings-as-errors --target "$library" >/dev/null
-    done
-    modules=$("$swift" build --show-bin-path)/Modules
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-target=$("$swift" -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)",/\1/p')
-sdk=()
-[[ $(uname) != Darwin ]] || sdk=(-sdk "$(xcrun --show-sdk-path)")
+. Tools/modules.sh
 
 archives=()
 convert() { # NAME CATALOG [SYMBOL-GRAPHS]
@@ -36,7 +20,7 @@ convert Guides Guides.docc
 for library in "${libraries[@]}"; do
     mkdir "$work/$library"
     tool swift-symbolgraph-extract -module-name "$library" -minimum-access-level public \
-        -I "$modules" -I Sources/CMCPSystem/include -target "$target" "${sdk[@]}" \
+        -I "$modules" -I Sources/CMCPSystem/include -target "$target" ${sdk:+-sdk "$sdk"} \
         -skip-synthesized-members -output-dir "$work/$library"
     convert "$library" "$library.docc" "$library"
     Tools/docs-site/reachable.py "$work/$library.doccarchive" "$work/$library/$library.symbols.json"
