@@ -7,7 +7,8 @@ RELEASE = -c release --static-swift-stdlib $(shell Tools/dist/link.sh)
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
-.PHONY: help build release man demo test examples e2e sim fuzz soak torture mutants interop compare platforms layers lint \
+.PHONY: help build release man demo test examples e2e sim fuzz fuzz-control fuzz-merge fuzz-logins diff sanitize soak \
+    cycles exhaust torture mutants interop compare platforms layers lint \
     fmt docs bench bench-guard bench-cli install uninstall dist dist-check docs-site api-check api-baseline check-version \
     clean
 
@@ -36,7 +37,7 @@ demo: ## the client talks to the daemon, over stdio and HTTP; prints every comma
 # of its suites.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTests MCPAppsTests MCPFoundationTests \
-    SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests DocsTests
+    FuzzTests SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests DocsTests
 
 test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it
 	$(SWIFT) build --build-tests $(WARNINGS)
@@ -57,7 +58,25 @@ sim: ## races of cancellation: SEEDS=… schedules, starting at FROM=…; prints
 	MCP_SIM_SEEDS=$(SEEDS) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(WARNINGS) \
 	    --filter '^SimulationTests\.ScheduleTests'
 
-fuzz: ## damaged OAuth metadata, challenges, tokens and keys: SEEDS=… mutations of each, starting at FROM=…
+SECONDS ?= 30
+fuzz: ## twenty targets under libFuzzer, SECONDS=… each, or ONLY=json; inputs are kept in .build/fuzz (Linux)
+	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py run --seconds $(SECONDS) $(if $(ONLY),--only $(ONLY))
+
+fuzz-control: ## proves that the targets see: each planted mistake is found within SECONDS=…
+	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py control --seconds $(SECONDS) $(if $(ONLY),--only "$(ONLY)")
+
+fuzz-merge: ## adds the inputs of .build/fuzz that reach new code to Tests/Fuzz/Corpus
+	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py merge $(if $(ONLY),--only $(ONLY))
+
+CASES ?= 5000
+diff: ## our JSON, HTTP, JSON Schema and patterns against others: KIND=…, CASES=…, SEED=… (needs a package index)
+	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py build
+	@Tests/Differential/run.sh --cases $(CASES) --seed $(or $(SEED),1) $(if $(KIND),--kind $(KIND))
+
+sanitize: ## the daemon under load with ThreadSanitizer or AddressSanitizer: KIND=…; FILTER=all or a suite: tests (Linux)
+	@SWIFT=$(SWIFT) MINUTES=$(MINUTES) Tests/Sanitize/sanitize.sh $(or $(KIND),thread) $(FILTER)
+
+fuzz-logins: ## damaged OAuth metadata, challenges, tokens and keys: SEEDS=… mutations of each, starting at FROM=…
 	$(SWIFT) build --build-tests $(WARNINGS)
 	MCP_FUZZ_SEEDS=$(SEEDS) MCP_FUZZ_FROM=$(or $(FROM),1) $(SWIFT) test --skip-build $(WARNINGS) \
 	    --filter '^MCPCoreTests\.(OAuth|JWT)MutationTests'
@@ -66,6 +85,13 @@ MINUTES ?= 2
 soak: build ## peers come and go for MINUTES=…, ONLY=providers, SEED=…; then nothing may be left (Linux, python3)
 	@Tests/Soak/soak.py "$$($(SWIFT) build --show-bin-path)/mcp-server" --minutes $(MINUTES) \
 	    $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
+
+COUNT ?= 1000
+cycles: build ## servers, clients and connections start and stop COUNT=… times; nothing may be left (Linux, python3)
+	@Tests/Soak/cycles.py "$$($(SWIFT) build --show-bin-path)/mcp-server" --count $(COUNT)
+
+exhaust: build ## no descriptors, no memory, a full disk: an answer or one line, and all works afterwards (Linux)
+	@Tests/Soak/exhaust.py "$$($(SWIFT) build --show-bin-path)/mcp-server"
 
 # Suites that make the system calls of a scenario fail one by one; each prints the outcome.
 TORTURE = listing wake

@@ -63,6 +63,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SimulationTests", dependencies: ["TestSupport", "MCPCore"], swiftSettings: settings),
+        // The program in `Driver` is built by Tests/Fuzz/fuzz.py, with libFuzzer.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["TestSupport", "MCPServerDaemon", "MCPApps", "MCPCore"], path: "Tests/Fuzz",
+            exclude: ["Driver", "Corpus", "Regressions", "fuzz.py", "planted.py"], swiftSettings: settings),
         .testTarget(
             name: "DaemonTests", dependencies: ["TestSupport", "MCPServerDaemon", "MCPCore"],
             swiftSettings: settings),

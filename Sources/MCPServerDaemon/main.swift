@@ -24,4 +24,5 @@ if arguments.first == RestrictedProgram.command {
     exit(RestrictedProgram.run(arguments.dropFirst()))
 }
 let daemon = Daemon(environment: Environment.all, started: ContinuousClock().now)
-exit(await daemon.run(arguments))
+let code = await daemon.run(arguments)
+exit(code == ExitCode.success.rawValue && Terminal.hasLostOutput ? ExitCode.failure.rawValue : code)

@@ -12,7 +12,7 @@ import Testing
         "docs/elicitation.md", "docs/tls.md", "docs/tool-harness.md", "docs/client.md",
         "docs/client-tools.md", "docs/apps.md", "docs/authorization.md", "docs/upstreams.md",
         "docs/sandbox.md", "docs/instances.md", "docs/install.md", "docs/comparison.md", "docs/foundation.md",
-        "SECURITY.md",
+        "docs/reliability.md", "SECURITY.md",
     ]
 
     struct Block: Sendable, CustomTestStringConvertible {

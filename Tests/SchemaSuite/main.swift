@@ -11,8 +11,18 @@ import Musl
 import Glibc
 #endif
 
-/// Tests of required files that are not fulfilled, as "file / group / test", with the reason.
-let exceptions: [String: String] = [:]
+/// Optional tests that are not fulfilled: the beginning of "file / group / test", and the reason. There is none among
+/// the required ones.
+let exceptions: [(name: String, reason: String)] = [
+    ("cross-draft.json / ", "2019-09 is not one of the dialects; a schema that needs it is refused"),
+    (
+        "ecmascript-regex.json / \\a is not an ECMA 262 control escape",
+        "\"\\a\" is the letter, as in ECMA-262 without the flag u (annex B)"
+    ),
+    ("idn-email.json / ", "the format is not known here, so it is an annotation"),
+    ("idn-hostname.json / ", "the format is not known here: IDNA2008 needs large tables"),
+    ("content.json / ", "contentEncoding and contentMediaType are annotations, as 2020-12 requires"),
+]
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 2 else {
@@ -21,19 +31,26 @@ guard arguments.count >= 2 else {
 }
 
 let suite = Suite(folder: arguments[1], isVerbose: arguments.contains("-v"))
-let required = suite.run("required 2020-12", "draft2020-12", SchemaOptions(), exceptions)
-_ = suite.run("optional 2020-12", "draft2020-12/optional", SchemaOptions())
-_ = suite.run("formats 2020-12", "draft2020-12/optional/format", SchemaOptions(assertFormat: true))
-_ = suite.run("draft-07", "draft7", SchemaOptions(defaultDialect: .draft07))
-_ = suite.run("draft-07 optional", "draft7/optional", SchemaOptions(defaultDialect: .draft07))
-_ = suite.run(
-    "draft-07 formats", "draft7/optional/format", SchemaOptions(assertFormat: true, defaultDialect: .draft07))
+let required = suite.run("required 2020-12", "draft2020-12", SchemaOptions(), [])
+let runs: [(title: String, path: String, options: SchemaOptions)] = [
+    ("optional 2020-12", "draft2020-12/optional", SchemaOptions()),
+    ("formats 2020-12", "draft2020-12/optional/format", SchemaOptions(assertFormat: true)),
+    ("draft-07", "draft7", SchemaOptions(defaultDialect: .draft07)),
+    ("draft-07 optional", "draft7/optional", SchemaOptions(defaultDialect: .draft07)),
+    (
+        "draft-07 formats", "draft7/optional/format",
+        SchemaOptions(assertFormat: true, defaultDialect: .draft07)
+    ),
+]
+let outcomes =
+    [required] + runs.map { suite.run($0.title, $0.path, $0.options, $0.path == "draft7" ? [] : exceptions) }
 
 if required.passed == 0 {
     print("error: no test was found in \(arguments[1])")
     exit(1)
 }
-exit(required.failed.isEmpty ? 0 : 1)
+// A failure that is not listed is either a defect or belongs on the list, with its reason.
+exit(outcomes.allSatisfy(\.failed.isEmpty) ? 0 : 1)
 
 /// What became of a set of tests.
 struct Outcome {
@@ -47,10 +64,10 @@ struct Suite {
     let folder: String
     let isVerbose: Bool
 
-    /// Runs the files of one folder under `tests` and prints one line (for the required ones, each failure
-    /// too).
+    /// Runs the files of one folder under `tests` and prints one line, and each failure that is not listed.
     func run(
-        _ title: String, _ path: String, _ options: SchemaOptions, _ exceptions: [String: String]? = nil
+        _ title: String, _ path: String, _ options: SchemaOptions,
+        _ exceptions: [(name: String, reason: String)]
     ) -> Outcome {
         var options = options
         for (file, text) in Folder(path: folder + "/remotes").files(isDeep: true) {
@@ -62,17 +79,19 @@ struct Suite {
                 outcome.failed.append("\(file): not readable")
                 continue
             }
-            for group in groups { run(group, in: file, options, exceptions ?? [:], &outcome) }
+            for group in groups { run(group, in: file, options, exceptions, &outcome) }
         }
         print(
             "\(title): \(outcome.passed) passed, \(outcome.failed.count) failed, "
                 + "\(outcome.excepted) listed exceptions")
-        if exceptions != nil || isVerbose { for name in outcome.failed { print("  failed: \(name)") } }
+        for name in outcome.failed { print("  failed: \(name)") }
+        if isVerbose { for (name, reason) in exceptions { print("  listed: \(name)…: \(reason)") } }
         return outcome
     }
 
     private func run(
-        _ group: JSONValue, in file: String, _ options: SchemaOptions, _ exceptions: [String: String],
+        _ group: JSONValue, in file: String, _ options: SchemaOptions,
+        _ exceptions: [(name: String, reason: String)],
         _ outcome: inout Outcome
     ) {
         let title = "\(file) / \(group["description"]?.stringValue ?? "?")"
@@ -91,7 +110,7 @@ struct Suite {
                 outcome.passed += 1
                 continue
             }
-            if exceptions[name] != nil {
+            if exceptions.contains(where: { name.hasPrefix($0.name) }) {
                 outcome.excepted += 1
             } else {
                 outcome.failed.append("\(name): \(problem)")

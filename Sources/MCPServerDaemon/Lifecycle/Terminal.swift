@@ -1,3 +1,6 @@
+import MCPCore
+import Synchronization
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -8,6 +11,11 @@ import Glibc
 
 /// Lines for people and scripts on the standard streams.
 enum Terminal {
+    /// Whether output was lost, for example because the disk is full. The loss is reported once.
+    static var hasLostOutput: Bool { lost.load(ordering: .relaxed) }
+
+    private static let lost = Atomic<Bool>(false)
+
     static func out(_ lines: [String]) { write(lines, to: STDOUT_FILENO) }
 
     static func error(_ lines: [String]) { write(lines, to: STDERR_FILENO) }
@@ -34,10 +42,17 @@ enum Terminal {
                 unsafe systemWrite(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            // There is no reader any more, so there is no one to notify.
-            guard count > 0 else { return }
+            guard count > 0 else { return loseOutput(IOError(errno: errno, function: "write"), descriptor) }
             bytes = bytes.dropFirst(count)
         }
+    }
+
+    private static func loseOutput(_ error: IOError, _ descriptor: Int32) {
+        // A reader that is gone wants no more, as with `mcp-server schema | head`.
+        guard descriptor == STDOUT_FILENO, error.errno != EPIPE,
+            !lost.exchange(true, ordering: .relaxed)
+        else { return }
+        self.error(["mcp-server: cannot write to stdout: \(error.reason)"])
     }
 
     /// Calls `write` of the C library, which the method above hides.

@@ -34,6 +34,20 @@ import Glibc
         #expect(outcome.errors == ["mcp-server: unknown option --lsten", "hint: did you mean --listen?"])
     }
 
+    /// A script that writes to a full disk must notice.
+    @Test(arguments: ["schema", "version", "--help"]) func outputThatCannotBeWritten(_ word: String)
+        async throws
+    {
+        let launch = ProcessLaunch(
+            "sh", ["-c", "exec \"$0\" \(word) >/dev/full", try WatchedProgram.path()],
+            environment: WatchedProgram.environment)
+        let result = try await Offload.run { try ProcessRunner.run(launch) }
+        #expect(result.end == .exited && result.status == .exited(1))
+        #expect(
+            String(decoding: result.errors, as: UTF8.self)
+                == "mcp-server: cannot write to stdout: No space left on device\n")
+    }
+
     /// Nothing else becomes standard input or output: no log is read, no answer goes to the log.
     @Test(arguments: ["<&-", ">&-", "<&- >&-"]) func streamsThatAreClosedAtTheStart(_ closed: String)
         async throws

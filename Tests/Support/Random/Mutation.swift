@@ -3,7 +3,7 @@ import MCPCore
 /// Random damage to valid bytes.
 package enum Mutation {
     /// The seeds of a test: `count` from 1, or those of `MCP_FUZZ_SEEDS` (a number) from `MCP_FUZZ_FROM`, which
-    /// `make fuzz` sets.
+    /// `make fuzz-logins` sets.
     package static func seeds(_ count: UInt64) -> Range<UInt64> {
         func number(_ name: String) -> UInt64? { Environment.value(name).flatMap { UInt64($0) } }
         let first = min(number("MCP_FUZZ_FROM") ?? 1, .max / 2)

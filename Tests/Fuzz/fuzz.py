@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Fuzzes the library with libFuzzer and AddressSanitizer: `make fuzz`, `make fuzz-control`.
+
+    Tests/Fuzz/fuzz.py run [--seconds N] [--only TARGET] [--corpus DIR]
+    Tests/Fuzz/fuzz.py control [--seconds N] [--only NAME]
+    Tests/Fuzz/fuzz.py merge [--corpus DIR]
+
+`run` gives each target N seconds of one process and ends with 1 after a finding, whose input it keeps in
+.build/fuzz/findings. `control` proves that the targets see: each planted mistake (planted.py) is found within N
+seconds. `merge` adds the inputs that reach new code to Tests/Fuzz/Corpus. Linux only: libFuzzer comes with the
+toolchain there.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from planted import MISTAKES  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ROOT / "Tests/Fuzz"
+BUILD = ROOT / ".build/fuzz"
+SWIFTC = os.environ.get("SWIFT", "swift") + "c"
+PROGRAM = BUILD / "fuzz"
+FEATURES = ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility",
+            "NonisolatedNonsendingByDefault"]
+MODULES = [("MCPCore", []), ("MCPHarness", []), ("MCPApps", []), ("MCPServerDaemon", ["main.swift"])]
+# The largest input that is tried. Longer ones cost time and reach little that shorter ones do not.
+MAX_BYTES = 4096
+MAX_CORPUS_FILE = 2048
+
+CHOICE = """
+#if canImport(Glibc)
+import Glibc
+#endif
+package enum Planted {
+    private static let chosen: Int = unsafe getenv("FUZZ_PLANTED").flatMap { unsafe Int(String(cString: $0)) } ?? 0
+    @inline(never) package static func isChosen(_ number: Int) -> Bool { chosen == number }
+}
+"""
+
+
+def targets():
+    text = (TESTS / "Targets/FuzzTarget.swift").read_text()
+    return [name for line in re.findall(r"^    case ([a-z, ]+)$", text, re.M) for name in line.split(", ")]
+
+
+def run(command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, **options)
+    if result.returncode:
+        sys.exit(f"{' '.join(map(str, command))[:200]}\n{result.stdout[-3000:]}{result.stderr[-3000:]}")
+
+
+def copy_sources():
+    """The sources with the planted mistakes, each behind a number; without FUZZ_PLANTED they do nothing."""
+    copies = BUILD / "Sources"
+    changed = {}
+    for number, mistake in enumerate(MISTAKES, 1):
+        path = ROOT / "Sources" / mistake.file
+        text = changed.get(path) or path.read_text()
+        if text.count(mistake.old) != 1:
+            sys.exit(f"planted mistake \"{mistake.name}\": its line is {text.count(mistake.old)} times in "
+                     f"{mistake.file}; adapt Tests/Fuzz/planted.py")
+        changed[path] = text.replace(mistake.old, mistake.new.replace("PLANTED", f"Planted.isChosen({number})"))
+    files = {}
+    for module, omitted in MODULES:
+        files[module] = []
+        for path in sorted((ROOT / "Sources" / module).rglob("*.swift")):
+            if path.name in omitted:
+                continue
+            copy = copies / path.relative_to(ROOT / "Sources")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(changed.get(path) or path.read_text())
+            files[module].append(str(copy))
+    choice = copies / "MCPCore/Planted.swift"
+    choice.write_text(CHOICE)
+    files["MCPCore"].append(str(choice))
+    return files
+
+
+def build():
+    """Compiles each module whole, unoptimised, with the instruments; some three minutes when all is new."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(BUILD / "Sources", ignore_errors=True)
+    files = copy_sources()
+    common = ["-swift-version", "6", "-package-name", "swift_mcp_core", "-I", str(ROOT / "Sources/CMCPSystem/include"),
+              "-I", str(BUILD), "-sanitize=fuzzer,address", "-Onone", "-gline-tables-only", "-enable-testing",
+              "-parse-as-library", "-wmo", "-num-threads", "2"]
+    for feature in FEATURES:
+        common += ["-enable-upcoming-feature", feature]
+    objects, stale = [], False
+    for module, _ in MODULES:
+        folder = BUILD / module
+        text = "".join(Path(path).read_text() for path in files[module])
+        mark = hashlib.sha256((" ".join(common) + text).encode()).hexdigest()
+        stamp = folder / "stamp"
+        if stale or not stamp.exists() or stamp.read_text() != mark:
+            stale = True
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            print(f"fuzz: compiling {module} ...", file=sys.stderr, flush=True)
+            run([SWIFTC, *common, "-emit-module", "-emit-module-path", str(BUILD / f"{module}.swiftmodule"),
+                 "-module-name", module, "-c", *files[module]], cwd=folder)
+            stamp.write_text(mark)
+        objects += map(str, sorted(folder.glob("*.o")))
+    drivers = [str(path) for folder in ["Targets", "Driver"] for path in sorted((TESTS / folder).glob("*.swift"))]
+    listing = BUILD / "objects"
+    listing.write_text("\n".join(objects))
+    print("fuzz: linking ...", file=sys.stderr, flush=True)
+    run([SWIFTC, *common, "-module-name", "Fuzz", *drivers, f"@{listing}", "-o", str(PROGRAM)], cwd=BUILD)
+
+
+def dictionary():
+    """Words that mean something to a parser, from the strings of the sources and of the corpora."""
+    words = {"\\x00", "\\x0d\\x0a", "\\x0d\\x0a\\x0d\\x0a", "\\xef\\xbb\\xbf", "\\xed\\xa0\\x80", "1e-9223372036854775808",
+             "-9223372036854775808", "18446744073709551616", "0.30000000000000004", "\\\\ud800", "\\\\u0000"}
+    pattern = re.compile(r'"([A-Za-z$][A-Za-z0-9$/_.:-]{2,40})"')
+    for folder in ["JSONRPC", "HTTP", "Wire", "Schema", "Protocol", "ConfigSyntax", "ClientTools"]:
+        for path in sorted((ROOT / "Sources/MCPCore" / folder).rglob("*.swift")):
+            words.update(pattern.findall(path.read_text()))
+    path = BUILD / "dictionary"
+    path.write_text("".join(f'"{word}"\n' for word in sorted(words)))
+    return path
+
+
+def environment(target, planted=0):
+    options = "detect_leaks=0:allocator_may_return_null=1"
+    return {**os.environ, "FUZZ_TARGET": target, "FUZZ_PLANTED": str(planted), "ASAN_OPTIONS": options,
+            "SWIFT_BACKTRACE": "enable=no"}
+
+
+def fuzz(target, seconds, corpus, planted=0):
+    """Runs one target. Returns the output, and the finding if there is one."""
+    new, findings = corpus / target, BUILD / "findings" / target
+    for folder in [new, findings]:
+        folder.mkdir(parents=True, exist_ok=True)
+    seeds = [str(folder) for folder in [TESTS / "Corpus" / target, TESTS / "Regressions" / target] if folder.is_dir()]
+    command = [str(PROGRAM), f"-max_total_time={seconds}", f"-max_len={MAX_BYTES}", "-timeout=25", "-rss_limit_mb=2500",
+               f"-dict={BUILD / 'dictionary'}", f"-artifact_prefix={findings}/", "-print_final_stats=1", str(new), *seeds]
+    started = time.monotonic()
+    result = subprocess.run(["timeout", "-k", "5", str(seconds + 60), *command], capture_output=True,
+                            env=environment(target, planted), cwd=BUILD)
+    text = (result.stdout + result.stderr).decode(errors="replace")
+    return result.returncode, text, time.monotonic() - started
+
+
+def reason(text):
+    lines = [line for line in text.splitlines()
+             if re.match(r"FINDING|.*Fatal error|==\d+==\s*ERROR|SUMMARY|Test unit written|artifact_prefix", line)]
+    return "\n    ".join(lines[:5]) or text[-500:]
+
+
+def run_targets(options):
+    failed = []
+    for target in [options.only] if options.only else targets():
+        code, text, _ = fuzz(target, options.seconds, options.corpus)
+        runs = re.search(r"number_of_executed_units: *(\d+)", text)
+        coverage = re.findall(r"\bcov: (\d+)", text)
+        memory = re.search(r"peak_rss_mb: *(\d+)", text)
+        print(f"{target:9} {runs.group(1) if runs else '?':>8} runs, {coverage[-1] if coverage else '?':>6} edges, "
+              f"{memory.group(1) if memory else '?':>4} MiB: {'a finding' if code else 'no finding'}", flush=True)
+        if code:
+            failed.append(target)
+            print(f"    {reason(text)}")
+    if failed:
+        sys.exit(f"fuzz: findings of {', '.join(failed)}; their inputs are in {BUILD / 'findings'}. Add each to "
+                 f"Tests/Fuzz/Regressions/TARGET under a name that says what it shows, then repair the cause.")
+
+
+def control(options):
+    """Each planted mistake must be found by its target."""
+    missed = []
+    for number, mistake in enumerate(MISTAKES, 1):
+        if options.only and mistake.name != options.only:
+            continue
+        corpus = BUILD / "control"
+        shutil.rmtree(corpus, ignore_errors=True)
+        code, text, seconds = fuzz(mistake.target, options.seconds, corpus, planted=number)
+        print(f"{mistake.name:28} {mistake.target:9} "
+              f"{f'found after {seconds:.1f} s' if code else 'NOT FOUND'}", flush=True)
+        if not code:
+            missed.append(mistake.name)
+    if missed:
+        sys.exit(f"fuzz: {len(missed)} planted mistakes were not found: {', '.join(missed)}")
+
+
+def merge(options):
+    """Adds the inputs that reach new code to the committed corpora."""
+    for target in [options.only] if options.only else targets():
+        kept = TESTS / "Corpus" / target
+        kept.mkdir(parents=True, exist_ok=True)
+        run([str(PROGRAM), "-merge=1", f"-max_len={MAX_CORPUS_FILE}", str(kept), str(options.corpus / target)],
+            env=environment(target), cwd=BUILD)
+        print(f"{target:9} {len(list(kept.iterdir()))} inputs")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=["build", "run", "control", "merge"])
+    parser.add_argument("--seconds", type=int, default=30)
+    parser.add_argument("--only")
+    parser.add_argument("--corpus", type=Path, default=BUILD / "corpus")
+    options = parser.parse_args()
+    build()
+    dictionary()
+    if options.what != "build":
+        {"run": run_targets, "control": control, "merge": merge}[options.what](options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# The daemon and the tests under a sanitizer: `make sanitize KIND=thread|address` (Linux).
+#
+#     Tests/Sanitize/sanitize.sh KIND [all | FILTER...]
+#
+# First a control: what the sanitizer has to see, and what it must not report. Then the daemon, loaded by
+# Tests/Soak/soak.py for MINUTES=…; with filters (`all`: every suite), the tests instead, each suite in a process of its
+# own, those that run the most threads first. A report that Tests/Sanitize/KIND.txt does not list fails. The build is
+# separate, in .build/sanitize-KIND, and large.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+kind=${1:?thread or address}
+shift
+swift=${SWIFT:-swift}
+build=.build/sanitize-$kind
+mkdir -p "$build"
+export SWIFT_BACKTRACE=enable=no MCP_CENSUS=tests SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
+suites=(SimulationTests 'MCPCoreTests.[A-H]' 'MCPCoreTests.[I-R]' 'MCPCoreTests.[S-Z]' MCPHarnessTests MCPAppsTests FuzzTests
+    FaultTests DaemonTests ClientCLITests ConformanceTests)
+[ "${1:-all}" = all ] || suites=("$@")
+
+preload=()
+case $kind in
+thread)
+    # The compiler of the toolchain, which knows the calling convention of Swift.
+    "$(dirname "$(command -v "$swift")")/clang" -O1 -shared -fPIC -o "$build/mutex.so" Tests/Sanitize/mutex.c
+    preload=("LD_PRELOAD=$PWD/$build/mutex.so")
+    options="TSAN_OPTIONS=suppressions=$PWD/Tests/Sanitize/thread.txt:exitcode=66:second_deadlock_stack=1"
+    ;;
+address)
+    options=ASAN_OPTIONS=detect_leaks=1:exitcode=66:detect_stack_use_after_return=0
+    export LSAN_OPTIONS="suppressions=$PWD/Tests/Sanitize/address.txt:exitcode=66:print_suppressions=0"
+    ;;
+*) echo "sanitize: KIND is thread or address" >&2 && exit 2 ;;
+esac
+
+control() { # WORD EXPECTED
+    local code=0
+    env "${preload[@]}" "$options" "$build/control" "$1" >"$build/control.log" 2>&1 || code=$?
+    if { [ "$2" = found ] && [ "$code" = 66 ]; } || { [ "$2" = silent ] && [ "$code" = 0 ]; }; then return; fi
+    echo "sanitize: the control \"$1\" ended with $code, but must be $2" >&2
+    tail -20 "$build/control.log" >&2
+    exit 1
+}
+"${swift}c" -swift-version 6 -parse-as-library "-sanitize=$kind" -g Tests/Sanitize/Control.swift -o "$build/control"
+if [ "$kind" = thread ]; then
+    control race found
+    control mutex silent
+else
+    control overread found
+    control leak found
+fi
+echo "sanitize: $kind: the control is as it must be"
+
+reports() {
+    cat "$@" 2>/dev/null | grep -acE 'WARNING: ThreadSanitizer|ERROR: (Address|Leak)Sanitizer' || true
+}
+
+if [ $# = 0 ]; then
+    for product in mcp-server mcp-client; do
+        "$swift" build --product "$product" "--sanitize=$kind" --scratch-path "$build" 2>&1 | grep -E 'error:|complete'
+    done
+    rm -f "$build"/report.*
+    # The daemon counts its owners; the sanitizers keep threads and memory of their own.
+    code=0
+    env "${preload[@]}" "$options:log_path=$PWD/$build/report" \
+        Tests/Soak/soak.py "$build/debug/mcp-server" --minutes "${MINUTES:-1}" || code=$?
+    found=$(reports "$build"/report.*)
+    echo "sanitize: $kind: the loaded daemon: $found reports, the soak ended with $code"
+    [ "$found" = 0 ] && [ "$code" = 0 ]
+    exit
+fi
+
+"$swift" build --build-tests "--sanitize=$kind" --scratch-path "$build" 2>&1 | grep -E 'error:|Build complete'
+program=$(find "$build/debug/" -maxdepth 1 -name '*PackageTests.xctest')
+failed=()
+for suite in "${suites[@]}"; do
+    code=0 started=$SECONDS
+    log=$build/$(tr -dc 'A-Za-z-' <<<"$suite").log
+    env "${preload[@]}" "$options" timeout -k 10 1800 "$program" --testing-library swift-testing --filter "^$suite" >"$log" 2>&1 || code=$?
+    found=$(reports "$log")
+    echo "sanitize: $kind: $suite: $found reports, ended with $code after $((SECONDS - started)) s:" \
+        "$(grep -oE 'Test run with .*' "$log" | tail -1)"
+    # Tests that measure time may fail in a program that is ten times slower; `make test` judges them.
+    [ "$found" = 0 ] || failed+=("$suite")
+done
+[ ${#failed[@]} = 0 ] || { echo "sanitize: $kind: reports in ${failed[*]}; see $build/*.log" >&2 && exit 1; }

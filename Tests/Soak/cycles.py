@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Starts and stops, many times: `make cycles COUNT=…`.
+
+    cycles.py SERVER [--count N] [--no-census]
+
+Against one daemon: connections over TCP and a unix socket, event streams, commands that tools run, each COUNT times;
+and programs on a pipe and one-shot clients, COUNT / 10 times, since each is a process. After each kind, descriptors,
+children, zombies and the census must be what they were before it, and memory may not grow with the count.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from soak import (HTTP, Daemon, difference, modern, modern_fields, settled, text_of)  # noqa: E402
+
+# What the allocator keeps for the next peers, in KiB.
+MEMORY = 4 << 10
+SETTLE_SECONDS = 60
+
+
+async def call(daemon, tcp, number):
+    http = await HTTP(daemon).open(tcp)
+    http.send("POST", modern_fields("tools/call", "echo"),
+              modern("tools/call", {"name": "echo", "arguments": {"text": f"n{number}"}}))
+    _, _, message = await http.answer()
+    http.close()
+    assert text_of(message) == f"n{number}", message
+
+
+async def connect_only(daemon, tcp, number):
+    http = await HTTP(daemon).open(tcp)
+    http.close(reset=number % 2 == 0)
+
+
+async def stream(daemon, tcp, number):
+    http = await HTTP(daemon).open(tcp)
+    http.send("POST", modern_fields("subscriptions/listen"),
+              modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+    status, _ = await http.head()
+    assert status == 200, status
+    http.close(reset=number % 2 == 0)
+
+
+async def program(daemon, _, number):
+    """A server on a pipe: it answers, and ends when its input ends."""
+    process = await asyncio.create_subprocess_exec(
+        daemon.program, "--stdio", "-c", daemon.config, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL)
+    out, _ = await process.communicate(
+        b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' if number % 2 else b"")
+    assert process.returncode == 0 and (b'"id":1' in out) == bool(number % 2), (process.returncode, out)
+
+
+async def client(daemon, tcp, number):
+    url = f"http://127.0.0.1:{daemon.port}/mcp" if tcp else f"unix://{daemon.socket}"
+    process = await asyncio.create_subprocess_exec(
+        daemon.client, "call", url, "echo", f"text=n{number}", stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+    out, err = await process.communicate()
+    assert process.returncode == 0 and f"n{number}".encode() in out, (process.returncode, out, err)
+
+
+KINDS = [("connections without a request", connect_only, 1), ("calls that run a command", call, 1),
+         ("event streams", stream, 1), ("programs on a pipe", program, 10), ("one-shot clients", client, 10)]
+
+
+async def cycle(daemon, kind, count, at_once=8):
+    waiting = asyncio.Semaphore(at_once)
+
+    async def one(number):
+        async with waiting:
+            await kind(daemon, number % 3 > 0, number)
+
+    await asyncio.gather(*(one(number) for number in range(count)))
+
+
+async def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("server")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--no-census", action="store_true", help="for a release build, which counts nothing")
+    options = parser.parse_args()
+    failed = False
+    with tempfile.TemporaryDirectory(prefix="mcp-cycles-") as folder:
+        daemon = Daemon(os.path.abspath(options.server), folder, not options.no_census)
+        await daemon.start()
+        try:
+            for title, kind, share in KINDS:
+                count = max(1, options.count // share)
+                await cycle(daemon, kind, min(count, 50))
+                before, memory = await settled(daemon), daemon.status("VmRSS")
+                started = time.monotonic()
+                await cycle(daemon, kind, count)
+                seconds = time.monotonic() - started
+                end = time.monotonic() + SETTLE_SECONDS
+                while (left := difference(before, await daemon.state())) and time.monotonic() < end:
+                    await asyncio.sleep(0.25)
+                growth = daemon.status("VmRSS") - memory
+                if growth > MEMORY: left.append(f"memory {growth:+} KiB")
+                failed = failed or bool(left)
+                print(f"cycles: {count:6} {title}: {seconds:5.1f} s, memory {growth / 1024:+.1f} MiB, "
+                      f"{'left: ' + ', '.join(left) if left else 'nothing is left'}", flush=True)
+        finally:
+            code = await daemon.stop() if daemon.process.returncode is None else daemon.process.returncode
+        if code != 0:
+            print(f"cycles: the server ended with {code}\n{daemon.text()[-2_000:]}")
+    return 1 if failed or code != 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
