@@ -59,8 +59,8 @@ sim: ## races of cancellation: SEEDS=… schedules, starting at FROM=…; prints
 	    --filter '^SimulationTests\.ScheduleTests'
 
 SECONDS ?= 30
-fuzz: ## twenty targets under libFuzzer, SECONDS=… each, or ONLY=json; inputs are kept in .build/fuzz (Linux)
-	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py run --seconds $(SECONDS) $(if $(ONLY),--only $(ONLY))
+fuzz: ## twenty targets under libFuzzer, SECONDS=… each: ONLY=json, SEED=…; keeps inputs in .build/fuzz (Linux)
+	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py run --seconds $(SECONDS) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
 
 fuzz-control: ## proves that the targets see: each planted mistake is found within SECONDS=…
 	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py control --seconds $(SECONDS) $(if $(ONLY),--only "$(ONLY)")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fuzzes the library with libFuzzer and AddressSanitizer: `make fuzz`, `make fuzz-control`.
 
-    Tests/Fuzz/fuzz.py run [--seconds N] [--only TARGET] [--corpus DIR]
+    Tests/Fuzz/fuzz.py run [--seconds N] [--only TARGET] [--corpus DIR] [--seed N]
     Tests/Fuzz/fuzz.py control [--seconds N] [--only NAME]
     Tests/Fuzz/fuzz.py merge [--corpus DIR]
 
@@ -136,13 +136,13 @@ def environment(target, planted=0):
             "SWIFT_BACKTRACE": "enable=no"}
 
 
-def fuzz(target, seconds, corpus, planted=0):
+def fuzz(target, seconds, corpus, planted=0, seed=0):
     """Runs one target. Returns the output, and the finding if there is one."""
     new, findings = corpus / target, BUILD / "findings" / target
     for folder in [new, findings]:
         folder.mkdir(parents=True, exist_ok=True)
     seeds = [str(folder) for folder in [TESTS / "Corpus" / target, TESTS / "Regressions" / target] if folder.is_dir()]
-    command = [str(PROGRAM), f"-max_total_time={seconds}", f"-max_len={MAX_BYTES}", "-timeout=25", "-rss_limit_mb=2500",
+    command = [str(PROGRAM), f"-seed={seed}", f"-max_total_time={seconds}", f"-max_len={MAX_BYTES}", "-timeout=25", "-rss_limit_mb=2500",
                f"-dict={BUILD / 'dictionary'}", f"-artifact_prefix={findings}/", "-print_final_stats=1", str(new), *seeds]
     started = time.monotonic()
     result = subprocess.run(["timeout", "-k", "5", str(seconds + 60), *command], capture_output=True,
@@ -160,7 +160,7 @@ def reason(text):
 def run_targets(options):
     failed = []
     for target in [options.only] if options.only else targets():
-        code, text, _ = fuzz(target, options.seconds, options.corpus)
+        code, text, _ = fuzz(target, options.seconds, options.corpus, seed=options.seed)
         runs = re.search(r"number_of_executed_units: *(\d+)", text)
         coverage = re.findall(r"\bcov: (\d+)", text)
         memory = re.search(r"peak_rss_mb: *(\d+)", text)
@@ -206,6 +206,7 @@ def main():
     parser.add_argument("what", choices=["build", "run", "control", "merge"])
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--only")
+    parser.add_argument("--seed", type=int, default=0, help="0: another one each time")
     parser.add_argument("--corpus", type=Path, default=BUILD / "corpus")
     options = parser.parse_args()
     build()
