@@ -173,7 +173,7 @@ struct InvocationParser {
                 "--trust \(inlineText(name)): there is no server with this name",
                 details: [names.isEmpty ? "no server is given" : "servers: \(known)"],
                 hint:
-                    "NAME is a configured name or one that --server gives; other servers are server1, server2, …"
+                    "NAME is a configured name or one of --server; others are server1, server2, …"
             )
         }
         // A token is for one server: no other server may see it.

@@ -1,8 +1,8 @@
 /// A file of variables, one `NAME=value` on each line, as the programs of many ecosystems read it (`.env`).
 ///
 /// Blank lines and lines that begin with `#` are skipped, and `export` before a name. A value in single
-/// quotation marks is taken as it is; in double ones, `\\n`, `\\"` and `\\\\` are escapes. Without them it ends
-/// before ` #`. Nothing is expanded.
+/// quotation marks is taken as it is; in double ones, `\n`, `\"` and `\\` are escapes. Without them it
+/// ends before ` #`. Nothing is expanded.
 package enum EnvironmentFile {
     /// Returns the variables of a file in their order.
     ///

@@ -206,15 +206,7 @@ struct CommandLineParser {
                 throw CommandLineError(
                     "\(name) needs a tool", hint: "for example mcp-server \(name) git_log repo=web limit=5")
             }
-            // No argument of a tool looks like this.
-            if let flag = words.firstIndex(of: "-c") {
-                let moved = words[flag...].prefix(2).joined(separator: " ")
-                let others = words[..<flag] + words[flag...].dropFirst(2)
-                throw CommandLineError(
-                    "-c must come before the tool",
-                    hint: TerminalText.inline(
-                        (["mcp-server", name, moved, tool] + others).joined(separator: " "), limit: 1000))
-            }
+            try refuseFile(after: tool, name)
             let request = ToolRequest(tool: tool, words: words)
             return name == "call"
                 ? .call(request, file: options.file, options.overrides)
@@ -235,6 +227,16 @@ struct CommandLineParser {
                 ?? "use -c for a configuration file; commands are " + Self.commands.joined(separator: ", ")
             throw CommandLineError("unknown command \"\(name)\"", hint: hint)
         }
+    }
+
+    /// Refuses `-c` behind the name of a tool, which no argument of a tool looks like.
+    private func refuseFile(after tool: String, _ name: String) throws(CommandLineError) {
+        guard let flag = words.firstIndex(of: "-c") else { return }
+        let moved = ["mcp-server", name] + words[flag...].prefix(2) + [tool]
+        let line = moved + words[..<flag] + words[flag...].dropFirst(2)
+        throw CommandLineError(
+            "-c must come before the tool",
+            hint: TerminalText.inline(line.joined(separator: " "), limit: 1000))
     }
 
     private func exposed(_ words: ArraySlice<String>) throws(CommandLineError) -> Exposed {

@@ -210,7 +210,8 @@ import Testing
         #expect(outcome.code == .ok && outcome.connections == 1, "\(outcome.stderr)")
         let other = await harness.run(words + ["--trust", "server1"])
         #expect(other.code == .usage && other.connections == 0)
-        #expect(other.stderr.contains("\n  servers: mine\nhint: NAME is a configured name"), "\(other.stderr)")
+        #expect(
+            other.stderr.contains("\n  servers: mine\nhint: NAME is a configured name"), "\(other.stderr)")
         let twice = await harness.run(words + ["--server", "mine=localhost:1"])
         #expect(twice.code == .usage && twice.stderr.contains("two servers are named \"mine\""))
     }
